@@ -1,0 +1,367 @@
+/**
+ * The tables of Weir. PostgreSQL is the only authority on money and on durable actors (design 4).
+ *
+ * Amounts are integers in nano-USD (`int8`). Every invariant that a row can state about itself is a
+ * CHECK here; the machines state it a second time.
+ */
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+
+/** An amount of money or a counter: `int8` in the database, an exact JS number outside. */
+const int8 = (name: string) => bigint(name, { mode: 'number' });
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+const createdAt = () => instant('created_at').notNull().default(sql`now()`);
+
+/** Who pays. `deposited = balance + held + settled` holds at every commit (P1). */
+export const organization = pgTable(
+  'organization',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    /** Names a rate-limit role: `trial`, `standard`, `enterprise` or one of `weir.yaml`. */
+    role: text('role').notNull().default('standard'),
+    deposited_nano_usd: int8('deposited_nano_usd').notNull().default(0),
+    balance_nano_usd: int8('balance_nano_usd').notNull().default(0),
+    /** Set aside in open grants (all of it that is not yet posted) and in durable holds. */
+    held_nano_usd: int8('held_nano_usd').notNull().default(0),
+    settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
+    created_at: createdAt(),
+  },
+  (table) => [
+    check('organization_balance_never_negative', sql`${table.balance_nano_usd} >= 0`),
+    check('organization_held_never_negative', sql`${table.held_nano_usd} >= 0`),
+    check(
+      'organization_money_is_conserved',
+      sql`${table.deposited_nano_usd} = ${table.balance_nano_usd} + ${table.held_nano_usd} + ${table.settled_nano_usd}`,
+    ),
+  ],
+);
+
+/** Money that came in. The sum of an organization's rows is its `deposited_nano_usd`. */
+export const deposit = pgTable(
+  'deposit',
+  {
+    id: uuid('id').primaryKey(),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    amount_nano_usd: int8('amount_nano_usd').notNull(),
+    note: text('note').notNull().default(''),
+    created_at: createdAt(),
+  },
+  (table) => [
+    check('deposit_is_positive', sql`${table.amount_nano_usd} > 0`),
+    index('deposit_by_organization').on(table.organization_id, table.created_at),
+  ],
+);
+
+/** An `sk-` key. Only a hash of it is kept. */
+export const apiKey = pgTable(
+  'api_key',
+  {
+    id: text('id').primaryKey(),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    name: text('name').notNull(),
+    /** SHA-256 of the full key, hex. Keys are random 256-bit secrets, so no slow hash is needed. */
+    key_hash: text('key_hash').notNull(),
+    key_prefix: text('key_prefix').notNull(),
+    status: text('status', { enum: ['active', 'inactive', 'suspended', 'revoked'] })
+      .notNull()
+      .default('active'),
+    /** The cap that the organization asked for; null = unlimited. */
+    limit_nano_usd: int8('limit_nano_usd'),
+    /**
+     * The cap that the CHECK enforces: the limit, or what was already used and held when the limit
+     * was lowered below that. It follows the limit down as money comes back; null = unlimited.
+     */
+    ceiling_nano_usd: int8('ceiling_nano_usd'),
+    /** Posted charges; charges of open grants that are not posted yet come on top. */
+    used_nano_usd: int8('used_nano_usd').notNull().default(0),
+    held_nano_usd: int8('held_nano_usd').notNull().default(0),
+    /** Counts the recalls of idle grants; a grant answers a recall by acknowledging its number. */
+    recall_seq: int8('recall_seq').notNull().default(0),
+    models: text('models').array().notNull().default(sql`'{}'`),
+    /** A rate limit of its own below the role's; null = the role's. */
+    requests_per_minute: integer('requests_per_minute'),
+    expires_at: instant('expires_at'),
+    last_used_at: instant('last_used_at'),
+    created_at: createdAt(),
+  },
+  (table) => [
+    uniqueIndex('api_key_by_hash').on(table.key_hash),
+    index('api_key_by_organization').on(table.organization_id, table.created_at),
+    check('api_key_used_never_negative', sql`${table.used_nano_usd} >= 0`),
+    check('api_key_held_never_negative', sql`${table.held_nano_usd} >= 0`),
+    check(
+      'api_key_never_over_its_cap',
+      sql`${table.used_nano_usd} + ${table.held_nano_usd} <= ${table.ceiling_nano_usd}`,
+    ),
+  ],
+);
+
+/** `mt-` (management, of one organization) and `op-` (operator, of the installation) tokens. */
+export const accessToken = pgTable(
+  'access_token',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind', { enum: ['management', 'operator'] }).notNull(),
+    organization_id: text('organization_id').references(() => organization.id),
+    token_hash: text('token_hash').notNull(),
+    token_prefix: text('token_prefix').notNull(),
+    revoked_at: instant('revoked_at'),
+    created_at: createdAt(),
+  },
+  (table) => [
+    uniqueIndex('access_token_by_hash').on(table.token_hash),
+    check(
+      'management_token_has_an_organization',
+      sql`(${table.kind} = 'management') = (${table.organization_id} is not null)`,
+    ),
+  ],
+);
+
+/**
+ * One run of one Weir process. Its lease is the lease of all that it owns: grants, tasks, timers.
+ * A dead replica never comes back; the process that wakes up too late registers anew.
+ */
+export const replica = pgTable(
+  'replica',
+  {
+    id: text('id').primaryKey(),
+    epoch: bigint('epoch', { mode: 'number' }).generatedAlwaysAsIdentity().notNull(),
+    status: text('status', { enum: ['alive', 'dead'] })
+      .notNull()
+      .default('alive'),
+    lease_until: instant('lease_until').notNull(),
+    created_at: createdAt(),
+  },
+  (table) => [index('replica_by_lease').on(table.status, table.lease_until)],
+);
+
+/**
+ * A slice of a key's cap and of its organization's balance, set aside for one replica (design 4).
+ * Settlements touch only this row; what it settled is posted to key and organization whenever those
+ * rows are locked anyway (`posted`).
+ */
+export const quotaGrant = pgTable(
+  'quota_grant',
+  {
+    id: uuid('id').primaryKey(),
+    key_id: text('key_id')
+      .notNull()
+      .references(() => apiKey.id),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    replica_id: text('replica_id')
+      .notNull()
+      .references(() => replica.id),
+    status: text('status', { enum: ['open', 'closed'] })
+      .notNull()
+      .default('open'),
+    granted_nano_usd: int8('granted_nano_usd').notNull().default(0),
+    settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
+    posted_nano_usd: int8('posted_nano_usd').notNull().default(0),
+    recall_acked: int8('recall_acked').notNull().default(0),
+    created_at: createdAt(),
+    closed_at: instant('closed_at'),
+  },
+  (table) => [
+    uniqueIndex('one_open_grant_per_key_and_replica')
+      .on(table.key_id, table.replica_id)
+      .where(sql`status = 'open'`),
+    index('open_grants_of_replica').on(table.replica_id).where(sql`status = 'open'`),
+    check('grant_posted_never_negative', sql`${table.posted_nano_usd} >= 0`),
+    check(
+      'grant_posts_only_what_it_settled',
+      sql`${table.posted_nano_usd} <= ${table.settled_nano_usd}`,
+    ),
+    check(
+      'grant_settles_only_what_was_granted',
+      sql`${table.settled_nano_usd} <= ${table.granted_nano_usd}`,
+    ),
+    check(
+      'closed_grant_holds_nothing',
+      sql`${table.status} = 'open' or (${table.granted_nano_usd} = ${table.settled_nano_usd} and ${table.settled_nano_usd} = ${table.posted_nano_usd})`,
+    ),
+  ],
+);
+
+/** Money set aside for work that outlives a process: tasks and batches (design 4). */
+export const hold = pgTable(
+  'hold',
+  {
+    id: uuid('id').primaryKey(),
+    key_id: text('key_id')
+      .notNull()
+      .references(() => apiKey.id),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    status: text('status', { enum: ['held', 'settled', 'released', 'expired'] })
+      .notNull()
+      .default('held'),
+    amount_nano_usd: int8('amount_nano_usd').notNull(),
+    charged_nano_usd: int8('charged_nano_usd').notNull().default(0),
+    /** What the hold pays for, e.g. a task id. */
+    reference: text('reference').notNull(),
+    expires_at: instant('expires_at').notNull(),
+    created_at: createdAt(),
+    resolved_at: instant('resolved_at'),
+  },
+  (table) => [
+    index('open_holds_by_expiry').on(table.expires_at).where(sql`status = 'held'`),
+    index('open_holds_of_key').on(table.key_id).where(sql`status = 'held'`),
+    check('hold_is_positive', sql`${table.amount_nano_usd} >= 0`),
+    check(
+      'hold_charges_only_what_it_held',
+      sql`${table.charged_nano_usd} between 0 and ${table.amount_nano_usd}`,
+    ),
+    check(
+      'only_a_settled_hold_charges',
+      sql`${table.status} = 'settled' or ${table.charged_nano_usd} = 0`,
+    ),
+  ],
+);
+
+/**
+ * One settled charge: the usage line item of a request. `id` is its billing transaction
+ * (`txn_…` outside), which makes repeating a settlement harmless (P15).
+ */
+export const usageLine = pgTable(
+  'usage_line',
+  {
+    id: uuid('id').primaryKey(),
+    request_id: uuid('request_id').notNull(),
+    organization_id: text('organization_id').notNull(),
+    key_id: text('key_id').notNull(),
+    /** Which set-aside money paid: exactly one of the two. */
+    grant_id: uuid('grant_id'),
+    hold_id: uuid('hold_id'),
+    scene: text('scene').notNull(),
+    access_channel: text('access_channel', { enum: ['platform', 'byok'] }).notNull(),
+    model: text('model').notNull(),
+    model_vendor: text('model_vendor').notNull(),
+    /** Internal: never on a public route (P5). */
+    channel_id: text('channel_id').notNull(),
+    /** `completed` = delivered whole; `partial` = the client left, the cap was hit or the upstream broke. */
+    outcome: text('outcome', { enum: ['completed', 'partial'] }).notNull(),
+    input_tokens: integer('input_tokens').notNull(),
+    cached_input_tokens: integer('cached_input_tokens').notNull(),
+    cache_write_tokens: integer('cache_write_tokens').notNull(),
+    output_tokens: integer('output_tokens').notNull(),
+    /** True where the upstream reported no usage and it was counted with a tokenizer. */
+    estimated: boolean('estimated').notNull(),
+    charged_nano_usd: int8('charged_nano_usd').notNull(),
+    /** What the platform absorbed: beyond the hold, or settled after its grant was closed (P12). */
+    overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
+    created_at: createdAt(),
+  },
+  (table) => [
+    index('usage_by_key').on(table.key_id, table.created_at),
+    check('charge_never_negative', sql`${table.charged_nano_usd} >= 0`),
+    check('overrun_never_negative', sql`${table.overrun_nano_usd} >= 0`),
+    check(
+      'usage_is_paid_from_one_place',
+      sql`(${table.grant_id} is null) <> (${table.hold_id} is null)`,
+    ),
+  ],
+);
+
+/** A durable actor: the committed snapshot of its machine (design 3). */
+export const actor = pgTable(
+  'actor',
+  {
+    kind: text('kind').notNull(),
+    id: text('id').notNull(),
+    machine_version: integer('machine_version').notNull(),
+    snapshot: jsonb('snapshot').notNull(),
+    /** Number of the last committed event. */
+    seq: integer('seq').notNull().default(0),
+    /** False once the machine reached a final state: never adopted again. */
+    live: boolean('live').notNull().default(true),
+    /** The replica that runs it, and the fencing number of that ownership. */
+    owner: text('owner'),
+    epoch: int8('epoch').notNull().default(0),
+    created_at: createdAt(),
+    updated_at: instant('updated_at').notNull().default(sql`now()`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.kind, table.id] }),
+    index('live_actors_by_owner').on(table.owner).where(sql`live`),
+  ],
+);
+
+/** The event log of durable actors: audit, time travel and replay. Append only. */
+export const actorEvent = pgTable(
+  'actor_event',
+  {
+    kind: text('kind').notNull(),
+    actor_id: text('actor_id').notNull(),
+    seq: integer('seq').notNull(),
+    event: jsonb('event').notNull(),
+    from_state: text('from_state').notNull(),
+    to_state: text('to_state').notNull(),
+    /** False where no transition took the event: kept because it was said, drawn grey. */
+    taken: boolean('taken').notNull(),
+    at: instant('at').notNull().default(sql`now()`),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.actor_id, table.seq] })],
+);
+
+/** A delay that survives a restart. A stale generation does not fire. */
+export const timer = pgTable(
+  'timer',
+  {
+    kind: text('kind').notNull(),
+    actor_id: text('actor_id').notNull(),
+    name: text('name').notNull(),
+    generation: integer('generation').notNull().default(1),
+    fire_at: instant('fire_at').notNull(),
+    event: jsonb('event').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.kind, table.actor_id, table.name] }),
+    index('timer_by_fire_at').on(table.fire_at),
+  ],
+);
+
+/** An effect that a committed transition asked for. At least once: every effect carries its key. */
+export const outbox = pgTable(
+  'outbox',
+  {
+    id: uuid('id').primaryKey(),
+    kind: text('kind').notNull(),
+    actor_id: text('actor_id').notNull(),
+    /** The event whose transition asked for the effect. */
+    seq: integer('seq').notNull(),
+    effect: text('effect').notNull(),
+    params: jsonb('params').notNull(),
+    status: text('status', { enum: ['pending', 'done', 'dead'] })
+      .notNull()
+      .default('pending'),
+    attempts: integer('attempts').notNull().default(0),
+    next_attempt_at: instant('next_attempt_at').notNull().default(sql`now()`),
+    last_error: text('last_error'),
+    created_at: createdAt(),
+  },
+  (table) => [
+    index('pending_outbox').on(table.next_attempt_at).where(sql`status = 'pending'`),
+    index('outbox_of_actor').on(table.kind, table.actor_id),
+  ],
+);

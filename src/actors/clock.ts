@@ -1,0 +1,27 @@
+/**
+ * Time and ids are handed in, so that a seeded run replays exactly. Production uses the process's
+ * clock for waiting only; leases, timers and expiries are judged by the database's clock (design 6).
+ */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Calls back once after `delayMs`; the returned function cancels. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+export interface Ids {
+  /** A new UUID, ordered by time (version 7) in production. */
+  uuid(): string;
+}
+
+/** Waiting never keeps the process alive by itself. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    handle.unref?.();
+    return () => clearTimeout(handle);
+  },
+};
+
+export const systemIds: Ids = { uuid: () => Bun.randomUUIDv7() };

@@ -1,0 +1,70 @@
+/**
+ * Every error that a client can see: code → status, type and whether a retry can help (spec: Errors).
+ * Two renderers (`src/http/errors`) turn an entry into the OpenAI-style or the native envelope.
+ */
+
+/** How one error code looks outside. */
+export interface ErrorEntry {
+  /** HTTP status. */
+  readonly status: number;
+  /** `error.type` of the OpenAI-style envelope. */
+  readonly type: string;
+  /** `error.type` of the native messages envelope (Anthropic docs: Errors; spec: Errors). */
+  readonly nativeType: string;
+  /** Said in `error.retryable`: the same request can succeed later without being changed. */
+  readonly retryable: boolean;
+}
+
+const entry = (
+  status: number,
+  type: string,
+  nativeType: string,
+  retryable = false,
+): ErrorEntry => ({ status, type, nativeType, retryable });
+
+export const ERRORS = {
+  invalid_request: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  invalid_json: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  context_length_exceeded: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  content_policy_violation: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  model_not_found: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  /** The model detail route answers 404 with the same code (spec: Model catalogue). */
+  model_detail_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
+  currency_retired: entry(400, 'invalid_request_error', 'invalid_request_error'),
+  invalid_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
+  expired_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
+  insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
+  quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
+  /** Money that is only held by calls in flight: said apart from money that is gone (design 4). */
+  quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
+  balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
+  access_denied: entry(403, 'access_denied', 'permission_error'),
+  model_not_allowed: entry(403, 'access_denied', 'permission_error'),
+  not_found: entry(404, 'invalid_request_error', 'not_found_error'),
+  async_task_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
+  method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
+  payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),
+  unsupported_media_type: entry(415, 'invalid_request_error', 'invalid_request_error'),
+  rate_limit_exceeded: entry(429, 'rate_limit_exceeded', 'rate_limit_error', true),
+  internal_error: entry(500, 'api_error', 'api_error', true),
+  upstream_error: entry(502, 'upstream_error', 'api_error', true),
+  all_channels_failed: entry(503, 'upstream_error', 'overloaded_error', true),
+  service_unavailable: entry(503, 'service_unavailable', 'overloaded_error', true),
+  timeout_error: entry(504, 'timeout_error', 'timeout_error', true),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorId = keyof typeof ERRORS;
+
+/** Entries that share one public code: the spec knows one word for both. */
+const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
+  invalid_request: 'invalid_request_error',
+  invalid_json: 'invalid_request_error',
+  model_detail_not_found: 'model_not_found',
+  quota_in_flight: 'quota_exceeded',
+  balance_in_flight: 'insufficient_balance',
+};
+
+/** The `error.code` that a client sees for an entry of the registry. */
+export function publicCode(id: ErrorId): string {
+  return PUBLIC_CODES[id] ?? id;
+}

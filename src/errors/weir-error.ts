@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorEntry, type ErrorId } from './registry.ts';
+
+/** The optional members of the error envelope (spec: Errors). */
+export interface ErrorDetails {
+  /** The offending parameter, as a path: `messages.0.role`. */
+  param?: string | null;
+  did_you_mean?: string;
+  suggestions?: { id: string }[];
+  hint?: string;
+  /** Overrides the registry, e.g. for an upstream refusal that a retry cannot mend. */
+  retryable?: boolean;
+  /** Whole seconds; also sent as the `Retry-After` header. */
+  retry_after?: number;
+  alternatives?: { id: string; status: string; tags: string[] }[];
+  balance_usd?: number;
+  estimated_cost_usd?: number;
+}
+
+/**
+ * An error for a client. `message` and `details` are public; `cause` is internal: it is logged and
+ * never rendered (P5).
+ */
+export class WeirError extends Error {
+  override readonly name = 'WeirError';
+
+  constructor(
+    readonly id: ErrorId,
+    message: string,
+    readonly details: ErrorDetails = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+
+  get entry(): ErrorEntry {
+    return ERRORS[this.id];
+  }
+
+  get retryable(): boolean {
+    return this.details.retryable ?? this.entry.retryable;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What the inference floor knows of an upstream: one provider protocol per file implements
+ * `UpstreamProtocol`; nothing above this floor knows a provider's wire format.
+ */
+
+/** Where a channel's calls go. The key is a secret: never logged, never in an error. */
+export interface UpstreamTarget {
+  readonly channel_id: string;
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly timeout_ms: number;
+}
+
+/** Tokens of one call. Counts never overlap: `input_tokens` excludes both cache counts. */
+export interface TokenUsage {
+  input_tokens: number;
+  cached_input_tokens: number;
+  cache_write_tokens: number;
+  /** Reasoning included. */
+  output_tokens: number;
+}
+
+/**
+ * Why an upstream call failed (design 3, channel machine). Only `throttle`, `timeout`, `server`,
+ * `malformed`, `connection` and `auth` count against a channel; `client` never does (P9).
+ */
+export type FailureClass =
+  | 'client'
+  | 'auth'
+  | 'throttle'
+  | 'timeout'
+  | 'server'
+  | 'malformed'
+  | 'connection';
+
+/** A failure that another channel, or the same one later, may not repeat. */
+export class RetryableUpstreamError extends Error {
+  override readonly name = 'RetryableUpstreamError';
+  constructor(
+    readonly failure: Exclude<FailureClass, 'client'>,
+    /** Internal wording: never shown to a client (P5). */
+    message: string,
+    /** What the upstream asked for in `Retry-After` or its body; undefined = nothing said. */
+    readonly retry_after_ms?: number,
+    /** HTTP status of the upstream, 0 where there was no answer. */
+    readonly status = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** The request itself is at fault: no other channel is tried and no channel is blamed. */
+export class TerminalUpstreamError extends Error {
+  override readonly name = 'TerminalUpstreamError';
+  constructor(
+    /** An id of the error registry: `invalid_request`, `context_length_exceeded` … */
+    readonly error_id:
+      | 'invalid_request'
+      | 'context_length_exceeded'
+      | 'content_policy_violation'
+      | 'payload_too_large',
+    /** Cleaned for the public: names no provider, account or physical model. */
+    readonly public_message: string,
+    readonly param: string | null,
+    readonly status: number,
+  ) {
+    super(public_message);
+  }
+}
+
+/** One event of an upstream stream, already made public (ids and model names replaced). */
+export interface StreamEvent {
+  /** The bytes-to-be for the client, a whole SSE event with its blank line; '' = nothing to send. */
+  readonly text: string;
+  /** Newly produced text (answer, reasoning, tool arguments), for metering; '' if none. */
+  readonly produced: string;
+  /** True from the event on that completes the answer: held back until the settlement committed. */
+  readonly final: boolean;
+}

@@ -12,6 +12,7 @@ import {
   index,
   integer,
   jsonb,
+  pgSequence,
   pgTable,
   primaryKey,
   text,
@@ -93,8 +94,6 @@ export const apiKey = pgTable(
     /** Posted charges; charges of open grants that are not posted yet come on top. */
     used_nano_usd: int8('used_nano_usd').notNull().default(0),
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
-    /** Counts the recalls of idle grants; a grant answers a recall by acknowledging its number. */
-    recall_seq: int8('recall_seq').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
     /** A rate limit of its own below the role's; null = the role's. */
     requests_per_minute: integer('requests_per_minute'),
@@ -152,6 +151,9 @@ export const replica = pgTable(
   },
   (table) => [index('replica_by_lease').on(table.status, table.lease_until)],
 );
+
+/** Numbers the recalls of idle grants; a grant answers a recall by acknowledging its number. */
+export const recallSeq = pgSequence('recall_seq');
 
 /**
  * A slice of a key's cap and of its organization's balance, set aside for one replica (design 4).

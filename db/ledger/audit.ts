@@ -1,0 +1,68 @@
+import type { Sql } from 'postgres';
+
+/** One organization or key whose books do not add up. There must never be one (P1, P15). */
+export interface Imbalance {
+  what: string;
+  id: string;
+  nano_usd: number;
+}
+
+/**
+ * The conservation query: empty when every cent is where it should be. Runs in one snapshot, so it
+ * is true of a committed state even while money moves.
+ *
+ * - deposits of an organization = balance + held + settled;
+ * - what an organization holds = the open part of its grants (all that is not posted) + its holds;
+ * - an organization's and a key's charges = the sum of their usage lines;
+ * - a grant's charges = the sum of its usage lines, a settled hold's likewise.
+ */
+export function findImbalances(sql: Sql): Promise<Imbalance[]> {
+  return sql<Imbalance[]>`
+    with grants as (
+      select organization_id, key_id, sum(granted_nano_usd - posted_nano_usd) as held,
+        sum(settled_nano_usd - posted_nano_usd) as unposted
+      from quota_grant where status = 'open' group by 1, 2
+    ), holds as (
+      select organization_id, key_id, sum(amount_nano_usd) as held from hold
+      where status = 'held' group by 1, 2
+    ), lines as (
+      select organization_id, key_id, sum(charged_nano_usd) as charged from usage_line group by 1, 2
+    ), keys as (
+      select api_key.id, api_key.organization_id,
+        api_key.held_nano_usd - coalesce(grants.held, 0) - coalesce(holds.held, 0) as held_gap,
+        api_key.used_nano_usd + coalesce(grants.unposted, 0) - coalesce(lines.charged, 0) as used_gap
+      from api_key
+      left join grants on grants.key_id = api_key.id
+      left join holds on holds.key_id = api_key.id
+      left join lines on lines.key_id = api_key.id
+    ), organizations as (
+      select id,
+        deposited_nano_usd - (select coalesce(sum(amount_nano_usd), 0) from deposit
+          where organization_id = organization.id) as deposit_gap,
+        deposited_nano_usd - balance_nano_usd - held_nano_usd - settled_nano_usd as sum_gap,
+        held_nano_usd - (select coalesce(sum(held), 0) from grants where organization_id = organization.id)
+          - (select coalesce(sum(held), 0) from holds where organization_id = organization.id) as held_gap,
+        settled_nano_usd + (select coalesce(sum(unposted), 0) from grants
+            where organization_id = organization.id)
+          - (select coalesce(sum(charged), 0) from lines where organization_id = organization.id)
+          as settled_gap
+      from organization
+    ), grant_lines as (
+      select quota_grant.id, settled_nano_usd - coalesce(sum(charged_nano_usd), 0) as gap
+      from quota_grant left join usage_line on usage_line.grant_id = quota_grant.id
+      group by quota_grant.id
+    ), hold_lines as (
+      select hold.id, hold.charged_nano_usd - coalesce(sum(usage_line.charged_nano_usd), 0) as gap
+      from hold left join usage_line on usage_line.hold_id = hold.id group by hold.id
+    )
+    select what, id, nano_usd::int8 from (
+      select 'key held' as what, id, held_gap as nano_usd from keys
+      union all select 'key used', id, used_gap from keys
+      union all select 'organization deposits', id, deposit_gap from organizations
+      union all select 'organization sum', id, sum_gap from organizations
+      union all select 'organization held', id, held_gap from organizations
+      union all select 'organization settled', id, settled_gap from organizations
+      union all select 'grant lines', id::text, gap from grant_lines
+      union all select 'hold lines', id::text, gap from hold_lines
+    ) as gaps where nano_usd <> 0 order by what, id limit 100`;
+}

@@ -1,0 +1,38 @@
+import type { TransactionSql } from 'postgres';
+import type { UsageLine } from './settle.ts';
+
+/** Inserts deposits; one that is there already is left out of the answer and changes nothing. */
+export async function insertDeposits(
+  tx: TransactionSql,
+  deposits: readonly { id: string; organization_id: string; amount: number; note: string }[],
+): Promise<{ organization_id: string; amount_nano_usd: number }[]> {
+  if (deposits.length === 0) return [];
+  return tx<{ organization_id: string; amount_nano_usd: number }[]>`
+    insert into deposit (id, organization_id, amount_nano_usd, note, created_at)
+    select id, organization_id, amount, note, weir_now()
+    from json_to_recordset(${JSON.stringify(deposits)}::text::json) as input(
+      id uuid, organization_id text, amount int8, note text)
+    on conflict (id) do nothing
+    returning organization_id, amount_nano_usd`;
+}
+
+/** The usage lines of durable holds. Their hold moved once, so a line can't be there already. */
+export async function insertHoldLines(
+  tx: TransactionSql,
+  lines: readonly (UsageLine & { hold_id: string })[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  await tx`
+    insert into usage_line (
+      id, request_id, organization_id, key_id, hold_id, scene, access_channel, model,
+      model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
+      output_tokens, estimated, charged_nano_usd, overrun_nano_usd, created_at)
+    select id, request_id, organization_id, key_id, hold_id, scene, access_channel, model,
+      model_vendor, channel_id, outcome, input_tokens, cached_input_tokens, cache_write_tokens,
+      output_tokens, estimated, charged_nano_usd, overrun_nano_usd, weir_now()
+    from json_to_recordset(${JSON.stringify(lines)}::text::json) as line(
+      id uuid, request_id uuid, organization_id text, key_id text, hold_id uuid, scene text,
+      access_channel text, model text, model_vendor text, channel_id text, outcome text,
+      input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int,
+      estimated bool, charged_nano_usd int8, overrun_nano_usd int8)`;
+}

@@ -1,0 +1,28 @@
+import type { TransactionSql } from 'postgres';
+
+/** Money of one organization that is set aside and not yet charged. */
+export interface OpenMoney {
+  organization_id: string;
+  key_id: string;
+  /** null for a durable hold: nobody can be asked to give that back. */
+  grant_id: string | null;
+  /** Idle or reserved for calls in flight: only its replica knows which. Nano-USD. */
+  open_nano_usd: number;
+  recall_acked: number;
+}
+
+/** All of it for these organizations, to tell money in flight from money that is gone. */
+export function findOpenMoney(
+  tx: TransactionSql,
+  organizationIds: readonly string[],
+): Promise<OpenMoney[]> {
+  return tx<OpenMoney[]>`
+    select organization_id, key_id, id as grant_id,
+      granted_nano_usd - settled_nano_usd as open_nano_usd, recall_acked
+    from quota_grant
+    where status = 'open' and organization_id = any(${organizationIds}::text[])
+      and granted_nano_usd > settled_nano_usd
+    union all
+    select organization_id, key_id, null, amount_nano_usd, 0 from hold
+    where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organizationIds}::text[])`;
+}

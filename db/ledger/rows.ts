@@ -1,0 +1,157 @@
+import type { TransactionSql } from 'postgres';
+
+/** The rows that money moves through, locked; amounts in nano-USD. Written back by `writeMoney`. */
+export interface OrganizationRow {
+  id: string;
+  deposited_nano_usd: number;
+  balance_nano_usd: number;
+  held_nano_usd: number;
+  settled_nano_usd: number;
+}
+
+export interface KeyRow {
+  id: string;
+  organization_id: string;
+  status: 'active' | 'inactive' | 'suspended' | 'revoked';
+  /** `expires_at` has passed, by the database's clock. */
+  expired: boolean;
+  limit_nano_usd: number | null;
+  used_nano_usd: number;
+  held_nano_usd: number;
+}
+
+export interface GrantRow {
+  id: string;
+  key_id: string;
+  organization_id: string;
+  replica_id: string;
+  status: 'open' | 'closed';
+  granted_nano_usd: number;
+  settled_nano_usd: number;
+  posted_nano_usd: number;
+  recall_acked: number;
+}
+
+export interface HoldRow {
+  id: string;
+  key_id: string;
+  organization_id: string;
+  status: 'held' | 'settled' | 'released' | 'expired';
+  amount_nano_usd: number;
+  charged_nano_usd: number;
+  reference: string;
+  /** ISO 8601. */
+  expires_at: string;
+}
+
+/** The locked rows of one transaction. Changed in memory, then written back set-based. */
+export interface MoneyRows {
+  organizations: Map<string, OrganizationRow>;
+  keys: Map<string, KeyRow>;
+  grants: Map<string, GrantRow>;
+  holds: Map<string, HoldRow>;
+}
+
+/** What a batch touches. Organizations and keys of named grants and holds are found by themselves. */
+export interface MoneyScope {
+  organization_ids: string[];
+  key_ids: string[];
+  grant_ids: string[];
+  hold_ids: string[];
+  /** Every open grant of these replicas: they are given up. */
+  reaped_replica_ids: string[];
+}
+
+const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
+  new Map(rows.map((row) => [row.id, { ...row }]));
+
+/** Bounds one reaping; the rest follows with the next command. */
+export const MAX_REAPED_GRANTS = 256;
+
+/**
+ * Locks everything that a batch touches, always in the same order: organizations, keys, grants,
+ * holds, each by id. So two lanes never wait for each other in a circle.
+ */
+export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<MoneyRows> {
+  const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
+    select organization_id, key_id, id as grant_id from quota_grant
+      where id = any(${scope.grant_ids}::uuid[])
+    union all
+    (select organization_id, key_id, id from quota_grant
+      where status = 'open' and replica_id = any(${scope.reaped_replica_ids}::text[])
+      order by id limit ${MAX_REAPED_GRANTS})
+    union all
+    select organization_id, key_id, null from hold where id = any(${scope.hold_ids}::uuid[])
+    union all
+    select organization_id, id, null from api_key where id = any(${scope.key_ids}::text[])`;
+  const organizationIds = [...scope.organization_ids, ...owners.map((row) => row.organization_id)];
+  const organizations = await tx<OrganizationRow[]>`
+    select id, deposited_nano_usd, balance_nano_usd, held_nano_usd, settled_nano_usd
+    from organization where id = any(${organizationIds}::text[]) order by id for update`;
+  const keys = await tx<KeyRow[]>`
+    select id, organization_id, status, coalesce(expires_at <= weir_now(), false) as expired,
+      limit_nano_usd, used_nano_usd, held_nano_usd
+    from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id for update`;
+  const grantIds = owners.flatMap((row) => row.grant_id ?? []);
+  const grants = grantIds.length
+    ? await tx<GrantRow[]>`
+        select id, key_id, organization_id, replica_id, status, granted_nano_usd, settled_nano_usd,
+          posted_nano_usd, recall_acked
+        from quota_grant where id = any(${grantIds}::uuid[]) order by id for update`
+    : [];
+  const holds = scope.hold_ids.length
+    ? await tx<HoldRow[]>`
+        select id, key_id, organization_id, status, amount_nano_usd, charged_nano_usd, reference,
+          expires_at::text
+        from hold where id = any(${scope.hold_ids}::uuid[]) order by id for update`
+    : [];
+  return {
+    organizations: byId(organizations),
+    keys: byId(keys),
+    grants: byId(grants),
+    holds: byId(holds),
+  };
+}
+
+/** Writes the rows back, one statement a table. New grants and holds are inserted. */
+export async function writeMoney(tx: TransactionSql, rows: MoneyRows): Promise<void> {
+  const json = (values: Iterable<object>) => JSON.stringify([...values]);
+  await tx`
+    update organization set
+      deposited_nano_usd = input.deposited_nano_usd, balance_nano_usd = input.balance_nano_usd,
+      held_nano_usd = input.held_nano_usd, settled_nano_usd = input.settled_nano_usd
+    from json_to_recordset(${json(rows.organizations.values())}::text::json) as input(
+      id text, deposited_nano_usd int8, balance_nano_usd int8, held_nano_usd int8,
+      settled_nano_usd int8)
+    where organization.id = input.id`;
+  await tx`
+    update api_key set used_nano_usd = input.used_nano_usd, held_nano_usd = input.held_nano_usd,
+      ceiling_nano_usd = case when api_key.limit_nano_usd is not null
+        then greatest(api_key.limit_nano_usd, input.used_nano_usd + input.held_nano_usd) end
+    from json_to_recordset(${json(rows.keys.values())}::text::json) as input(
+      id text, used_nano_usd int8, held_nano_usd int8)
+    where api_key.id = input.id`;
+  if (rows.grants.size > 0) {
+    await tx`
+      insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
+        settled_nano_usd, posted_nano_usd, recall_acked, created_at)
+      select *, weir_now() from json_to_recordset(${json(rows.grants.values())}::text::json) as input(
+        id uuid, key_id text, organization_id text, replica_id text, status text,
+        granted_nano_usd int8, settled_nano_usd int8, posted_nano_usd int8, recall_acked int8)
+      on conflict (id) do update set status = excluded.status,
+        granted_nano_usd = excluded.granted_nano_usd,
+        posted_nano_usd = excluded.posted_nano_usd, recall_acked = excluded.recall_acked,
+        closed_at = case when excluded.status = 'closed' then weir_now() end`;
+  }
+  if (rows.holds.size > 0) {
+    await tx`
+      insert into hold (id, key_id, organization_id, status, amount_nano_usd, charged_nano_usd,
+        reference, expires_at, created_at)
+      select *, weir_now() from json_to_recordset(${json(rows.holds.values())}::text::json) as input(
+        id uuid, key_id text, organization_id text, status text, amount_nano_usd int8,
+        charged_nano_usd int8, reference text, expires_at timestamptz)
+      on conflict (id) do update set status = excluded.status,
+        amount_nano_usd = excluded.amount_nano_usd, charged_nano_usd = excluded.charged_nano_usd,
+        resolved_at = case when excluded.status <> 'held' then weir_now() end`;
+  }
+}

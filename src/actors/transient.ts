@@ -1,0 +1,28 @@
+/**
+ * SQLSTATE classes and driver codes after which the same batch may succeed: the connection broke
+ * (the outcome may be unknown), the server is starting or stopping, or two transactions collided
+ * (PostgreSQL docs: Appendix A).
+ */
+const TRANSIENT_SQLSTATES = ['08', '57014', '57P', '53', '40001', '40P01', '55P03', '25006', '58'];
+const TRANSIENT_DRIVER_CODES = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ERR_SOCKET_CLOSED',
+]);
+
+/** True if a database error says nothing about the commands, only about the moment. */
+export function isTransient(error: unknown): boolean {
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return (
+    TRANSIENT_DRIVER_CODES.has(code) ||
+    TRANSIENT_SQLSTATES.some((sqlstate) => code.startsWith(sqlstate))
+  );
+}

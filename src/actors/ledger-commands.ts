@@ -98,7 +98,7 @@ export type LedgerAnswer =
   /** The charge as its row says it. */
   | { type: 'settled'; charged: number; overrun: number }
   | { type: 'granted'; granted: number; exact: boolean }
-  | { type: 'returned'; granted: number }
+  | { type: 'returned'; granted: number; closed: boolean }
   /** Others hold idle money: they were asked to give it back; ask again with this number. */
   | { type: 'contended'; recall_seq: number }
   /** Not there. `elsewhere` is what others have in flight and may come back. */

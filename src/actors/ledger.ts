@@ -195,7 +195,11 @@ class Batch {
     grant.recall_acked = Math.max(grant.recall_acked, command.recall_acked);
     if (grant.granted_nano_usd === command.expected_granted) this.takeOut(grant, command.amount);
     if (command.close && grant.granted_nano_usd === grant.settled_nano_usd) grant.status = 'closed';
-    return { type: 'returned', granted: grant.granted_nano_usd };
+    return {
+      type: 'returned',
+      granted: grant.granted_nano_usd,
+      closed: grant.status === 'closed',
+    };
   }
 
   private async hold(command: HoldCommand): Promise<LedgerAnswer> {

@@ -19,6 +19,7 @@ export interface GrantFunds {
 }
 
 export type GrantDecision =
+  /** `exact` = no slack beyond the need could be spared. */
   | { type: 'given'; amount: number; exact: boolean }
   /** `bound` says whose money is short: it names the error (spec: Errors, 402). */
   | { type: 'short'; bound: 'key' | 'organization'; free: number };
@@ -35,5 +36,5 @@ export function decideGrant(request: GrantRequest, funds: GrantFunds): GrantDeci
   }
   const fairShare = Math.floor(free / (2 * funds.replicas));
   const amount = Math.max(request.need, Math.min(request.want, fairShare));
-  return { type: 'given', amount, exact: amount < request.want };
+  return { type: 'given', amount, exact: amount === request.need && amount < request.want };
 }

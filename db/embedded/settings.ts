@@ -1,0 +1,52 @@
+/**
+ * The server's settings, given on its command line so that they belong to this version of Weir and
+ * not to the file that some earlier version's `initdb` wrote.
+ */
+
+/** PostgreSQL settings by name, with PostgreSQL's own units. */
+export type PostgresSettings = Record<string, string | number>;
+
+/**
+ * Durable (money lives here), modest in memory, silent about data: neither statements nor row
+ * contents reach the log, since both can hold what a client sent.
+ */
+export const EMBEDDED_SETTINGS: PostgresSettings = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: 100,
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '128MB',
+  work_mem: '8MB',
+  maintenance_work_mem: '64MB',
+  wal_level: 'replica',
+  max_wal_senders: 0,
+  max_logical_replication_workers: 0,
+  min_wal_size: '80MB',
+  max_wal_size: '1GB',
+  wal_compression: 'on',
+  checkpoint_timeout: '10min',
+  checkpoint_completion_target: 0.9,
+  jit: 'off',
+  autovacuum_naptime: '15s',
+  autovacuum_vacuum_scale_factor: 0.05,
+  autovacuum_analyze_scale_factor: 0.05,
+  timezone: 'GMT',
+  log_timezone: 'GMT',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_min_messages: 'warning',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_parameter_max_length: 0,
+  log_parameter_max_length_on_error: 0,
+  log_checkpoints: 'off',
+  log_line_prefix: '%m [%p] ',
+};
+
+/** `{ a: 1 }` as `['-c', 'a=1']`; later sets win over earlier ones. */
+export function settingArguments(...sets: PostgresSettings[]): string[] {
+  const merged: PostgresSettings = Object.assign({}, ...sets);
+  return Object.entries(merged).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}

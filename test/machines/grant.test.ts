@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { decideGrant } from '../../src/machines/grant.ts';
+
+const amount = fc.nat(1_000_000_000_000);
+
+describe('the size of a grant', () => {
+  test('P2: it never exceeds the cap or the balance, and what is needed is given whenever it is there', () => {
+    fc.assert(
+      fc.property(
+        amount,
+        amount,
+        fc.option(amount, { nil: null }),
+        amount,
+        fc.integer({ min: 1, max: 20 }),
+        (need, slack, key_free, balance, replicas) => {
+          const decision = decideGrant(
+            { need, want: need + slack },
+            { key_free, balance, replicas },
+          );
+          const free = Math.min(key_free ?? Number.MAX_SAFE_INTEGER, balance);
+          expect(decision.type).toBe(need <= free ? 'given' : 'short');
+          if (decision.type === 'short') return;
+          expect(decision.amount).toBeGreaterThanOrEqual(need);
+          expect(decision.amount).toBeLessThanOrEqual(Math.min(free, need + slack));
+          // Slack is only ever a share that leaves as much twice over to every replica.
+          if (decision.amount > need) {
+            expect(decision.amount * 2 * replicas).toBeLessThanOrEqual(free);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a slice shrinks as the cap nears and becomes exact at the end', () => {
+    const sizes = [1_000, 400, 100, 40, 20].map((key_free) =>
+      decideGrant({ need: 10, want: 160 }, { key_free, balance: 1e9, replicas: 2 }),
+    );
+    expect(sizes).toEqual([
+      { type: 'given', amount: 160, exact: false },
+      { type: 'given', amount: 100, exact: false },
+      { type: 'given', amount: 25, exact: false },
+      { type: 'given', amount: 10, exact: true },
+      { type: 'given', amount: 10, exact: true },
+    ]);
+  });
+
+  test('a refusal names whose money is short', () => {
+    expect(decideGrant({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
+      type: 'short',
+      bound: 'key',
+      free: 4,
+    });
+    expect(decideGrant({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual({
+      type: 'short',
+      bound: 'organization',
+      free: 2,
+    });
+  });
+});

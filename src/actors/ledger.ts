@@ -123,9 +123,8 @@ class Batch {
   private async grant(command: GrantCommand): Promise<LedgerAnswer> {
     const key = this.rows.keys.get(command.key_id);
     if (!key) return { type: 'not_found' };
-    const grant = this.rows.grants.get(command.grant_id) ?? this.openGrant(command);
+    const grant = this.rows.grants.get(command.grant_id) ?? newGrant(command);
     if (grant.status === 'closed' || !this.liveReplicas.has(command.replica_id)) {
-      this.rows.grants.delete(command.grant_id);
       return { type: 'fenced' };
     }
     this.post(grant);
@@ -141,23 +140,9 @@ class Batch {
     if (decision.type === 'short') return this.explainShort(decision, key, command);
     this.setAside(key, decision.amount);
     grant.granted_nano_usd += decision.amount;
+    // Only a grant that got something becomes a row: a refusal leaves nothing behind.
+    if (decision.amount > 0) this.rows.grants.set(grant.id, grant);
     return { type: 'granted', granted: grant.granted_nano_usd, exact: decision.exact };
-  }
-
-  private openGrant(command: GrantCommand): GrantRow {
-    const grant: GrantRow = {
-      id: command.grant_id,
-      key_id: command.key_id,
-      organization_id: command.organization_id,
-      replica_id: command.replica_id,
-      status: 'open',
-      granted_nano_usd: 0,
-      settled_nano_usd: 0,
-      posted_nano_usd: 0,
-      recall_acked: 0,
-    };
-    this.rows.grants.set(grant.id, grant);
-    return grant;
   }
 
   /** Money in flight, idle money that was not asked back yet, or nothing left: three answers. */
@@ -194,7 +179,9 @@ class Batch {
     this.post(grant);
     grant.recall_acked = Math.max(grant.recall_acked, command.recall_acked);
     if (grant.granted_nano_usd === command.expected_granted) this.takeOut(grant, command.amount);
-    if (command.close && grant.granted_nano_usd === grant.settled_nano_usd) grant.status = 'closed';
+    // An empty grant is closed unasked: its actor may be forgotten at any time.
+    const closing = command.close || grant.granted_nano_usd === 0;
+    if (closing && grant.granted_nano_usd === grant.settled_nano_usd) grant.status = 'closed';
     return {
       type: 'returned',
       granted: grant.granted_nano_usd,
@@ -341,6 +328,20 @@ class Batch {
   private organization(id: string): OrganizationRow {
     return required(this.rows.organizations.get(id), 'organization', id);
   }
+}
+
+function newGrant(command: GrantCommand): GrantRow {
+  return {
+    id: command.grant_id,
+    key_id: command.key_id,
+    organization_id: command.organization_id,
+    replica_id: command.replica_id,
+    status: 'open',
+    granted_nano_usd: 0,
+    settled_nano_usd: 0,
+    posted_nano_usd: 0,
+    recall_acked: 0,
+  };
 }
 
 function unusableStatus(key: KeyRow): 'inactive' | 'suspended' | 'revoked' | 'expired' | undefined {

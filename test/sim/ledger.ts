@@ -1,0 +1,412 @@
+/**
+ * Two replicas of the real lane and the real quota actors on a real PostgreSQL, in one process, in
+ * an order that a seed decides. Every transaction is one step; at each the schedule may cut the
+ * connection before the commit, after it (outcome unknown), or kill the replica at either place.
+ * Time is virtual, hints may be late, doubled or lost. The same seed gives the same run.
+ */
+import type { Sql } from 'postgres';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
+import type { Reservation } from '../../src/actors/reservation.ts';
+import { WeirError } from '../../src/errors/weir-error.ts';
+import { idleOf } from '../../src/machines/quota.ts';
+import { Random } from './random.ts';
+import { SimulatedReplica, type World } from './replica.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export interface LedgerRunOptions {
+  seed: number;
+  /** Calls that are started. */
+  calls: number;
+  /** Calls that the cap pays for. */
+  capCalls: number;
+  /** Chance of a fault at a commit point, 0–1. */
+  faults: number;
+  /** Replicas that may be killed in the run. */
+  kills: number;
+}
+
+export interface LedgerRun {
+  seed: number;
+  /** What happened, in order: equal for equal seeds. */
+  trace: string[];
+  served: number;
+  refused: number;
+  /** Refusals for money that was there; there must be none. */
+  falseRefusals: string[];
+  faults: number;
+  kills: number;
+  /** Violated invariants; there must be none. */
+  violations: string[];
+}
+
+interface Call {
+  name: string;
+  replica: SimulatedReplica;
+  amount: number;
+  actual: number;
+  reservation?: Reservation;
+  state: 'asking' | 'running' | 'settling' | 'settled' | 'released' | 'refused' | 'lost';
+  /** Its replica was killed while the charge was on its way: nobody can say what became of it. */
+  unknown?: boolean;
+}
+
+const CALL_PRICE = 100;
+const MAX_STEPS = 4_000;
+/** Waits up to this long run out while transactions are under way. */
+const SHORT_WAIT_MS = 100;
+
+/** Runs one schedule in the organization and key named after its seed. */
+export async function runLedgerSchedule(sql: Sql, options: LedgerRunOptions): Promise<LedgerRun> {
+  const run = new LedgerSchedule(sql, options);
+  await run.prepare();
+  try {
+    await run.play();
+    await run.finish();
+  } finally {
+    await run.end();
+  }
+  return run.result;
+}
+
+class LedgerSchedule implements World {
+  readonly random: Random;
+  readonly clock = new VirtualClock();
+  readonly result: LedgerRun;
+  readonly keyId: string;
+  readonly organizationId: string;
+  readonly cap: number;
+  private readonly calls: Call[] = [];
+  private replicas: SimulatedReplica[] = [];
+  private readonly dead: SimulatedReplica[] = [];
+  private readonly hints: { channel: string; payload: string }[] = [];
+  private stopListening: () => Promise<void> = async () => undefined;
+  private ids = 0;
+  private killsLeft: number;
+
+  constructor(
+    readonly sql: Sql,
+    private readonly options: LedgerRunOptions,
+  ) {
+    this.random = new Random(options.seed);
+    this.killsLeft = options.kills;
+    this.keyId = `key_${options.seed}_${crypto.randomUUID().slice(0, 8)}`;
+    this.organizationId = this.keyId.replace('key', 'org');
+    this.cap = CALL_PRICE * options.capCalls;
+    this.result = {
+      seed: options.seed,
+      trace: [],
+      served: 0,
+      refused: 0,
+      falseRefusals: [],
+      faults: 0,
+      kills: 0,
+      violations: [],
+    };
+  }
+
+  say(line: string): void {
+    this.result.trace.push(`${this.clock.now()} ${line}`);
+  }
+
+  /** Ids are random to the database (runs share it) but their order and use are the seed's. */
+  uuid(): string {
+    this.ids += 1;
+    return Bun.randomUUIDv7();
+  }
+
+  faultAt(point: 'before' | 'after'): 'none' | 'cut' | 'kill' {
+    if (!this.random.chance(this.options.faults / 2)) return 'none';
+    if (this.killsLeft > 0 && this.random.chance(0.3)) {
+      this.killsLeft -= 1;
+      this.result.kills += 1;
+      return 'kill';
+    }
+    this.result.faults += 1;
+    this.say(`cut ${point} commit`);
+    return 'cut';
+  }
+
+  async prepare(): Promise<void> {
+    const { sql } = this;
+    const deposit = this.cap * 10;
+    await sql`insert into organization (id, name, deposited_nano_usd, balance_nano_usd)
+      values (${this.organizationId}, 'sim', ${deposit}, ${deposit})`;
+    await sql`insert into deposit (id, organization_id, amount_nano_usd)
+      values (${Bun.randomUUIDv7()}, ${this.organizationId}, ${deposit})`;
+    await sql`insert into api_key
+      (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
+      values (${this.keyId}, ${this.organizationId}, 'sim', ${this.keyId}, 'sk-', ${this.cap}, ${this.cap})`;
+    const listeners = await Promise.all(
+      [RECALL_CHANNEL, MONEY_CHANNEL].map((channel) =>
+        sql.listen(channel, (payload) => {
+          if (payload.includes(this.organizationId)) this.hints.push({ channel, payload });
+        }),
+      ),
+    );
+    this.stopListening = async () => {
+      for (const listener of listeners) await listener.unlisten();
+    };
+    this.replicas = [await this.boot('A'), await this.boot('B')];
+  }
+
+  private async boot(name: string): Promise<SimulatedReplica> {
+    const replica = new SimulatedReplica(this, name, `${this.keyId}-${name}`);
+    await this
+      .sql`insert into replica (id, lease_until) values (${replica.id}, now() + interval '1 day')`;
+    return replica;
+  }
+
+  async play(): Promise<void> {
+    let started = 0;
+    for (let step = 0; step < MAX_STEPS; step += 1) {
+      const choices: (() => Promise<void> | void)[] = [];
+      for (const replica of this.replicas) {
+        if (replica.hasStep)
+          choices.push(
+            () => this.step(replica),
+            () => this.step(replica),
+          );
+      }
+      const running = this.calls.filter((call) => call.state === 'running');
+      for (const call of running) choices.push(() => this.end1(call));
+      if (started < this.options.calls) {
+        choices.push(() => {
+          started += 1;
+          this.start(started);
+        });
+      }
+      if (this.hints.length > 0) choices.push(() => this.deliverHint());
+      // Long waits pass only when nothing else can happen: the database is slow, not stopped.
+      const busy = this.hints.length > 0 || this.replicas.some((replica) => replica.hasStep);
+      if (this.clock.pending > 0 && (!busy || this.clock.nextInMs <= SHORT_WAIT_MS)) {
+        choices.push(() => this.clock.fireNext());
+      }
+      for (const corpse of this.dead) {
+        const busy = corpse.reaper && this.replicas.includes(corpse.reaper);
+        if (!corpse.reaped && !busy) choices.push(() => this.reap(corpse));
+      }
+      const open = this.calls.some((call) =>
+        ['asking', 'running', 'settling'].includes(call.state),
+      );
+      if (started >= this.options.calls && !open && !this.dead.some((corpse) => !corpse.reaped))
+        return;
+      await this.random.pick(choices)();
+      await this.settleDown();
+      this.checkReplicas();
+    }
+    this.result.violations.push(`no end after ${MAX_STEPS} steps`);
+  }
+
+  /** Everything that is not a transaction runs in microtasks. */
+  private settleDown(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  private async step(replica: SimulatedReplica): Promise<void> {
+    const outcome = await replica.runStep();
+    // A command on the listening connection brings every hint of the commits before it.
+    await this.sql`select 1`;
+    if (outcome !== 'killed') return;
+    this.say(`kill ${replica.name}`);
+    this.dead.push(replica);
+    for (const call of this.calls) {
+      if (call.replica === replica && !['settled', 'released', 'refused'].includes(call.state)) {
+        call.unknown = call.state === 'settling';
+        call.state = 'lost';
+      }
+    }
+    const next = await this.boot(`${replica.name}'`);
+    this.replicas = this.replicas.map((each) => (each === replica ? next : each));
+  }
+
+  private start(number: number): void {
+    const replica = this.random.pick(this.replicas);
+    const exact = this.random.chance(0.5);
+    const amount = exact ? CALL_PRICE : CALL_PRICE + this.random.below(CALL_PRICE);
+    const call: Call = {
+      name: `call ${number}`,
+      replica,
+      amount,
+      actual: exact ? CALL_PRICE : 1 + this.random.below(amount),
+      state: 'asking',
+    };
+    this.calls.push(call);
+    this.say(`${call.name} asks ${replica.name} for ${amount}`);
+    const key = { id: this.keyId, organization_id: this.organizationId };
+    Promise.resolve()
+      .then(() =>
+        replica.quotas.of(key).reserve({ amount, minimum: () => Math.min(amount, CALL_PRICE) }),
+      )
+      .then((reservation) => this.admitted(call, reservation))
+      .catch((error: unknown) => this.refused(call, error));
+  }
+
+  private admitted(call: Call, reservation: Reservation): void {
+    if (call.state !== 'asking') return;
+    call.reservation = reservation;
+    call.state = 'running';
+    this.say(`${call.name} runs with ${reservation.amount}`);
+  }
+
+  private refused(call: Call, error: unknown): void {
+    if (call.state !== 'asking') return;
+    call.state = 'refused';
+    const id = error instanceof WeirError ? error.id : String(error);
+    this.say(`${call.name} refused: ${id}`);
+    if (id === 'service_unavailable') return;
+    this.result.refused += 1;
+    const free = this.freeInTruth();
+    const needed = id === 'quota_in_flight' ? call.amount : Math.min(call.amount, CALL_PRICE);
+    const honest = id === 'quota_in_flight' || id === 'quota_exceeded';
+    if (!honest || free >= needed) {
+      this.result.falseRefusals.push(`${call.name}: ${id} while ${free} of ${this.cap} are free`);
+    }
+  }
+
+  /** What nobody charged and no call in flight holds, as an all-knowing observer sees it. */
+  private freeInTruth(): number {
+    let taken = 0;
+    for (const call of this.calls) {
+      if (call.state === 'settled' || call.state === 'settling') taken += call.actual;
+      if (call.state === 'running') taken += call.reservation?.amount ?? 0;
+      if (call.unknown) taken += call.actual;
+    }
+    // What a dead replica set aside is out of reach until it is reaped.
+    const outOfReach = this.dead.some((corpse) => !corpse.reaped) ? this.cap : 0;
+    return this.cap - taken - outOfReach;
+  }
+
+  private end1(call: Call): void {
+    const { reservation } = call;
+    if (!reservation) return;
+    if (this.random.chance(0.15)) {
+      call.state = 'released';
+      this.say(`${call.name} released`);
+      reservation.release();
+      return;
+    }
+    call.state = 'settling';
+    call.actual = Math.min(call.actual, reservation.amount);
+    this.say(`${call.name} settles ${call.actual}`);
+    reservation.settle(this.line(), call.actual).then(
+      (settled) => {
+        if (call.state === 'lost') return;
+        call.state = 'settled';
+        this.result.served += 1;
+        this.say(`${call.name} settled`);
+        if (settled.charged !== call.actual || settled.overrun !== 0) {
+          this.result.violations.push(`${call.name} was charged ${JSON.stringify(settled)}`);
+        }
+      },
+      (error: unknown) => {
+        if (call.state !== 'lost') this.result.violations.push(`${call.name}: ${String(error)}`);
+      },
+    );
+  }
+
+  private line() {
+    return {
+      id: this.uuid(),
+      request_id: Bun.randomUUIDv7(),
+      organization_id: this.organizationId,
+      key_id: this.keyId,
+      scene: 'chat',
+      access_channel: 'platform' as const,
+      model: 'm',
+      model_vendor: 'v',
+      channel_id: 'c',
+      outcome: 'completed' as const,
+      input_tokens: 1,
+      cached_input_tokens: 0,
+      cache_write_tokens: 0,
+      output_tokens: 1,
+      estimated: false,
+    };
+  }
+
+  private deliverHint(): void {
+    const [hint] = this.hints.splice(this.random.below(this.hints.length), 1);
+    if (!hint) return;
+    if (this.random.chance(0.1)) {
+      this.say(`hint lost: ${hint.channel}`);
+      return;
+    }
+    for (const replica of this.replicas) {
+      if (hint.channel === RECALL_CHANNEL) {
+        const recall = JSON.parse(hint.payload);
+        replica.quotas.recalled(recall.seq, recall);
+      } else replica.quotas.moneyReturned(hint.payload);
+    }
+  }
+
+  private reap(corpse: SimulatedReplica): void {
+    this.say(`reap ${corpse.name}`);
+    corpse.reaper = this.random.pick(this.replicas);
+    corpse.reaper.lane.submit({ type: 'REAP', replica_id: corpse.id }).then(
+      () => {
+        corpse.reaped = true;
+      },
+      (error: unknown) => {
+        corpse.reaper = undefined;
+        this.say(`reaping failed: ${String(error)}`);
+      },
+    );
+  }
+
+  /** P2 in memory: no replica ever admits beyond its grant. */
+  private checkReplicas(): void {
+    for (const replica of this.replicas) {
+      const actor = replica.quotas.find(this.keyId);
+      if (actor && idleOf(actor.snapshot.context) < 0) {
+        this.result.violations.push(`${replica.name} admitted beyond its grant`);
+      }
+    }
+  }
+
+  /** Everybody gives back what is idle; then the books must be exact. */
+  async finish(): Promise<void> {
+    for (const replica of this.replicas) {
+      const closing = replica.quotas.close();
+      let closed = false;
+      closing.finally(() => {
+        closed = true;
+      });
+      for (let step = 0; step < 200 && !closed; step += 1) {
+        if (replica.hasStep) await replica.runStep('calm');
+        else if (this.clock.pending > 0) this.clock.fireNext();
+        await this.settleDown();
+      }
+    }
+    await this.checkBooks();
+  }
+
+  private async checkBooks(): Promise<void> {
+    const imbalances = await findImbalances(this.sql);
+    const ours = imbalances.filter(
+      (each) => each.id === this.keyId || each.id === this.organizationId,
+    );
+    this.result.violations.push(...ours.map((each) => `${each.what} is off by ${each.nano_usd}`));
+    const [key] = await this.sql<{ used: number; held: number; lines: number }[]>`
+      select used_nano_usd as used, held_nano_usd as held,
+        (select coalesce(sum(charged_nano_usd), 0)::int8 from usage_line where key_id = ${this.keyId}) as lines
+      from api_key where id = ${this.keyId}`;
+    const served = this.calls
+      .filter((call) => call.state === 'settled')
+      .reduce((sum, call) => sum + call.actual, 0);
+    const unknown = this.calls
+      .filter((call) => call.unknown)
+      .reduce((sum, call) => sum + call.actual, 0);
+    if (!key) return;
+    if (key.held !== 0) this.result.violations.push(`${key.held} is still held`);
+    if (key.used > this.cap) this.result.violations.push(`used ${key.used} of ${this.cap}`);
+    if (key.used !== key.lines) this.result.violations.push(`used ${key.used}, lines ${key.lines}`);
+    if (key.used < served || key.used > served + unknown) {
+      this.result.violations.push(`charged ${key.used} for ${served} served, ${unknown} unknown`);
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.stopListening();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../../src/actors/clock.ts';
+
+/** Time that passes only when the schedule says so: the next timer fires, the clock jumps there. */
+export class VirtualClock implements Clock {
+  private time = 1_000_000;
+  private order = 0;
+  private timers: { at: number; order: number; callback: () => void }[] = [];
+
+  get pending(): number {
+    return this.timers.length;
+  }
+
+  /** Until the next timer, milliseconds. */
+  get nextInMs(): number {
+    return Math.min(...this.timers.map((timer) => timer.at)) - this.time;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    this.order += 1;
+    const timer = { at: this.time + delayMs, order: this.order, callback };
+    this.timers.push(timer);
+    return () => {
+      this.timers = this.timers.filter((each) => each !== timer);
+    };
+  }
+
+  fireNext(): void {
+    const [next] = [...this.timers].sort((a, b) => a.at - b.at || a.order - b.order);
+    if (!next) return;
+    this.timers = this.timers.filter((each) => each !== next);
+    this.time = Math.max(this.time, next.at);
+    next.callback();
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * A real Weir: `bun src/main.ts` in a process of its own, on a free port, in a throwaway folder.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { dieWithParentPrefix } from '../../db/embedded/privileges.ts';
+import { freePort } from './ports.ts';
+import { removeFolder, throwawayFolder } from './throwaway.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const READY_LINE = 'Weir is ready';
+const READY_TIMEOUT_MS = 60_000;
+/** Longer than Weir's own drain, so that a stop which hangs is seen as one. */
+const STOP_TIMEOUT_MS = 60_000;
+const OUTPUT_MAX_CHARS = 2_000_000;
+
+export interface WeirOptions {
+  /** Laid over the environment; `DATABASE_URL` and `REDIS_URL` go here. */
+  env?: Record<string, string>;
+  /** A data folder that the caller keeps (to start on it again); default: a throwaway one. */
+  data?: string;
+  /** Let Weir choose its first-run credentials, and read them from `first-run.json`. */
+  random_credentials?: boolean;
+  /** The text of a `weir.yaml`; default: none, so the demo configuration. */
+  config?: string;
+  port?: number;
+}
+
+export interface RunningWeir {
+  base_url: string;
+  /** First-run credentials. They stay valid when Weir is started again on the same data. */
+  api_key: string;
+  management_token: string;
+  operator_token: string;
+  port: number;
+  pid: number;
+  /** Where its data is. */
+  data: string;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when the process has ended, with its exit code (`null` after a signal). */
+  exited: Promise<number | null>;
+  /** SIGTERM, waits for the end, and removes a throwaway data folder. */
+  stop(): Promise<void>;
+  /** What it printed so far, both streams. */
+  output(): string;
+}
+
+interface Credentials {
+  api_key: string;
+  management_token: string;
+  operator_token: string;
+}
+
+/**
+ * Starts Weir and waits until it says that it is ready.
+ *
+ * @throws with its output when it ends or stays silent for a minute instead.
+ */
+export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir> {
+  const port = options.port ?? (await freePort());
+  const own_folder = throwawayFolder('weir');
+  const data = options.data ?? join(own_folder, 'data');
+  const credentials = options.random_credentials ? undefined : knownCredentials(options.env ?? {});
+  const child = Bun.spawn(
+    [
+      ...dieWithParentPrefix(),
+      ...[process.execPath, join(ROOT, 'src/main.ts'), '--port', String(port), '--data', data],
+    ],
+    {
+      cwd: own_folder,
+      env: environment(options, own_folder, credentials),
+      // A process group of its own: an interrupt of the tests is handled by the tests.
+      detached: true,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  );
+  const output = collect(child);
+  const exited = child.exited.then(() => child.exitCode);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await child.exited;
+    clearTimeout(timer);
+    removeFolder(own_folder);
+  };
+  try {
+    await output.waitFor(READY_LINE, exited);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    base_url: `http://127.0.0.1:${port}`,
+    ...(credentials ?? firstRun(data)),
+    port,
+    pid: child.pid,
+    data,
+    kill: (signal) => child.kill(signal),
+    exited,
+    stop,
+    output: output.text,
+  };
+}
+
+function environment(
+  options: WeirOptions,
+  own_folder: string,
+  credentials: Credentials | undefined,
+): Record<string, string | undefined> {
+  const { DATABASE_URL: _database, REDIS_URL: _redis, PORT: _port, ...inherited } = process.env;
+  const config = join(own_folder, 'weir.yaml');
+  if (options.config !== undefined) writeFileSync(config, options.config);
+  return {
+    ...inherited,
+    // Set by `bun test`, and not what Weir runs with.
+    NODE_ENV: undefined,
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+    ...(credentials === undefined
+      ? {}
+      : {
+          WEIR_BOOTSTRAP_API_KEY: credentials.api_key,
+          WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: credentials.management_token,
+          WEIR_BOOTSTRAP_OPERATOR_TOKEN: credentials.operator_token,
+        }),
+    ...(options.config === undefined ? {} : { WEIR_CONFIG: config }),
+    ...options.env,
+  };
+}
+
+const remembered = {
+  api_key: `sk-${randomBytes(24).toString('hex')}`,
+  management_token: `mt-${randomBytes(24).toString('hex')}`,
+  operator_token: `op-${randomBytes(24).toString('hex')}`,
+};
+
+/** One set per test process: a second start on the same data meets the same credentials. */
+function knownCredentials(env: Record<string, string>): Credentials {
+  return {
+    api_key: env.WEIR_BOOTSTRAP_API_KEY ?? remembered.api_key,
+    management_token: env.WEIR_BOOTSTRAP_MANAGEMENT_TOKEN ?? remembered.management_token,
+    operator_token: env.WEIR_BOOTSTRAP_OPERATOR_TOKEN ?? remembered.operator_token,
+  };
+}
+
+/** Written on the first start of an embedded database only. */
+function firstRun(data: string): Credentials {
+  return JSON.parse(readFileSync(join(data, 'first-run.json'), 'utf8')) as Credentials;
+}
+
+interface Output {
+  text(): string;
+  waitFor(line: string, exited: Promise<number | null>): Promise<void>;
+}
+
+function collect(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Output {
+  let text = '';
+  const arrivals = new Set<() => void>();
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text = (text + decoder.decode(chunk, { stream: true })).slice(-OUTPUT_MAX_CHARS);
+      for (const arrival of arrivals) arrival();
+    }
+  };
+  const finished = Promise.all([read(child.stdout), read(child.stderr)]);
+  return {
+    text: () => text,
+    async waitFor(line, exited) {
+      const seen = new Promise<'seen'>((resolve) => {
+        const look = () => text.includes(line) && resolve('seen');
+        arrivals.add(look);
+        look();
+      });
+      let timer: Timer | undefined;
+      const silence = new Promise<'silent'>((resolve) => {
+        timer = setTimeout(resolve, READY_TIMEOUT_MS, 'silent');
+      });
+      const ended = exited.then(() => 'ended' as const);
+      const outcome = await Promise.race([seen, ended, silence]);
+      clearTimeout(timer);
+      arrivals.clear();
+      if (outcome === 'seen') return;
+      if (outcome === 'ended') await finished;
+      throw new Error(`Weir is not ready (${outcome}). It printed:\n${text}`);
+    },
+  };
+}

@@ -4,8 +4,10 @@ import type { TransactionSql } from 'postgres';
 export interface OpenMoney {
   organization_id: string;
   key_id: string;
-  /** null for a durable hold: nobody can be asked to give that back. */
-  grant_id: string | null;
+  /** The row of the grant or hold. */
+  id: string;
+  /** False for a durable hold: nobody can be asked to give that back. */
+  recallable: boolean;
   /** Idle or reserved for calls in flight: only its replica knows which. Nano-USD. */
   open_nano_usd: number;
   recall_acked: number;
@@ -17,12 +19,12 @@ export function findOpenMoney(
   organizationIds: readonly string[],
 ): Promise<OpenMoney[]> {
   return tx<OpenMoney[]>`
-    select organization_id, key_id, id as grant_id,
+    select organization_id, key_id, id, true as recallable,
       granted_nano_usd - settled_nano_usd as open_nano_usd, recall_acked
     from quota_grant
     where status = 'open' and organization_id = any(${organizationIds}::text[])
       and granted_nano_usd > settled_nano_usd
     union all
-    select organization_id, key_id, null, amount_nano_usd, 0 from hold
+    select organization_id, key_id, id, false, amount_nano_usd, 0 from hold
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organizationIds}::text[])`;
 }

@@ -152,15 +152,14 @@ class Batch {
     ask: { grant_id?: string; recall_seq: number | null },
   ): Promise<LedgerAnswer> {
     this.openMoney ??= await findOpenMoney(this.tx, [...this.rows.organizations.keys()]);
-    const others = this.openMoney.filter(
+    const others = [...this.unlocked(this.openMoney), ...openMoneyOf(this.rows)].filter(
       (open) =>
         (short.bound === 'key'
           ? open.key_id === key.id
-          : open.organization_id === key.organization_id) && open.grant_id !== ask.grant_id,
+          : open.organization_id === key.organization_id) && open.id !== ask.grant_id,
     );
     const unasked = others.some(
-      (open) =>
-        open.grant_id !== null && (ask.recall_seq === null || open.recall_acked < ask.recall_seq),
+      (open) => open.recallable && (ask.recall_seq === null || open.recall_acked < ask.recall_seq),
     );
     if (unasked) {
       const scope = {
@@ -171,6 +170,11 @@ class Batch {
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
+  }
+
+  /** Rows that this batch has changed are read from memory instead. */
+  private unlocked(openMoney: OpenMoney[]): OpenMoney[] {
+    return openMoney.filter(({ id }) => !this.rows.grants.has(id) && !this.rows.holds.has(id));
   }
 
   private giveBack(command: ReturnCommand): LedgerAnswer {
@@ -328,6 +332,24 @@ class Batch {
   private organization(id: string): OrganizationRow {
     return required(this.rows.organizations.get(id), 'organization', id);
   }
+}
+
+function openMoneyOf({ grants, holds }: MoneyRows): OpenMoney[] {
+  const open = [...grants.values()].map((grant) => ({
+    ...grant,
+    recallable: true,
+    open_nano_usd: grant.granted_nano_usd - grant.settled_nano_usd,
+  }));
+  const held = [...holds.values()].filter(({ status }) => status === 'held');
+  return [
+    ...open,
+    ...held.map((hold) => ({
+      ...hold,
+      recallable: false,
+      open_nano_usd: hold.amount_nano_usd,
+      recall_acked: 0,
+    })),
+  ].filter((each) => each.open_nano_usd > 0);
 }
 
 function newGrant(command: GrantCommand): GrantRow {

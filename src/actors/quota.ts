@@ -334,6 +334,8 @@ export class QuotaActor implements ReservationOwner {
     const close = this.closeWanted && this.idle;
     const keep = idleOf(this.snapshot.context) - this.excess();
     this.closeWanted = false;
+    // Who gives back does not refill: that was for calls that came before.
+    this.refillWanted = 0;
     const verdict = this.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
     const amount = verdict.type === 'returned' ? verdict.amount : 0;
     if (this.grant.granted > 0 && (await this.grant.giveBack(amount, asked, close))) {

@@ -6,10 +6,11 @@
  */
 import type { Sql } from 'postgres';
 import { findImbalances } from '../../db/ledger/audit.ts';
-import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
+import { RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
 import type { Reservation } from '../../src/actors/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
+import type { Hint, HintLine } from './hints.ts';
 import { Random } from './random.ts';
 import { SimulatedReplica, type World } from './replica.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -57,8 +58,12 @@ const MAX_STEPS = 4_000;
 const SHORT_WAIT_MS = 100;
 
 /** Runs one schedule in the organization and key named after its seed. */
-export async function runLedgerSchedule(sql: Sql, options: LedgerRunOptions): Promise<LedgerRun> {
-  const run = new LedgerSchedule(sql, options);
+export async function runLedgerSchedule(
+  sql: Sql,
+  hintLine: HintLine,
+  options: LedgerRunOptions,
+): Promise<LedgerRun> {
+  const run = new LedgerSchedule(sql, hintLine, options);
   await run.prepare();
   try {
     await run.play();
@@ -79,13 +84,13 @@ class LedgerSchedule implements World {
   private readonly calls: Call[] = [];
   private replicas: SimulatedReplica[] = [];
   private readonly dead: SimulatedReplica[] = [];
-  private readonly hints: { channel: string; payload: string }[] = [];
-  private stopListening: () => Promise<void> = async () => undefined;
+  private readonly hints: Hint[] = [];
   private ids = 0;
   private killsLeft: number;
 
   constructor(
     readonly sql: Sql,
+    private readonly hintLine: HintLine,
     private readonly options: LedgerRunOptions,
   ) {
     this.random = new Random(options.seed);
@@ -137,16 +142,6 @@ class LedgerSchedule implements World {
     await sql`insert into api_key
       (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
       values (${this.keyId}, ${this.organizationId}, 'sim', ${this.keyId}, 'sk-', ${this.cap}, ${this.cap})`;
-    const listeners = await Promise.all(
-      [RECALL_CHANNEL, MONEY_CHANNEL].map((channel) =>
-        sql.listen(channel, (payload) => {
-          if (payload.includes(this.organizationId)) this.hints.push({ channel, payload });
-        }),
-      ),
-    );
-    this.stopListening = async () => {
-      for (const listener of listeners) await listener.unlisten();
-    };
     this.replicas = [await this.boot('A'), await this.boot('B')];
   }
 
@@ -205,8 +200,7 @@ class LedgerSchedule implements World {
 
   private async step(replica: SimulatedReplica): Promise<void> {
     const outcome = await replica.runStep();
-    // A command on the listening connection brings every hint of the commits before it.
-    await this.sql`select 1`;
+    this.hints.push(...(await this.hintLine.flush()));
     if (outcome !== 'killed') return;
     this.say(`kill ${replica.name}`);
     this.dead.push(replica);
@@ -406,7 +400,15 @@ class LedgerSchedule implements World {
     }
   }
 
+  /** Leaves nothing behind: the audit of the next run reads every row. */
   async end(): Promise<void> {
-    await this.stopListening();
+    const { sql, keyId, organizationId } = this;
+    await this.hintLine.flush();
+    await sql`delete from usage_line where key_id = ${keyId}`;
+    await sql`delete from quota_grant where key_id = ${keyId}`;
+    await sql`delete from api_key where id = ${keyId}`;
+    await sql`delete from deposit where organization_id = ${organizationId}`;
+    await sql`delete from organization where id = ${organizationId}`;
+    await sql`delete from replica`;
   }
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type PostgresBinaries, postgresEnvironment } from './binaries.ts';
-import { launchPlan } from './privileges.ts';
+import { dieWithParentPrefix, launchPlan } from './privileges.ts';
 
 /** The superuser of the cluster. Trusted on the private socket, without a password on TCP. */
 export const CLUSTER_USER = 'weir';
@@ -49,6 +49,7 @@ async function initdb(folder: string, binaries: PostgresBinaries): Promise<void>
   const child = Bun.spawn(
     [
       ...launchPlan().prefix,
+      ...dieWithParentPrefix(),
       join(binaries.bin_dir, 'initdb'),
       ...['-D', folder, '-U', CLUSTER_USER, '-E', 'UTF8', '--no-locale', '--no-instructions'],
       ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums'],

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
+import { connectDatabase, type Database, POOLS, type PoolName } from '../../db/client.ts';
+import { organization } from '../../db/schema.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { POSTGRES_VERSIONS } from '../support/postgres-server.ts';
+
+describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) => {
+  let target: TestDatabase;
+  const opened: Database[] = [];
+
+  function connect(pool: PoolName, url = target.url): Database {
+    const database = connectDatabase(url, { pool });
+    opened.push(database);
+    return database;
+  }
+
+  beforeAll(async () => {
+    target = await createTestDatabase(version);
+    await target.sql`CREATE TABLE note (value int PRIMARY KEY)`;
+  });
+
+  afterAll(async () => {
+    await Promise.all(opened.map((database) => database.close()));
+    await target.drop();
+  });
+
+  test('talks to the version it should', async () => {
+    const [row] = await target.sql`SHOW server_version_num`;
+    expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(version);
+  });
+
+  test('an int8 is an exact number in both directions, or an error', async () => {
+    const largest = Number.MAX_SAFE_INTEGER;
+    const [row] =
+      await target.sql`SELECT ${largest}::int8 AS one, ${[1, -largest]}::int8[] AS many`;
+    expect(row).toMatchObject({ one: largest, many: [1, -largest] });
+    for (const inexact of [largest + 1, 0.5, Number.NaN, '']) {
+      await expect(target.sql`SELECT ${inexact}::int8`.execute()).rejects.toThrow(RangeError);
+    }
+    await expect(target.sql`SELECT 9007199254740993 AS one`.execute()).rejects.toThrow(RangeError);
+    // And the connections are as good as before.
+    expect(await target.sql`SELECT 1 AS one`).toMatchObject([{ one: 1 }]);
+  });
+
+  test('a timestamptz is a Date, a jsonb is a value, through the driver and through Drizzle', async () => {
+    const instant = new Date('2024-02-29T12:34:56.789Z');
+    const [row] = await target.sql`
+      SELECT ${instant}::timestamptz AS at, ${target.sql.array([instant], 1185)}::timestamptz[] AS ats,
+             ${target.sql.json({ type: 'x', n: [1] })} AS value, ${'{"text":1}'}::jsonb AS text`;
+    expect(row).toMatchObject({
+      at: instant,
+      ats: [instant],
+      value: { type: 'x', n: [1] },
+      text: { text: 1 },
+    });
+    const { orm } = connect('single');
+    await orm.insert(organization).values({ id: 'org', name: 'Org', created_at: instant });
+    const [stored] = await orm.select().from(organization).where(eq(organization.id, 'org'));
+    expect(stored).toMatchObject({ created_at: instant, balance_nano_usd: 0 });
+    const [raw] = await target.sql`SELECT created_at FROM organization WHERE id = 'org'`;
+    expect(raw?.created_at).toEqual(instant);
+  });
+
+  test('every wait and every pool is bounded, and says whose it is', async () => {
+    const { sql } = connect('lane');
+    const [row] = await sql`
+      SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+             current_setting('idle_in_transaction_session_timeout') AS idle,
+             current_setting('application_name') AS name, current_setting('TimeZone') AS zone`;
+    expect(row).toMatchObject({
+      statement: '30s',
+      lock: '10s',
+      idle: '30s',
+      name: 'weir:lane',
+      zone: 'UTC',
+    });
+    await Promise.all(Array.from({ length: 30 }, () => sql`SELECT pg_sleep(0.01)`));
+    const [count] = await sql`
+      SELECT count(*)::int8 AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'weir:lane'`;
+    expect(count?.n).toBe(POOLS.lane);
+  });
+
+  test('through a transaction pooler nothing is left on the session', async () => {
+    const { sql } = connect('single', `${target.url}?pgbouncer=true`);
+    const [row] = await sql`
+      SELECT current_setting('statement_timeout') AS timeout, ${1}::int AS parameter,
+             (SELECT count(*)::int8 FROM pg_prepared_statements WHERE name <> '') AS prepared`;
+    expect(row).toMatchObject({ timeout: '0', prepared: 0 });
+  });
+
+  test('a pool survives any number of cut connections', async () => {
+    const { sql } = connect('lane');
+    for (let round = 0; round < 20; round++) {
+      const load = Array.from({ length: 12 }, () => sql`SELECT pg_sleep(0.002)`.catch(() => {}));
+      await cut(target, 'weir:lane');
+      await Promise.all(load);
+    }
+    // Each of the four connections works, and closing waits for none of the dead.
+    await Promise.all(Array.from({ length: 8 }, () => sql`SELECT pg_sleep(0.01)`));
+    await sql.end();
+  });
+
+  test('a transaction that lost its connection cannot write into somebody else’s', async () => {
+    const { sql } = connect('single');
+    await sql`SELECT 1`;
+    const work_ended = Promise.withResolvers<unknown>();
+    const lost = sql.begin(async (transaction) => {
+      try {
+        await transaction`INSERT INTO note VALUES (1)`;
+        await cut(target, 'weir:single');
+        // By now the only connection of this pool may serve another transaction.
+        await retried(() => sql`INSERT INTO note VALUES (2)`);
+        await transaction`INSERT INTO note VALUES (3)`;
+        work_ended.resolve('undisturbed');
+      } catch (error) {
+        work_ended.resolve(error);
+      }
+    });
+    await expect(lost).rejects.toThrow('CONNECTION_CLOSED');
+    expect(await work_ended.promise).toMatchObject({ code: 'CONNECTION_CLOSED' });
+    const rows = await target.sql`SELECT value FROM note ORDER BY value`;
+    expect(rows.map((row) => row.value)).toEqual([2]);
+  });
+});
+
+/** Ends every session of that name in the database, as a fail-over would. */
+async function cut(target: TestDatabase, application_name: string): Promise<void> {
+  await target.sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = ${application_name}
+      AND pid <> pg_backend_pid()`;
+}
+
+/** A statement right after a cut may fail once per connection that was cut. */
+async function retried<T>(statement: () => PromiseLike<T>): Promise<T> {
+  for (let tries_left = 10; ; tries_left--) {
+    try {
+      return await statement();
+    } catch (error) {
+      if (tries_left === 0) throw error;
+      await Bun.sleep(10);
+    }
+  }
+}

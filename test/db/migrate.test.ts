@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import { MIGRATIONS_DIR, migrateDatabase } from '../../db/migrate.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { POSTGRES_VERSIONS } from '../support/postgres-server.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function folder(): string {
+  const made = throwawayFolder('migrations');
+  cleanups.push(() => removeFolder(made));
+  return made;
+}
+
+/** A folder of migrations as Drizzle Kit writes it. */
+function migrations(...statements: string[]): string {
+  const made = folder();
+  mkdirSync(join(made, 'meta'));
+  const entries = statements.map((text, index) => {
+    writeFileSync(join(made, `${index}.sql`), text);
+    return { idx: index, version: '7', when: 1_000 + index, tag: String(index), breakpoints: true };
+  });
+  writeFileSync(join(made, 'meta/_journal.json'), JSON.stringify({ entries }));
+  return made;
+}
+
+describe.each([...POSTGRES_VERSIONS])('migrations on PostgreSQL %d', (version) => {
+  async function emptyDatabase(): Promise<TestDatabase> {
+    const made = await createEmptyDatabase(version);
+    cleanups.push(() => made.drop());
+    return made;
+  }
+
+  test('four replicas that start at once migrate once', async () => {
+    const { url, sql } = await emptyDatabase();
+    const replicas: Database[] = Array.from({ length: 4 }, () =>
+      connectDatabase(url, { pool: 'single' }),
+    );
+    cleanups.push(() => Promise.all(replicas.map((replica) => replica.close())));
+    const results = await Promise.all(replicas.map((replica) => migrateDatabase(replica.sql)));
+    const [recorded] = await sql`SELECT count(*)::int8 AS n FROM drizzle.__drizzle_migrations`;
+    expect(results.map((result) => result.applied).sort()).toEqual([0, 0, 0, recorded?.n ?? -1]);
+    expect(recorded?.n).toBeGreaterThan(0);
+    expect(await migrateDatabase(sql)).toEqual({ applied: 0 });
+  });
+
+  test('a migration that fails leaves nothing behind', async () => {
+    const { sql } = await emptyDatabase();
+    const broken = migrations('CREATE TABLE one (id int);', 'CREATE TABLE nonsense (');
+    await expect(migrateDatabase(sql, broken)).rejects.toThrow('syntax error');
+    const tables = await sql`SELECT 1 FROM pg_tables WHERE schemaname IN ('public', 'drizzle')`;
+    expect(tables.length).toBe(0);
+  });
+
+  test('only what is new is applied, and a database that is ahead is left alone', async () => {
+    const { sql } = await emptyDatabase();
+    const old_version = migrations('CREATE TABLE one (id int);');
+    const new_version = migrations('CREATE TABLE one (id int);', 'CREATE TABLE two (id int);');
+    expect(await migrateDatabase(sql, old_version)).toEqual({ applied: 1 });
+    expect(await migrateDatabase(sql, new_version)).toEqual({ applied: 1 });
+    expect(await migrateDatabase(sql, old_version)).toEqual({ applied: 0 });
+  });
+
+  test('a migration that was edited after it had been applied is refused', async () => {
+    const { sql } = await emptyDatabase();
+    await migrateDatabase(sql, migrations('CREATE TABLE one (id int);'));
+    const edited = migrations('CREATE TABLE one (id int8);');
+    await expect(migrateDatabase(sql, edited)).rejects.toThrow('was changed after');
+  });
+});
+
+test('the migrations make exactly the tables that the schema declares', async () => {
+  const copy = join(folder(), 'migrations');
+  cpSync(MIGRATIONS_DIR, copy, { recursive: true });
+  const child = Bun.spawn(
+    [
+      ...[process.execPath, join(ROOT, 'node_modules/drizzle-kit/bin.cjs'), 'generate'],
+      ...['--dialect', 'postgresql', '--schema', './db/schema.ts'],
+      // Drizzle Kit takes a relative folder only.
+      ...['--out', relative(ROOT, copy)],
+    ],
+    { cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+  );
+  const said = await child.stdout.text();
+  expect(await child.exited, said).toBe(0);
+  // Anything else names the migration that it would have written.
+  expect(said).toContain('No schema changes');
+});

@@ -77,3 +77,57 @@ export interface StreamEvent {
   /** True from the event on that completes the answer: held back until the settlement committed. */
   readonly final: boolean;
 }
+
+/** One upstream call. The client's body goes on as the bytes that it is (design 5). */
+export interface UpstreamCall {
+  readonly target: UpstreamTarget;
+  readonly physical_model: string;
+  readonly public_model: string;
+  /** The id of the answer that the client sees: the upstream's own would name its request. */
+  readonly answer_id: string;
+  readonly body_text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The answer must not be longer: what the hold covers. undefined = as the client asked. */
+  readonly max_output_tokens?: number;
+  /** Request headers of the client that its protocol carries on, lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the client leaves or the call's deadline passes. */
+  readonly signal: AbortSignal;
+}
+
+/** A whole answer, made public. */
+export interface UpstreamAnswer {
+  readonly body_text: string;
+  /** null = the upstream reported none. An explicit zero is a report (P12). */
+  readonly usage: TokenUsage | null;
+  /** Everything that was produced, for counting where no usage was reported. */
+  readonly produced: () => string;
+}
+
+/** An answer that is being produced. */
+export interface UpstreamStream {
+  /**
+   * Batches of events as the bytes come. Ends after the terminal event. Throws
+   * RetryableUpstreamError when the upstream breaks off; leaving the loop aborts the upstream.
+   */
+  readonly events: AsyncIterable<StreamEvent[]>;
+  /** What the upstream has reported so far. */
+  readonly usage: () => TokenUsage | null;
+  /** The events that end a started answer cleanly when no more can be paid. */
+  readonly cutShort: (usage: TokenUsage) => string;
+}
+
+/**
+ * One provider's wire format. Both calls throw RetryableUpstreamError or TerminalUpstreamError, or
+ * the signal's reason when it was aborted.
+ */
+export interface UpstreamProtocol {
+  readonly name: ProtocolName;
+  complete(call: UpstreamCall): Promise<UpstreamAnswer>;
+  /** Resolves once the upstream has accepted the call and began to answer. */
+  stream(call: UpstreamCall): Promise<UpstreamStream>;
+  /** The event that tells a client of a stream that it broke. */
+  errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
+}
+
+export type ProtocolName = 'openai' | 'anthropic';

@@ -131,3 +131,20 @@ export interface UpstreamProtocol {
 }
 
 export type ProtocolName = 'openai' | 'anthropic';
+
+/** A connection to an upstream account, as `weir.yaml` declares it (design 8). */
+export interface ChannelConfig {
+  readonly id: string;
+  readonly protocol: ProtocolName;
+  readonly base_url: string;
+  readonly api_key: string;
+  /** Lower is tried first. */
+  readonly priority: number;
+  /** Share of the calls among channels of the same priority. */
+  readonly weight: number;
+  readonly max_concurrency: number;
+  readonly timeout_ms: number;
+  readonly enabled: boolean;
+  /** Public model id → what the upstream calls it. */
+  readonly models: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test';
+import { importsOf, projectFiles } from './sources.ts';
+
+/** Imports point down only (design 2). The first entry that fits a path is its floor. */
+const FLOORS: [prefix: string, floor: number][] = [
+  ['src/machines/', 1],
+  ['src/config/', 2],
+  ['src/errors/', 2],
+  ['src/catalogue/', 2],
+  ['src/upstreams/', 2],
+  ['db/', 2],
+  ['src/actors/', 3],
+  ['src/inference/', 4],
+  ['src/http/', 5],
+  ['src/main.ts', 6],
+];
+
+/** What lives beside the server and is never part of it. */
+const OUTSIDE = ['test/', 'bench/', 'simulator/', 'web/', 'docs/', 'bin/'];
+
+function floorOf(path: string): number | undefined {
+  return FLOORS.find(([prefix]) => path.startsWith(prefix))?.[1];
+}
+
+const sources = projectFiles('{src,db}/**/*.{ts,tsx}').filter(
+  (path) => path !== 'db/drizzle.config.ts',
+);
+const imports = new Map<string, string[]>();
+for (const path of [...sources, ...projectFiles('web/**/*.{ts,tsx}')]) {
+  imports.set(path, await importsOf(path));
+}
+
+describe('the floors of the house', () => {
+  test('every source file stands on one', () => {
+    expect(sources.filter((path) => floorOf(path) === undefined)).toEqual([]);
+  });
+
+  test('imports point down or sideways, never up', () => {
+    const upward = sources.flatMap((path) =>
+      (imports.get(path) ?? [])
+        .filter((target) => (floorOf(target) ?? 0) > (floorOf(path) ?? 0))
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test('the server knows nothing of its tests, its simulator and its dashboard', () => {
+    const outward = sources
+      // The composition root may serve the dashboard's page.
+      .filter((path) => floorOf(path) !== 6)
+      .flatMap((path) =>
+        (imports.get(path) ?? [])
+          .filter((target) => OUTSIDE.some((folder) => target.startsWith(folder)))
+          .map((target) => `${path} -> ${target}`),
+      );
+    expect(outward).toEqual([]);
+  });
+
+  test('machines import xstate and each other, nothing else', () => {
+    const foreign = sources
+      .filter((path) => path.startsWith('src/machines/'))
+      .flatMap((path) =>
+        (imports.get(path) ?? [])
+          .filter((target) => target !== 'xstate' && !target.startsWith('src/machines/'))
+          .map((target) => `${path} -> ${target}`),
+      );
+    expect(foreign).toEqual([]);
+  });
+
+  test('the dashboard imports the machines and nothing else of the server', () => {
+    const foreign = [...imports].flatMap(([path, targets]) =>
+      targets
+        .filter(() => path.startsWith('web/'))
+        .filter((target) => /^(src|db)\//.test(target) && !target.startsWith('src/machines/'))
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test('imports make no circle', () => {
+    expect(findCircle(imports)).toEqual([]);
+  });
+});
+
+/** The first circle found, as the paths along it; empty when there is none. */
+function findCircle(graph: Map<string, string[]>): string[] {
+  const finished = new Set<string>();
+  const walk = (path: string, trail: string[]): string[] => {
+    const seen_at = trail.indexOf(path);
+    if (seen_at >= 0) return [...trail.slice(seen_at), path];
+    if (finished.has(path)) return [];
+    for (const target of graph.get(path) ?? []) {
+      const circle = walk(target, [...trail, path]);
+      if (circle.length > 0) return circle;
+    }
+    finished.add(path);
+    return [];
+  };
+  for (const path of graph.keys()) {
+    const circle = walk(path, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}

@@ -1,0 +1,45 @@
+/**
+ * The project's own files, for tests about the project itself.
+ */
+import { dirname, join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dir, '../..');
+
+/** What `.gitignore` names, and git's own folder. */
+const NOT_OURS = /(^|\/)(node_modules|\.git|\.cache|\.bun|data|coverage)\/|\.log$/;
+
+/** Paths below {@link ROOT} of all files that match, sorted. */
+export function projectFiles(pattern: string): string[] {
+  const found = new Bun.Glob(pattern).scanSync({ cwd: ROOT, dot: true });
+  return [...found].filter((path) => !NOT_OURS.test(path)).sort();
+}
+
+/** Separate ones, since `<T>(x: T) => …` is a function in one language and an element in the other. */
+const SCANNERS = { ts: scanner('ts'), tsx: scanner('tsx') };
+
+function scanner(loader: 'ts' | 'tsx'): Bun.Transpiler {
+  return new Bun.Transpiler({
+    loader,
+    trimUnusedImports: false,
+    tsconfig: JSON.stringify({ compilerOptions: { verbatimModuleSyntax: true } }),
+  });
+}
+
+/**
+ * What a file imports: paths below {@link ROOT} for its own files, names for packages. An import of
+ * types counts like any other: it is knowledge of the other side.
+ */
+export async function importsOf(path: string): Promise<string[]> {
+  const text = await Bun.file(join(ROOT, path)).text();
+  // The transpiler leaves type imports out, so they are shown to it as ordinary ones.
+  const specifiers = SCANNERS[path.endsWith('x') ? 'tsx' : 'ts']
+    .scanImports(text.replace(/\b(import type (?=[\w{*])|export type (?=[{*]))/g, shown))
+    .map((found) => found.path);
+  return specifiers.map((specifier) =>
+    specifier.startsWith('.') ? join(dirname(path), specifier) : specifier,
+  );
+}
+
+function shown(type_import: string): string {
+  return type_import.replace(' type', '');
+}

@@ -46,7 +46,7 @@ install_bun() {
   command -v npm >/dev/null 2>&1 ||
     fail "needs Bun $BUN_VERSION on PATH, or node and npm to fetch it from the npm registry."
   say "fetching Bun $BUN_VERSION from the npm registry (once) ..."
-  work=$BUN_HOME.$$
+  work=$BUN_HOME.unfinished
   rm -rf "$work"
   mkdir -p "$work"
   npm install --prefix "$work" --no-save --no-audit --no-fund --loglevel=error \
@@ -56,7 +56,8 @@ install_bun() {
     (cd "$work" && node node_modules/bun/install.js >&2) ||
     fail "the install step of bun@$BUN_VERSION failed."
   is_right_bun "$work/node_modules/.bin/bun" || fail "bun@$BUN_VERSION does not run on this machine."
-  mv -T "$work" "$BUN_HOME" 2>/dev/null || mv "$work" "$BUN_HOME"
+  rm -rf "$BUN_HOME"
+  mv "$work" "$BUN_HOME"
 }
 
 install_packages() {
@@ -80,7 +81,6 @@ find_bun() {
 complete_installation() {
   private_caches
   find_bun || {
-    rm -rf "$BUN_HOME"
     install_bun
     find_bun || fail "Bun $BUN_VERSION was installed but is not found."
   }

@@ -49,7 +49,7 @@ install_bun() {
   work=$BUN_HOME.unfinished
   rm -rf "$work"
   mkdir -p "$work"
-  npm install --prefix "$work" --no-save --no-audit --no-fund --loglevel=error \
+  npm install --prefix "$work" --no-save --no-audit --no-fund --no-update-notifier --loglevel=error \
     "bun@$BUN_VERSION" >&2 || fail "npm could not install bun@$BUN_VERSION."
   # Where npm runs no install scripts, the package is a stub until its own one has run.
   is_right_bun "$work/node_modules/.bin/bun" ||

@@ -49,6 +49,7 @@ export const anthropicProtocol: UpstreamProtocol = {
     return {
       events: readEvents(exchange, dialect),
       usage: () => dialect.usage,
+      inputUsage: () => dialect.counted,
       cutShort: (usage) => dialect.cutShort(usage),
     } satisfies UpstreamStream;
   },
@@ -120,7 +121,7 @@ function producedByDelta(delta: unknown): string {
 
 class MessageStream implements Dialect {
   /** Complete only with the last `message_delta`; before it, the input side is known. */
-  private counted: TokenUsage | null = null;
+  counted: TokenUsage | null = null;
   private complete = false;
   private openBlock: unknown;
   private stopping = false;

@@ -111,8 +111,10 @@ export interface UpstreamStream {
    * RetryableUpstreamError when the upstream breaks off; leaving the loop aborts the upstream.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
-  /** What the upstream has reported so far. */
+  /** The usage of the whole answer, once the upstream has reported it. */
   readonly usage: () => TokenUsage | null;
+  /** What it has reported of the input by now; null = nothing. */
+  readonly inputUsage: () => TokenUsage | null;
   /** The events that end a started answer cleanly when no more can be paid. */
   readonly cutShort: (usage: TokenUsage) => string;
 }

@@ -48,6 +48,7 @@ export const openaiProtocol: UpstreamProtocol = {
     return {
       events: readEvents(exchange, dialect),
       usage: () => dialect.usage,
+      inputUsage: () => dialect.usage,
       cutShort: (usage) => dialect.cutShort(usage),
     } satisfies UpstreamStream;
   },

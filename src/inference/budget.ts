@@ -1,0 +1,80 @@
+import type { Ask } from '../actors/waiting-room.ts';
+import type { CatalogueModel } from '../catalogue/catalogue.ts';
+import { maxPriceOf, outputTokensFor, priceOf, type TokenPrice } from '../catalogue/price.ts';
+import type { TokenUsage } from '../upstreams/contract.ts';
+import { inputTokensAtMost, inputTokensCounted } from './tokens.ts';
+
+/** A stream begins with money for this many output tokens and asks for more as it goes on. */
+export const FIRST_STREAM_TOKENS = 2_048;
+
+/** What one call may cost (design 4: the hold of a call). Amounts in nano-USD. */
+export class Budget {
+  readonly price: TokenPrice;
+  /** Tokens that the answer may have at most, all choices together. */
+  readonly max_output_tokens: number;
+  private readonly choices: number;
+  private readonly inputAtMost: number;
+  private counted: number | undefined;
+
+  constructor(
+    model: CatalogueModel,
+    private readonly body: Readonly<Record<string, unknown>>,
+    body_text: string,
+  ) {
+    const { price } = model;
+    // Writing to the vendor's cache costs more than reading, and only happens when asked for.
+    this.price = body_text.includes('"cache_control"') ? price : { ...price, cache_write: 0 };
+    this.choices = positive(body['n']) ?? 1;
+    const asked = positive(body['max_completion_tokens']) ?? positive(body['max_tokens']);
+    this.max_output_tokens =
+      Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
+    this.inputAtMost = inputTokensAtMost(body);
+  }
+
+  /** Counted with a tokenizer, once, and only where it matters. */
+  get inputCounted(): number {
+    this.counted ??= inputTokensCounted(this.body);
+    return this.counted;
+  }
+
+  /** What to set aside before the call. */
+  ask(stream: boolean, signal: AbortSignal): Ask {
+    const output = stream
+      ? Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)
+      : this.max_output_tokens;
+    const amount = maxPriceOf(this.inputAtMost, output, this.price);
+    const minimum = () => Math.min(amount, maxPriceOf(this.inputCounted, 1, this.price));
+    return { amount, minimum, signal };
+  }
+
+  /** What an answer that is longer by `tokens` needs on top. */
+  priceOfMore(tokens: number): number {
+    return maxPriceOf(0, tokens, this.price);
+  }
+
+  /** Output tokens that `held` pays for. */
+  outputCoveredBy(held: number): number {
+    return outputTokensFor(held, this.inputCounted, this.price);
+  }
+
+  /** The bound per choice for the upstream, if `held` covers less than the client asked for. */
+  clampFor(held: number, asked: number): number | undefined {
+    if (held >= asked) return undefined;
+    const covered = Math.floor(this.outputCoveredBy(held) / this.choices);
+    return Math.max(1, Math.min(covered, Math.floor(this.max_output_tokens / this.choices)));
+  }
+
+  /** Whether `held` still covers the counted input and `tokens` of output. */
+  covers(held: number, tokens: number): boolean {
+    return maxPriceOf(this.inputCounted, tokens, this.price) <= held;
+  }
+}
+
+/** The price of a call as the catalogue has it. */
+export function charge(model: CatalogueModel, usage: TokenUsage): number {
+  return priceOf(usage, model.price);
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}

@@ -1,0 +1,96 @@
+import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
+import type { Consumption, Reservation } from '../actors/reservation.ts';
+import type { CatalogueModel } from '../catalogue/catalogue.ts';
+import type { ProtocolName, TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
+import { charge } from './budget.ts';
+import { countTokens } from './tokens.ts';
+
+/** Who calls: the part of an API key that inference needs. */
+export interface Caller {
+  readonly id: string;
+  readonly organization_id: string;
+  /** Allow-list of public models; empty = all. */
+  readonly models: readonly string[];
+}
+
+/** A validated call of a client, on its way through reserve → route → call → settle. */
+export interface InferenceCall {
+  readonly protocol: ProtocolName;
+  /** UUID; also the billing transaction of the call. */
+  readonly request_id: string;
+  readonly key: Caller;
+  readonly model: CatalogueModel;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly body_text: string;
+  readonly stream: boolean;
+  /** Request headers, lower case, that the protocol carries on. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+const ANSWER_PREFIX: Record<ProtocolName, string> = { openai: 'chatcmpl-', anthropic: 'msg_' };
+
+/** The same call as one channel sees it. */
+export function upstreamCall(
+  call: InferenceCall,
+  channel: ChannelActor,
+  signal: AbortSignal,
+  max_output_tokens: number | undefined,
+): UpstreamCall {
+  const { config } = channel;
+  return {
+    target: {
+      channel_id: config.id,
+      base_url: config.base_url,
+      api_key: config.api_key,
+      timeout_ms: config.timeout_ms,
+    },
+    physical_model: config.models[call.model.id] ?? call.model.id,
+    public_model: call.model.id,
+    answer_id: ANSWER_PREFIX[call.protocol] + call.request_id.replaceAll('-', ''),
+    body_text: call.body_text,
+    body: call.body,
+    headers: call.headers,
+    signal,
+    ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+  };
+}
+
+/** Usage counted with a tokenizer, where the upstream did not report it. */
+export function estimateUsage(
+  reported: TokenUsage | null,
+  inputCounted: () => number,
+  produced: string,
+): TokenUsage {
+  return {
+    input_tokens: reported?.input_tokens ?? inputCounted(),
+    cached_input_tokens: reported?.cached_input_tokens ?? 0,
+    cache_write_tokens: reported?.cache_write_tokens ?? 0,
+    output_tokens: countTokens(produced),
+  };
+}
+
+/** Books a call; resolves when the charge is committed. */
+export async function settleCall(
+  call: InferenceCall,
+  permit: ChannelPermit,
+  reservation: Reservation,
+  usage: TokenUsage,
+  how: { outcome: 'completed' | 'partial'; estimated: boolean },
+): Promise<void> {
+  const line: Consumption = {
+    id: call.request_id,
+    request_id: call.request_id,
+    organization_id: call.key.organization_id,
+    key_id: call.key.id,
+    scene: call.model.category,
+    access_channel: 'platform',
+    model: call.model.id,
+    model_vendor: call.model.owned_by,
+    channel_id: permit.channel.config.id,
+    ...how,
+    ...usage,
+  };
+  await reservation.settle(line, charge(call.model, usage));
+}

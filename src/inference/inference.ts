@@ -1,0 +1,162 @@
+import type { ChannelPermit } from '../actors/channel.ts';
+import type { Channels } from '../actors/channels.ts';
+import type { Quotas } from '../actors/quotas.ts';
+import type { Reservation } from '../actors/reservation.ts';
+import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
+import { WeirError } from '../errors/weir-error.ts';
+import { anthropicProtocol } from '../upstreams/anthropic.ts';
+import type { ProtocolName, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import { openaiProtocol } from '../upstreams/openai.ts';
+import { Budget } from './budget.ts';
+import {
+  type Caller,
+  estimateUsage,
+  type InferenceCall,
+  settleCall,
+  upstreamCall,
+} from './call.ts';
+import { withFailover } from './route.ts';
+import { type OpenStream, StreamRun } from './stream.ts';
+
+const PROTOCOLS: Record<ProtocolName, UpstreamProtocol> = {
+  openai: openaiProtocol,
+  anthropic: anthropicProtocol,
+};
+
+const MAX_ALTERNATIVES = 3;
+
+export interface InferenceDeps {
+  quotas: Quotas;
+  channels: Channels;
+  catalogue: Catalogue;
+  now: () => number;
+  random: () => number;
+  /** Told of what the client cannot be told; must not throw. */
+  onError: (error: unknown, request_id: string) => void;
+}
+
+/** The life of one call: reserve → route → call → answer → settle (design 5). */
+export class Inference {
+  constructor(private readonly deps: InferenceDeps) {}
+
+  /**
+   * Serves a call. Throws WeirError; the signal's reason when the client left. The answer of a
+   * stream is given back as soon as the upstream's first event is there.
+   */
+  async run(call: InferenceCall): Promise<Response> {
+    const budget = new Budget(call.model, call.body, call.body_text);
+    const ask = budget.ask(call.stream, call.signal);
+    const quota = this.deps.quotas.of(call.key);
+    const reservation = quota.tryReserve(ask.amount) ?? (await quota.reserve(ask));
+    const clamp = budget.clampFor(reservation.amount, ask.amount);
+    try {
+      return call.stream
+        ? await this.stream(call, budget, reservation, clamp)
+        : await this.complete(call, budget, reservation, clamp);
+    } catch (error) {
+      // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
+      reservation.release();
+      throw this.withAlternatives(error, call);
+    }
+  }
+
+  /** True if a key may call a model and a channel would take the call now (P13). */
+  isCallable(model: CatalogueModel, key: Caller): boolean {
+    const allowed = key.models.length === 0 || key.models.includes(model.id);
+    return allowed && this.deps.channels.canServe(model.id);
+  }
+
+  private async complete(
+    call: InferenceCall,
+    budget: Budget,
+    reservation: Reservation,
+    clamp: number | undefined,
+  ): Promise<Response> {
+    const protocol = PROTOCOLS[call.protocol];
+    const { answer, permit } = await this.onSomeChannel(call, async (permit) => ({
+      permit,
+      answer: await protocol.complete(upstreamCall(call, permit.channel, call.signal, clamp)),
+    }));
+    permit.succeeded();
+    await this.settleAnswer(call, permit, reservation, budget, answer);
+    return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
+  }
+
+  private settleAnswer(
+    call: InferenceCall,
+    permit: ChannelPermit,
+    reservation: Reservation,
+    budget: Budget,
+    answer: UpstreamAnswer,
+  ): Promise<void> {
+    const usage = answer.usage ?? estimateUsage(null, () => budget.inputCounted, answer.produced());
+    return settleCall(call, permit, reservation, usage, {
+      outcome: 'completed',
+      estimated: answer.usage === null,
+    });
+  }
+
+  private async stream(
+    call: InferenceCall,
+    budget: Budget,
+    reservation: Reservation,
+    clamp: number | undefined,
+  ): Promise<Response> {
+    const protocol = PROTOCOLS[call.protocol];
+    const abort = new AbortController();
+    const leave = () => abort.abort(call.signal.reason);
+    call.signal.addEventListener('abort', leave, { once: true });
+    if (call.signal.aborted) leave();
+    const open = await this.onSomeChannel(call, async (permit): Promise<OpenStream> => {
+      const attempt = upstreamCall(call, permit.channel, abort.signal, clamp);
+      const stream = await protocol.stream(attempt);
+      const iterator = stream.events[Symbol.asyncIterator]();
+      // Until its first event a stream may still move to another channel (P7).
+      const { done, value } = await iterator.next();
+      return { stream, iterator, permit, first: done ? [] : value };
+    });
+    const run = new StreamRun({
+      call,
+      protocol,
+      open,
+      reservation,
+      budget,
+      abort,
+      onError: (error) => this.deps.onError(error, call.request_id),
+    });
+    return new Response(run.body(), {
+      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    });
+  }
+
+  private onSomeChannel<Result>(
+    call: InferenceCall,
+    attempt: (permit: ChannelPermit) => Promise<Result>,
+  ): Promise<Result> {
+    const channels = this.deps.channels
+      .serving(call.model.id)
+      .filter((channel) => channel.config.protocol === call.protocol);
+    return withFailover(channels, this.deps, attempt);
+  }
+
+  /** A refusal for want of channels names models of the same scene that would work (spec: Errors). */
+  private withAlternatives(error: unknown, call: InferenceCall): unknown {
+    if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
+    const alternatives = this.deps.catalogue
+      .all()
+      .filter(
+        (model) =>
+          model.id !== call.model.id &&
+          model.category === call.model.category &&
+          model.protocol === call.protocol &&
+          this.isCallable(model, call.key),
+      )
+      .slice(0, MAX_ALTERNATIVES)
+      .map(({ id, category, owned_by }) => ({
+        id,
+        status: 'available',
+        tags: [category, owned_by],
+      }));
+    return new WeirError(error.id, error.message, { ...error.details, alternatives }, error.cause);
+  }
+}

@@ -1,0 +1,222 @@
+import type { ChannelPermit } from '../actors/channel.ts';
+import type { Reservation } from '../actors/reservation.ts';
+import { ERRORS, publicCode } from '../errors/registry.ts';
+import { WeirError } from '../errors/weir-error.ts';
+import {
+  RetryableUpstreamError,
+  type StreamEvent,
+  type TokenUsage,
+  type UpstreamProtocol,
+  type UpstreamStream,
+} from '../upstreams/contract.ts';
+import type { Budget } from './budget.ts';
+import { FIRST_STREAM_TOKENS } from './budget.ts';
+import { estimateUsage, type InferenceCall, settleCall } from './call.ts';
+import { publicError } from './route.ts';
+import { countTokens } from './tokens.ts';
+
+/** A stream that ran out of money waits this long for more before it is ended. */
+const EXTENSION_WAIT_MS = 2_000;
+/** More is asked for when this many tokens are left. */
+const EXTENSION_MARGIN_TOKENS = 256;
+/** A token has at least about this many characters in most texts: a cheap count while streaming. */
+const CHARS_PER_TOKEN = 3;
+
+/** A stream that an upstream began to answer, with its first events already read. */
+export interface OpenStream {
+  readonly stream: UpstreamStream;
+  readonly iterator: AsyncIterator<StreamEvent[]>;
+  readonly first: StreamEvent[];
+  readonly permit: ChannelPermit;
+}
+
+interface StreamDeps {
+  call: InferenceCall;
+  protocol: UpstreamProtocol;
+  open: OpenStream;
+  reservation: Reservation;
+  budget: Budget;
+  /** Stops the upstream. */
+  abort: AbortController;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Carries one stream to its client and its price to the ledger.
+ *
+ * Events go out as they come; what completes the answer is held back until the charge is committed
+ * (P4). The bill is the same however the stream ends (P12): what was delivered is charged, nothing
+ * delivered is free.
+ */
+export class StreamRun {
+  private readonly encoder = new TextEncoder();
+  private readonly produced: string[] = [];
+  private producedChars = 0;
+  /** Output tokens that the reservation covers. */
+  private covered: number;
+  private held = '';
+  private ended = false;
+  private pending: StreamEvent[] | undefined;
+
+  constructor(private readonly deps: StreamDeps) {
+    this.pending = deps.open.first;
+    this.covered = Math.min(FIRST_STREAM_TOKENS, deps.budget.max_output_tokens);
+  }
+
+  /** The body of the answer. Reads from the upstream only as fast as the client reads. */
+  body(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => this.pull(controller),
+        cancel: () => this.clientLeft(),
+      },
+      { highWaterMark: 4 },
+    );
+  }
+
+  private async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      while (!this.ended) {
+        const text = await this.nextText();
+        if (text === undefined) await this.finish(controller);
+        else if (text !== '') {
+          controller.enqueue(this.encoder.encode(text));
+          return;
+        }
+      }
+    } catch (error) {
+      await this.breakOff(controller, error);
+    }
+  }
+
+  /** The next text for the client; '' = nothing to send yet; undefined = the answer is whole. */
+  private async nextText(): Promise<string | undefined> {
+    const events = this.pending ?? (await this.read());
+    this.pending = undefined;
+    if (!events) return undefined;
+    let text = '';
+    for (const event of events) {
+      if (event.produced !== '') {
+        this.produced.push(event.produced);
+        this.producedChars += event.produced.length;
+      }
+      if (event.final || this.held !== '') this.held += event.text;
+      else text += event.text;
+    }
+    if (!(await this.isPaid())) {
+      this.deps.abort.abort();
+      this.held = this.deps.open.stream.cutShort(this.usageSoFar());
+      this.cutShort = true;
+      return text === '' ? undefined : this.thenEnd(text);
+    }
+    return text;
+  }
+
+  private cutShort = false;
+  private endAfterThis = false;
+
+  private thenEnd(text: string): string {
+    this.endAfterThis = true;
+    return text;
+  }
+
+  private async read(): Promise<StreamEvent[] | undefined> {
+    if (this.endAfterThis) return undefined;
+    const { done, value } = await this.deps.open.iterator.next();
+    return done ? undefined : value;
+  }
+
+  /** True if the reservation covers what was produced, if need be after it was extended. */
+  private async isPaid(): Promise<boolean> {
+    const { budget, reservation } = this.deps;
+    const roughly = Math.ceil(this.producedChars / CHARS_PER_TOKEN);
+    if (this.held !== '' || this.covered >= budget.max_output_tokens) return true;
+    if (roughly + EXTENSION_MARGIN_TOKENS < this.covered) return true;
+    const more = Math.min(this.covered, budget.max_output_tokens - this.covered);
+    const extra = await reservation.extend({
+      amount: budget.priceOfMore(more),
+      minimum: () => Math.min(budget.priceOfMore(1), budget.priceOfMore(more)),
+      wait_ms: EXTENSION_WAIT_MS,
+      signal: this.deps.abort.signal,
+    });
+    if (extra >= budget.priceOfMore(more)) {
+      this.covered += more;
+      return true;
+    }
+    // Near the end of the money a rough count would cut too early: count what was produced.
+    const tokens = countTokens(this.produced.join(''));
+    this.covered = Math.min(budget.outputCoveredBy(reservation.amount), budget.max_output_tokens);
+    this.producedChars = tokens * CHARS_PER_TOKEN;
+    return tokens < this.covered;
+  }
+
+  /** The answer is whole: charge it, then send what completes it. */
+  private async finish(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const { permit } = this.deps.open;
+    if (this.ended) return;
+    this.ended = true;
+    if (this.cutShort) permit.abandoned();
+    else permit.succeeded();
+    await this.settle(this.cutShort ? 'partial' : 'completed');
+    controller.enqueue(this.encoder.encode(this.held));
+    controller.close();
+  }
+
+  /** The upstream broke off in the middle: charge what was delivered, and say so in the stream. */
+  private async breakOff(
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    error: unknown,
+  ): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    this.deps.abort.abort();
+    const { permit } = this.deps.open;
+    if (error instanceof RetryableUpstreamError) permit.failed(error);
+    else permit.abandoned();
+    try {
+      await this.settle('partial');
+    } catch (unsettled) {
+      this.deps.onError(unsettled);
+    }
+    this.deps.onError(error);
+    const known = publicError(error);
+    const { id, message } =
+      known instanceof WeirError
+        ? known
+        : { id: 'upstream_error' as const, message: 'The model provider broke off the answer.' };
+    const { type, nativeType } = ERRORS[id];
+    const said = { type, native_type: nativeType, code: publicCode(id), message };
+    controller.enqueue(this.encoder.encode(this.deps.protocol.errorEvent(said)));
+    controller.close();
+  }
+
+  /** P8: the upstream is stopped at once; what was produced is charged, the rest released. */
+  private async clientLeft(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    this.deps.abort.abort();
+    this.deps.open.permit.abandoned();
+    await this.settle('partial').catch(this.deps.onError);
+  }
+
+  private async settle(outcome: 'completed' | 'partial'): Promise<void> {
+    const { call, reservation, open } = this.deps;
+    const reported = outcome === 'completed' ? open.stream.usage() : null;
+    if (!reported && this.produced.length === 0) {
+      reservation.release();
+      return;
+    }
+    const usage = reported ?? this.usageSoFar();
+    const estimated = reported === null;
+    await settleCall(call, open.permit, reservation, usage, { outcome, estimated });
+  }
+
+  private usageSoFar(): TokenUsage {
+    const { open, budget } = this.deps;
+    return estimateUsage(
+      open.stream.inputUsage(),
+      () => budget.inputCounted,
+      this.produced.join(''),
+    );
+  }
+}

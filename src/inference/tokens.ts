@@ -1,0 +1,96 @@
+import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { isObject } from '../upstreams/http.ts';
+
+/** OpenAI's published count for chat: each message costs this much besides its text … */
+const TOKENS_PER_MESSAGE = 3;
+/** … and the answer is primed with as much (OpenAI cookbook: counting tokens). */
+const TOKENS_TO_PRIME = 3;
+/** An image costs at most about this much with either provider's rules. */
+const TOKENS_PER_IMAGE = 1_600;
+/** A document or a sound: counted by its size, generously. */
+const BYTES_PER_TOKEN_OF_A_FILE = 4;
+
+const NO_SPECIAL = { allowedSpecial: 'all' as const };
+
+/** Tokens of a text, by the o200k vocabulary; for other vendors' models a close estimate. */
+export function countTokens(text: string): number {
+  return text === '' ? 0 : countO200k(text, NO_SPECIAL);
+}
+
+interface Input {
+  text: string[];
+  messages: number;
+  images: number;
+  fileBytes: number;
+}
+
+/** What a body asks a model to read, in either chat dialect. */
+function inputOf(body: Readonly<Record<string, unknown>>): Input {
+  const input: Input = { text: [], messages: 0, images: 0, fileBytes: 0 };
+  readContent(body['system'], input);
+  const { messages, tools, functions } = body;
+  if (Array.isArray(messages)) {
+    for (const message of messages) {
+      input.messages += 1;
+      if (!isObject(message)) continue;
+      if (typeof message['role'] === 'string') input.text.push(message['role']);
+      readContent(message['content'], input);
+      if (message['tool_calls'] !== undefined)
+        input.text.push(JSON.stringify(message['tool_calls']));
+    }
+  }
+  for (const declared of [tools, functions, body['response_format'], body['output_config']]) {
+    if (declared !== undefined) input.text.push(JSON.stringify(declared));
+  }
+  return input;
+}
+
+function readContent(content: unknown, input: Input): void {
+  if (typeof content === 'string') input.text.push(content);
+  if (!Array.isArray(content)) return;
+  for (const part of content) {
+    if (!isObject(part)) continue;
+    switch (part['type']) {
+      case 'text':
+      case 'refusal':
+        if (typeof part['text'] === 'string') input.text.push(part['text']);
+        break;
+      case 'image':
+      case 'image_url':
+        input.images += 1;
+        break;
+      case 'input_audio':
+      case 'file':
+      case 'document':
+        input.fileBytes += JSON.stringify(part).length;
+        break;
+      case 'tool_result':
+        readContent(part['content'], input);
+        break;
+      default:
+        input.text.push(JSON.stringify(part));
+    }
+  }
+}
+
+function besidesText({ messages, images, fileBytes }: Input): number {
+  return (
+    messages * TOKENS_PER_MESSAGE +
+    TOKENS_TO_PRIME +
+    images * TOKENS_PER_IMAGE +
+    Math.ceil(fileBytes / BYTES_PER_TOKEN_OF_A_FILE)
+  );
+}
+
+/** Input tokens of a request, at most: no vocabulary makes more tokens than a text has bytes. */
+export function inputTokensAtMost(body: Readonly<Record<string, unknown>>): number {
+  const input = inputOf(body);
+  const bytes = input.text.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return bytes + besidesText(input);
+}
+
+/** Input tokens of a request, counted: slower, and close to what the upstream will say. */
+export function inputTokensCounted(body: Readonly<Record<string, unknown>>): number {
+  const input = inputOf(body);
+  return input.text.reduce((sum, text) => sum + countTokens(text), 0) + besidesText(input);
+}

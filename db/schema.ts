@@ -98,7 +98,6 @@ export const apiKey = pgTable(
     /** A rate limit of its own below the role's; null = the role's. */
     requests_per_minute: integer('requests_per_minute'),
     expires_at: instant('expires_at'),
-    last_used_at: instant('last_used_at'),
     created_at: createdAt(),
   },
   (table) => [

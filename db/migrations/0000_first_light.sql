@@ -1,3 +1,4 @@
+CREATE SEQUENCE "public"."recall_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "access_token" (
 	"id" text PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
@@ -46,11 +47,9 @@ CREATE TABLE "api_key" (
 	"ceiling_nano_usd" bigint,
 	"used_nano_usd" bigint DEFAULT 0 NOT NULL,
 	"held_nano_usd" bigint DEFAULT 0 NOT NULL,
-	"recall_seq" bigint DEFAULT 0 NOT NULL,
 	"models" text[] DEFAULT '{}' NOT NULL,
 	"requests_per_minute" integer,
 	"expires_at" timestamp with time zone,
-	"last_used_at" timestamp with time zone,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "api_key_used_never_negative" CHECK ("api_key"."used_nano_usd" >= 0),
 	CONSTRAINT "api_key_held_never_negative" CHECK ("api_key"."held_nano_usd" >= 0),

@@ -1,0 +1,166 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Orm } from './client.ts';
+import { apiKey, organization, quotaGrant, usageLine } from './schema.ts';
+
+/** PostgreSQL channel on which a changed key is announced; the payload is the key's id. */
+export const KEY_CHANNEL = 'weir_key_changed';
+
+export type KeyStatus = (typeof apiKey.status.enumValues)[number];
+
+/** A key as authentication needs it. */
+export interface KeyRecord {
+  id: string;
+  organization_id: string;
+  status: KeyStatus;
+  models: string[];
+  expires_at: Date | null;
+  requests_per_minute: number | null;
+  role: string;
+}
+
+/** By the SHA-256 of the full key, hex. */
+export async function findKeyByHash(orm: Orm, hash: string): Promise<KeyRecord | undefined> {
+  const [row] = await selectKeys(orm).where(eq(apiKey.key_hash, hash)).limit(1);
+  return row;
+}
+
+export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | undefined> {
+  const [row] = await selectKeys(orm).where(eq(apiKey.id, id)).limit(1);
+  return row;
+}
+
+function selectKeys(orm: Orm) {
+  return orm
+    .select({
+      id: apiKey.id,
+      organization_id: apiKey.organization_id,
+      status: apiKey.status,
+      models: apiKey.models,
+      expires_at: apiKey.expires_at,
+      requests_per_minute: apiKey.requests_per_minute,
+      role: organization.role,
+    })
+    .from(apiKey)
+    .innerJoin(organization, eq(organization.id, apiKey.organization_id))
+    .$dynamic();
+}
+
+/** A key as the management interface shows it; amounts in nano-USD. */
+export interface ManagedKey {
+  id: string;
+  name: string;
+  key_prefix: string;
+  status: KeyStatus;
+  limit_nano_usd: number | null;
+  used_nano_usd: number;
+  models: string[];
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+}
+
+/** Charges of open grants that are not posted to the key yet count as used (P1). */
+const usedSoFar = sql<number>`(${apiKey.used_nano_usd} + coalesce((
+  select sum(${quotaGrant.settled_nano_usd} - ${quotaGrant.posted_nano_usd}) from ${quotaGrant}
+  where ${quotaGrant.key_id} = ${apiKey.id} and ${quotaGrant.status} = 'open'), 0))::int8`;
+
+const lastUse = sql<Date | null>`(
+  select max(${usageLine.created_at}) from ${usageLine} where ${usageLine.key_id} = ${apiKey.id})`;
+
+const managed = {
+  id: apiKey.id,
+  name: apiKey.name,
+  key_prefix: apiKey.key_prefix,
+  status: apiKey.status,
+  limit_nano_usd: apiKey.limit_nano_usd,
+  used_nano_usd: usedSoFar,
+  models: apiKey.models,
+  expires_at: apiKey.expires_at,
+  last_used_at: lastUse,
+  created_at: apiKey.created_at,
+};
+
+/** More keys than this an organization does not have; the list is not paginated (spec). */
+export const MAX_KEYS_PER_ORGANIZATION = 10_000;
+
+export function listKeys(orm: Orm, organizationId: string): Promise<ManagedKey[]> {
+  return orm
+    .select(managed)
+    .from(apiKey)
+    .where(eq(apiKey.organization_id, organizationId))
+    .orderBy(apiKey.created_at, apiKey.id)
+    .limit(MAX_KEYS_PER_ORGANIZATION);
+}
+
+/** A key of this organization; a stranger's is not found (P6). */
+export async function findManagedKey(
+  orm: Orm,
+  organizationId: string,
+  id: string,
+): Promise<ManagedKey | undefined> {
+  const [row] = await orm
+    .select(managed)
+    .from(apiKey)
+    .where(sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organizationId}`);
+  return row;
+}
+
+export interface NewKey {
+  id: string;
+  organization_id: string;
+  name: string;
+  key_hash: string;
+  key_prefix: string;
+  limit_nano_usd: number | null;
+  models: string[];
+  expires_at: Date | null;
+}
+
+export async function insertKey(orm: Orm, key: NewKey): Promise<void> {
+  await orm.insert(apiKey).values({ ...key, ceiling_nano_usd: key.limit_nano_usd });
+}
+
+export interface KeyChanges {
+  name?: string;
+  status?: KeyStatus;
+  limit_nano_usd?: number | null;
+  models?: string[];
+  expires_at?: Date | null;
+}
+
+/**
+ * Changes a key of this organization and announces it to every replica with the commit. A limit
+ * below what is out is kept as said; the enforced ceiling follows as money comes back (design 4).
+ * Returns false if there is no such key, or if it is revoked and should not be: revoked is final.
+ */
+export async function updateKey(
+  orm: Orm,
+  organizationId: string,
+  id: string,
+  changes: KeyChanges,
+): Promise<boolean> {
+  const { limit_nano_usd: limit } = changes;
+  const ceiling =
+    limit === undefined
+      ? {}
+      : {
+          ceiling_nano_usd:
+            limit === null
+              ? null
+              : sql`greatest(${limit}::int8, ${apiKey.used_nano_usd} + ${apiKey.held_nano_usd})`,
+        };
+  const stays =
+    changes.status && changes.status !== 'revoked' ? sql`${apiKey.status} <> 'revoked'` : sql`true`;
+  return orm.transaction(async (tx) => {
+    const rows = await tx
+      .update(apiKey)
+      .set({ ...changes, ...ceiling })
+      .where(
+        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organizationId} and ${stays}`,
+      )
+      .returning({ id: apiKey.id });
+    if (rows.length === 0) return false;
+    await tx.execute(sql`select pg_notify(${KEY_CHANNEL}, ${id})`);
+    return true;
+  });
+}

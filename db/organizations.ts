@@ -1,0 +1,52 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Orm } from './client.ts';
+import { accessToken, organization, quotaGrant } from './schema.ts';
+
+/** Who holds a management or operator token. */
+export interface TokenRecord {
+  id: string;
+  kind: 'management' | 'operator';
+  organization_id: string | null;
+  role: string | null;
+}
+
+/** By the SHA-256 of the full token, hex; a revoked one is not found. */
+export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenRecord | undefined> {
+  const [row] = await orm
+    .select({
+      id: accessToken.id,
+      kind: accessToken.kind,
+      organization_id: accessToken.organization_id,
+      role: organization.role,
+    })
+    .from(accessToken)
+    .leftJoin(organization, eq(organization.id, accessToken.organization_id))
+    .where(and(eq(accessToken.token_hash, hash), isNull(accessToken.revoked_at)))
+    .limit(1);
+  return row;
+}
+
+/** An organization's money, nano-USD: `deposited = available + held + settled` (P1). */
+export interface Balance {
+  deposited: number;
+  available: number;
+  held: number;
+  settled: number;
+}
+
+export async function readBalance(orm: Orm, organizationId: string): Promise<Balance | undefined> {
+  // Charges that stand on open grants are settled, though their sum is posted later (design 4).
+  const unposted = sql`coalesce((
+    select sum(${quotaGrant.settled_nano_usd} - ${quotaGrant.posted_nano_usd}) from ${quotaGrant}
+    where ${quotaGrant.organization_id} = ${organization.id} and ${quotaGrant.status} = 'open'), 0)`;
+  const [row] = await orm
+    .select({
+      deposited: organization.deposited_nano_usd,
+      available: organization.balance_nano_usd,
+      held: sql<number>`(${organization.held_nano_usd} - ${unposted})::int8`,
+      settled: sql<number>`(${organization.settled_nano_usd} + ${unposted})::int8`,
+    })
+    .from(organization)
+    .where(eq(organization.id, organizationId));
+  return row;
+}

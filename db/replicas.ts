@@ -1,0 +1,39 @@
+import type { Sql } from 'postgres';
+
+/** Registers a run of the process; `exclusive` = every other run is dead. Lease in milliseconds. */
+export async function registerReplica(
+  sql: Sql,
+  id: string,
+  leaseMs: number,
+  exclusive: boolean,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    if (exclusive) await tx`update replica set status = 'dead' where status = 'alive'`;
+    await tx`insert into replica (id, lease_until)
+      values (${id}, weir_now() + ${leaseMs} * interval '1 millisecond')`;
+  });
+}
+
+/** Renews a lease; false = this replica was declared dead. */
+export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<boolean> {
+  const rows = await sql`
+    update replica set lease_until = weir_now() + ${leaseMs} * interval '1 millisecond'
+    where id = ${id} and status = 'alive' returning id`;
+  return rows.length === 1;
+}
+
+/** Ends a lease of one's own. */
+export async function retireReplica(sql: Sql, id: string): Promise<void> {
+  await sql`update replica set status = 'dead' where id = ${id}`;
+}
+
+/** Replicas whose lease ran out, and dead ones that still have open grants. */
+export async function findDeadWithGrants(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from replica where status = 'alive' and lease_until < weir_now()
+    union
+    select replica_id from quota_grant join replica on replica.id = replica_id
+    where quota_grant.status = 'open' and replica.status = 'dead'
+    limit 100`;
+  return rows.map((row) => row.id);
+}

@@ -12,6 +12,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/actors/', 3],
   ['src/inference/', 4],
   ['src/http/', 5],
+  ['src/start/', 6],
   ['src/main.ts', 6],
 ];
 

@@ -1,0 +1,13 @@
+import type { Handler } from '../endpoint.ts';
+import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
+import { validator } from '../validate.ts';
+import { ChatRequestSchema } from './schema.ts';
+
+/** `POST /v1/chat/completions` (spec: Chat and responses). */
+export function chatCompletions(deps: InferenceRouteDeps): Handler {
+  return inferenceRoute(deps, {
+    protocol: 'openai',
+    allowXApiKey: false,
+    validate: validator(ChatRequestSchema),
+  });
+}

@@ -1,0 +1,60 @@
+import { publicCode } from '../../errors/registry.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+
+/** Which of the two envelopes a route's clients read (spec: Errors). */
+export type ErrorFamily = 'openai' | 'native';
+
+/** Renders an error for a client. What is no WeirError is ours: 500, and nothing of it is said. */
+export function renderError(error: unknown, family: ErrorFamily, requestId: string): Response {
+  const known =
+    error instanceof WeirError
+      ? error
+      : new WeirError('internal_error', 'Something went wrong on our side.', {
+          hint: `Retry; if it stays, report the request id ${requestId}.`,
+        });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    // The SDKs retry every 5xx unless told not to; this says what `retryable` says.
+    'x-should-retry': String(known.retryable),
+  };
+  const { retry_after } = known.details;
+  if (retry_after !== undefined) headers['retry-after'] = String(retry_after);
+  const body = family === 'openai' ? openaiBody(known) : nativeBody(known, requestId);
+  return new Response(JSON.stringify(body), { status: known.entry.status, headers });
+}
+
+function openaiBody(error: WeirError): object {
+  return {
+    error: {
+      message: error.message,
+      type: error.entry.type,
+      code: publicCode(error.id),
+      param: null,
+      ...error.details,
+      ...retryable(error),
+    },
+  };
+}
+
+/** Anthropic docs: Errors. What the native family has no word for stays readable in `details`. */
+function nativeBody(error: WeirError, request_id: string): object {
+  return {
+    type: 'error',
+    error: {
+      type: error.entry.nativeType,
+      message: error.message,
+      code: publicCode(error.id),
+      param: null,
+      ...error.details,
+      ...retryable(error),
+    },
+    request_id,
+  };
+}
+
+/** Said where there is something to say: a plain 400 needs no word about retrying. */
+function retryable(error: WeirError): { retryable?: boolean } {
+  const said =
+    error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
+  return said ? { retryable: error.retryable } : {};
+}

@@ -1,0 +1,64 @@
+import type { TSchema } from '@sinclair/typebox';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Inference } from '../inference/inference.ts';
+import type { ProtocolName } from '../upstreams/contract.ts';
+import type { KeyRing } from './auth/key-ring.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
+import type { Handler, RequestContext } from './endpoint.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { resolveModel } from './resolve-model.ts';
+import type { Validator } from './validate.ts';
+
+export interface InferenceRouteDeps {
+  keys: KeyRing;
+  rateLimit: RateLimit;
+  catalogue: () => Catalogue;
+  inference: () => Inference;
+}
+
+/** What differs between the routes that lead into the life of a call (design 5). */
+export interface InferenceRoute<Schema extends TSchema> {
+  protocol: ProtocolName;
+  allowXApiKey: boolean;
+  validate: Validator<Schema>;
+  /** Rules that a schema cannot say, before validation. Throws WeirError. */
+  precheck?: (context: RequestContext, body: Record<string, unknown>) => void;
+  /** Request headers that the protocol carries on. */
+  headers?: (request: Request) => Record<string, string>;
+}
+
+/** authenticate → rate limit → validate → resolve the model → run. */
+export function inferenceRoute<Schema extends TSchema>(
+  deps: InferenceRouteDeps,
+  route: InferenceRoute<Schema>,
+): Handler {
+  return async (context) => {
+    const { request, uuid, server } = context;
+    const key = await deps.keys.authenticate(request, route.allowXApiKey);
+    await deps.rateLimit.consume(key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    route.precheck?.(context, value);
+    route.validate(value);
+    const inference = deps.inference();
+    const model = resolveModel(
+      deps.catalogue(),
+      String(value['model']),
+      key,
+      route.protocol,
+      (each, caller) => inference.isCallable(each, caller),
+    );
+    // Bun ends a silent connection after its idle time-out; a model may think longer.
+    server?.timeout(request, 0);
+    return inference.run({
+      protocol: route.protocol,
+      request_id: uuid,
+      key,
+      model,
+      body: value,
+      body_text: text,
+      stream: value['stream'] === true,
+      headers: route.headers?.(request) ?? {},
+      signal: request.signal,
+    });
+  };
+}

@@ -1,0 +1,25 @@
+import { readBalance } from '../../../db/organizations.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { type Handler, json } from '../endpoint.ts';
+import { type ManagementDeps, manager } from './keys.ts';
+import { usd } from './usd.ts';
+
+/**
+ * `GET /v1/management/balance` (spec: Management interface; its fields are not shown there).
+ * USD; `total_deposited = available + held + used` to the nano-dollar.
+ */
+export function getBalance(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await manager(deps, context);
+    const balance = await readBalance(deps.orm, organization_id);
+    if (!balance) throw new WeirError('not_found', 'There is no such organization.');
+    return json({
+      object: 'balance',
+      currency: 'USD',
+      total_deposited: usd(balance.deposited),
+      available: usd(balance.available),
+      held: usd(balance.held),
+      used: usd(balance.settled),
+    });
+  };
+}

@@ -1,0 +1,110 @@
+import type { Orm } from '../../../db/client.ts';
+import {
+  findManagedKey,
+  insertKey,
+  listKeys,
+  type ManagedKey,
+  updateKey,
+} from '../../../db/keys.ts';
+import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { KeyRing, Manager } from '../auth/key-ring.ts';
+import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
+import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import type { RateLimit } from '../rate-limit.ts';
+import { validator } from '../validate.ts';
+import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.ts';
+import { usd } from './usd.ts';
+
+export interface ManagementDeps {
+  orm: Orm;
+  keys: KeyRing;
+  rateLimit: RateLimit;
+}
+
+const validateCreate = validator(CreateKeySchema);
+const validateUpdate = validator(UpdateKeySchema);
+
+/** Authenticates and rate-limits a management request. */
+export async function manager(deps: ManagementDeps, { request }: RequestContext): Promise<Manager> {
+  const holder = await deps.keys.authenticateManager(request);
+  await deps.rateLimit.consume(holder);
+  return holder;
+}
+
+/** The API key record of the spec. */
+function keyRecord(key: ManagedKey): object {
+  return {
+    id: key.id,
+    name: key.name,
+    key_prefix: key.key_prefix,
+    status: key.status,
+    limit_amount: key.limit_nano_usd === null ? null : usd(key.limit_nano_usd),
+    used_amount: usd(key.used_nano_usd),
+    models: key.models,
+    expires_at: key.expires_at?.toISOString() ?? null,
+    last_used_at: key.last_used_at ? new Date(key.last_used_at).toISOString() : null,
+    created_at: key.created_at.toISOString(),
+  };
+}
+
+/** `GET /v1/management/api-keys` */
+export function listApiKeys(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await manager(deps, context);
+    const keys = await listKeys(deps.orm, organization_id);
+    return json({ object: 'list', data: keys.map(keyRecord) });
+  };
+}
+
+/** `POST /v1/management/api-keys`: the only answer that ever carries the full key. */
+export function createApiKey(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await manager(deps, context);
+    const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
+    const secret = newCredential('sk');
+    const id = newId('key');
+    await insertKey(deps.orm, {
+      id,
+      organization_id,
+      key_hash: hashCredential(secret),
+      key_prefix: shownPrefix(secret),
+      name: 'Default Key',
+      limit_nano_usd: null,
+      models: [],
+      expires_at: null,
+      ...normalizeKeyFields(validateCreate(value)),
+    });
+    const created = await findManagedKey(deps.orm, organization_id, id);
+    if (!created) throw new Error(`key ${id} vanished after its creation`);
+    return json({ ...keyRecord(created), key: secret });
+  };
+}
+
+/** `PATCH /v1/management/api-keys/{keyId}` */
+export function updateApiKey(deps: ManagementDeps): Handler {
+  return async (context) => {
+    const { organization_id } = await manager(deps, context);
+    const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
+    const body = validateUpdate(value);
+    if (Object.keys(body).length === 0) {
+      throw new WeirError('invalid_request', 'At least one field is required.', { param: 'body' });
+    }
+    const changes = {
+      ...normalizeKeyFields(body),
+      ...(body.status === undefined ? {} : { status: body.status as ManagedKey['status'] }),
+    };
+    const id = context.params['keyId'] ?? '';
+    const isChange = Object.keys(changes).length > 0;
+    const changed = isChange ? await updateKey(deps.orm, organization_id, id, changes) : true;
+    const key = await findManagedKey(deps.orm, organization_id, id);
+    if (!key) throw new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
+    if (!changed) {
+      throw new WeirError('invalid_request', 'A revoked key stays revoked.', {
+        param: 'status',
+        hint: 'Create a new key.',
+      });
+    }
+    return json(keyRecord(key));
+  };
+}

@@ -1,0 +1,92 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { WeirError } from '../../errors/weir-error.ts';
+
+const NANO_PER_USD = 1_000_000_000;
+const MAX_STORED_CAP_USD = 100_000;
+const MAX_NAME_CHARS = 50;
+/** RFC 3339 with a zone: a time without one would mean something else on every machine. */
+const RFC_3339 =
+  '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2})$';
+
+const fields = {
+  name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
+  limitAmount: Type.Optional(
+    Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+      errorMessage: 'must be null or a number from 0 to 1000000',
+    }),
+  ),
+  limitCurrency: Type.Optional(
+    Type.Union([Type.Literal('USD'), Type.Literal('CNY')], { errorMessage: 'must be USD' }),
+  ),
+  models: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 1_000,
+      errorMessage: 'must be an array of at most 1000 model ids',
+    }),
+  ),
+  expiresAt: Type.Optional(
+    Type.Union([Type.String({ pattern: RFC_3339 }), Type.Null()], {
+      errorMessage: 'must be null or an RFC 3339 datetime with a time zone',
+    }),
+  ),
+};
+
+/** `POST /v1/management/api-keys` (spec: Management interface). */
+export const CreateKeySchema = Type.Object(fields, { additionalProperties: false });
+
+/** `PATCH /v1/management/api-keys/{keyId}`. */
+export const UpdateKeySchema = Type.Object(
+  {
+    ...fields,
+    status: Type.Optional(
+      Type.Union(
+        ['active', 'inactive', 'suspended', 'revoked'].map((status) => Type.Literal(status)),
+        { errorMessage: 'must be active, inactive, suspended or revoked' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type CreateKeyBody = Static<typeof CreateKeySchema>;
+
+/** The rules that a schema cannot say. Throws WeirError; answers the fields that were given. */
+export function normalizeKeyFields(body: CreateKeyBody) {
+  if (body.limitCurrency === 'CNY') {
+    throw new WeirError('currency_retired', 'limitCurrency CNY is retired; use USD.', {
+      param: 'limitCurrency',
+    });
+  }
+  return {
+    ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
+    ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
+    ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
+    ...(body.expiresAt === undefined ? {} : { expires_at: instant(body.expiresAt) }),
+  };
+}
+
+function trimmedName(name: string): string {
+  const trimmed = name.trim();
+  // PostgreSQL's text holds every character but NUL.
+  if (trimmed.length < 1 || [...trimmed].length > MAX_NAME_CHARS || trimmed.includes('\u0000')) {
+    throw new WeirError('invalid_request', 'name must have 1 to 50 characters.', { param: 'name' });
+  }
+  return trimmed;
+}
+
+/** Positive amounts are kept up to 100,000 USD; 0 is a zero quota, null is unlimited. */
+function storedCap(limitAmount: number | null): number | null {
+  if (limitAmount === null) return null;
+  return Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD);
+}
+
+function instant(value: string | null): Date | null {
+  if (value === null) return null;
+  const date = new Date(value.replace(' ', 'T').toUpperCase());
+  if (Number.isNaN(date.getTime())) {
+    throw new WeirError('invalid_request', 'expiresAt is not a date that exists.', {
+      param: 'expiresAt',
+    });
+  }
+  return date;
+}

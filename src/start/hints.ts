@@ -1,0 +1,32 @@
+import type { Sql } from 'postgres';
+import { KEY_CHANNEL } from '../../db/keys.ts';
+import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
+import type { Quotas } from '../actors/quotas.ts';
+import type { KeyRing } from '../http/auth/key-ring.ts';
+
+/**
+ * Listens to what other replicas announce with their commits. A hint may be lost: everybody who
+ * waits for one also looks by himself, later.
+ */
+export async function listenToHints(
+  sql: Sql,
+  parts: { quotas: Quotas; keys: KeyRing; onError: (error: unknown) => void },
+): Promise<void> {
+  const { quotas, keys, onError } = parts;
+  await sql.listen(RECALL_CHANNEL, (payload) => {
+    const { seq, organization_id, key_id } = JSON.parse(payload);
+    quotas.recalled(Number(seq), { organization_id, key_id });
+  });
+  await sql.listen(MONEY_CHANNEL, (organizationId) => quotas.moneyReturned(organizationId));
+  await sql.listen(
+    KEY_CHANNEL,
+    (keyId) => {
+      keys
+        .changed(keyId)
+        .then((record) => record && quotas.find(keyId)?.keyChanged(record.status))
+        .catch(onError);
+    },
+    // After a lost connection: whatever was announced meanwhile was missed.
+    () => keys.forgetAll(),
+  );
+}

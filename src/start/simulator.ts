@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+
+const SIMULATOR = fileURLToPath(new URL('../../simulator/main.ts', import.meta.url));
+const READY = /listens on (http:\/\/\S+)/;
+
+/** The demo's upstream: a process of its own that ends with this one. */
+export interface SimulatorProcess {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the simulator on a free port. Throws if it does not come up. */
+export async function startSimulator(): Promise<SimulatorProcess> {
+  const child = Bun.spawn([process.execPath, SIMULATOR, '--port', '0', '--exit-with-parent'], {
+    // Its end of this pipe closes when we die, however we die.
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const decoder = new TextDecoder();
+  let output = '';
+  for await (const chunk of child.stdout) {
+    output += decoder.decode(chunk, { stream: true });
+    const url = READY.exec(output)?.[1];
+    if (!url) continue;
+    return {
+      url,
+      async stop() {
+        child.kill('SIGTERM');
+        await child.exited;
+      },
+    };
+  }
+  throw new Error(`the simulator ended before it was ready: ${output}`);
+}

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
-import { apiKey, organization, quotaGrant, usageLine } from './schema.ts';
+import { apiKey, organization } from './schema.ts';
 
 /** PostgreSQL channel on which a changed key is announced; the payload is the key's id. */
 export const KEY_CHANNEL = 'weir_key_changed';
@@ -59,13 +59,16 @@ export interface ManagedKey {
   created_at: Date;
 }
 
-/** Charges of open grants that are not posted to the key yet count as used (P1). */
-const usedSoFar = sql<number>`(${apiKey.used_nano_usd} + coalesce((
-  select sum(${quotaGrant.settled_nano_usd} - ${quotaGrant.posted_nano_usd}) from ${quotaGrant}
-  where ${quotaGrant.key_id} = ${apiKey.id} and ${quotaGrant.status} = 'open'), 0))::int8`;
+/**
+ * Charges of open grants that are not posted to the key yet count as used (P1). Written out,
+ * because Drizzle leaves table names off where one table is selected from.
+ */
+const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
+  select sum(settled_nano_usd - posted_nano_usd) from quota_grant
+  where quota_grant.key_id = api_key.id and quota_grant.status = 'open'), 0))::int8`;
 
 const lastUse = sql<Date | null>`(
-  select max(${usageLine.created_at}) from ${usageLine} where ${usageLine.key_id} = ${apiKey.id})`;
+  select max(usage_line.created_at) from usage_line where usage_line.key_id = api_key.id)`;
 
 const managed = {
   id: apiKey.id,

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
-import { accessToken, organization, quotaGrant } from './schema.ts';
+import { accessToken, organization } from './schema.ts';
 
 /** Who holds a management or operator token. */
 export interface TokenRecord {
@@ -37,8 +37,8 @@ export interface Balance {
 export async function readBalance(orm: Orm, organizationId: string): Promise<Balance | undefined> {
   // Charges that stand on open grants are settled, though their sum is posted later (design 4).
   const unposted = sql`coalesce((
-    select sum(${quotaGrant.settled_nano_usd} - ${quotaGrant.posted_nano_usd}) from ${quotaGrant}
-    where ${quotaGrant.organization_id} = ${organization.id} and ${quotaGrant.status} = 'open'), 0)`;
+    select sum(settled_nano_usd - posted_nano_usd) from quota_grant
+    where quota_grant.organization_id = organization.id and quota_grant.status = 'open'), 0)`;
   const [row] = await orm
     .select({
       deposited: organization.deposited_nano_usd,

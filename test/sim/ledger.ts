@@ -10,6 +10,7 @@ import { RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
 import type { Reservation } from '../../src/actors/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
+import { type Call, freeInTruth, usageOf } from './calls.ts';
 import type { Hint, HintLine } from './hints.ts';
 import { Random } from './random.ts';
 import { SimulatedReplica, type World } from './replica.ts';
@@ -39,17 +40,6 @@ export interface LedgerRun {
   kills: number;
   /** Violated invariants; there must be none. */
   violations: string[];
-}
-
-interface Call {
-  name: string;
-  replica: SimulatedReplica;
-  amount: number;
-  actual: number;
-  reservation?: Reservation;
-  state: 'asking' | 'running' | 'settling' | 'settled' | 'released' | 'refused' | 'lost';
-  /** Its replica was killed while the charge was on its way: nobody can say what became of it. */
-  unknown?: boolean;
 }
 
 const CALL_PRICE = 100;
@@ -164,7 +154,7 @@ class LedgerSchedule implements World {
           );
       }
       const running = this.calls.filter((call) => call.state === 'running');
-      for (const call of running) choices.push(() => this.end1(call));
+      for (const call of running) choices.push(() => this.endCall(call));
       if (started < this.options.calls) {
         choices.push(() => {
           started += 1;
@@ -250,7 +240,7 @@ class LedgerSchedule implements World {
     this.say(`${call.name} refused: ${id}`);
     if (id === 'service_unavailable') return;
     this.result.refused += 1;
-    const free = this.freeInTruth();
+    const free = freeInTruth(this.cap, this.calls, this.dead);
     const needed = id === 'quota_in_flight' ? call.amount : Math.min(call.amount, CALL_PRICE);
     const honest = id === 'quota_in_flight' || id === 'quota_exceeded';
     if (!honest || free >= needed) {
@@ -258,20 +248,7 @@ class LedgerSchedule implements World {
     }
   }
 
-  /** What nobody charged and no call in flight holds, as an all-knowing observer sees it. */
-  private freeInTruth(): number {
-    let taken = 0;
-    for (const call of this.calls) {
-      if (call.state === 'settled' || call.state === 'settling') taken += call.actual;
-      if (call.state === 'running') taken += call.reservation?.amount ?? 0;
-      if (call.unknown) taken += call.actual;
-    }
-    // What a dead replica set aside is out of reach until it is reaped.
-    const outOfReach = this.dead.some((corpse) => !corpse.reaped) ? this.cap : 0;
-    return this.cap - taken - outOfReach;
-  }
-
-  private end1(call: Call): void {
+  private endCall(call: Call): void {
     const { reservation } = call;
     if (!reservation) return;
     if (this.random.chance(0.15)) {
@@ -283,7 +260,7 @@ class LedgerSchedule implements World {
     call.state = 'settling';
     call.actual = Math.min(call.actual, reservation.amount);
     this.say(`${call.name} settles ${call.actual}`);
-    reservation.settle(this.line(), call.actual).then(
+    reservation.settle(usageOf(this.organizationId, this.keyId), call.actual).then(
       (settled) => {
         if (call.state === 'lost') return;
         call.state = 'settled';
@@ -297,26 +274,6 @@ class LedgerSchedule implements World {
         if (call.state !== 'lost') this.result.violations.push(`${call.name}: ${String(error)}`);
       },
     );
-  }
-
-  private line() {
-    return {
-      id: this.uuid(),
-      request_id: Bun.randomUUIDv7(),
-      organization_id: this.organizationId,
-      key_id: this.keyId,
-      scene: 'chat',
-      access_channel: 'platform' as const,
-      model: 'm',
-      model_vendor: 'v',
-      channel_id: 'c',
-      outcome: 'completed' as const,
-      input_tokens: 1,
-      cached_input_tokens: 0,
-      cache_write_tokens: 0,
-      output_tokens: 1,
-      estimated: false,
-    };
   }
 
   private deliverHint(): void {

@@ -1,14 +1,11 @@
 /**
- * Replays or explores seeded schedules: `bun test/sim/main.ts ledger --seed N --runs M --faults P`.
+ * Replays or explores seeded schedules: `bin/chaos ledger --seed N --runs M --faults P`.
  * Prints every failing seed with its trace, and the totals.
  */
 import { parseArgs } from 'node:util';
-import { connectDatabase } from '../../db/client.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { HintLine } from './hints.ts';
-import { runLedgerSchedule } from './ledger.ts';
+import { openSimulation } from './many.ts';
 
-const HELP = `Usage: bun test/sim/main.ts ledger [options]
+const HELP = `Usage: bin/chaos ledger [options]
 
 Two replicas of lane and quota on a real PostgreSQL, in an order that the seed decides.
 
@@ -40,14 +37,11 @@ if (values.help || positionals[0] !== 'ledger') {
   process.exit(values.help ? 0 : 2);
 }
 
-const fresh = await createTestDatabase();
-const database = connectDatabase(fresh.url, { pool: 'single' });
-const hints = new HintLine(fresh.url);
-await hints.open();
+const simulation = await openSimulation();
 const first = Number(values.seed);
 const totals = { runs: 0, steps: 0, served: 0, refused: 0, faults: 0, kills: 0, failing_seeds: 0 };
 for (let seed = first; seed < first + Number(values.runs); seed += 1) {
-  const run = await runLedgerSchedule(database.sql, hints, {
+  const run = await simulation.run({
     seed,
     calls: Number(values.calls),
     capCalls: Number(values.cap),
@@ -66,7 +60,5 @@ for (let seed = first; seed < first + Number(values.runs); seed += 1) {
   totals.failing_seeds += broken.length > 0 ? 1 : 0;
 }
 console.log(`seeds ${first}–${first + totals.runs - 1}`, totals);
-await hints.close();
-await database.close();
-await fresh.drop();
+await simulation.close();
 process.exit(totals.failing_seeds === 0 ? 0 : 1);

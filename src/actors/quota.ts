@@ -40,7 +40,10 @@ export class QuotaActor implements ReservationOwner {
   private readonly grant: Grant;
   private readonly waiting: WaitingRoom;
   private readonly recall = { asked: 0, acked: 0 };
-  private readonly spend = { sinceSweep: 0, perMs: 0, touched: false };
+  /** What the key did lately, nano-USD: decides how much slack its grant has. */
+  private readonly spend = { sinceSweep: 0, perMs: 0, peakReserved: 0, touched: false };
+  /** Idle money beyond all comfort, found by the last sweep. */
+  private surplus = 0;
   private talking: Promise<void> | undefined;
   private wake: (() => void) | undefined;
   private lastBound: Bound = 'key';
@@ -164,11 +167,16 @@ export class QuotaActor implements ReservationOwner {
 
   /** Called now and then: an idle key gives its grant back, a busy one what it does not need. */
   sweep(elapsedMs: number): void {
-    this.spend.perMs = (this.spend.perMs + this.spend.sinceSweep / Math.max(1, elapsedMs)) / 2;
-    this.spend.sinceSweep = 0;
-    if (!this.spend.touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
-    this.spend.touched = false;
-    if (this.closeWanted || this.excess() > 0) this.talk();
+    const { spend } = this;
+    const { context } = this.snapshot;
+    spend.perMs = (spend.perMs + spend.sinceSweep / Math.max(1, elapsedMs)) / 2;
+    const comfort = Math.ceil(this.slackFor(0)) * 2;
+    this.surplus = idleOf(context) > comfort * 2 ? idleOf(context) - comfort : 0;
+    if (!spend.touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
+    spend.sinceSweep = 0;
+    spend.peakReserved = Math.max(context.reserved, Math.floor(spend.peakReserved / 2));
+    spend.touched = false;
+    if (this.closeWanted || this.surplus > 0) this.talk();
   }
 
   /** Gives everything back that is not in flight; resolves when the row says so. */
@@ -222,29 +230,29 @@ export class QuotaActor implements ReservationOwner {
   }
 
   private refillAhead(amount: number): void {
+    const { reserved } = this.snapshot.context;
+    if (reserved > this.spend.peakReserved) this.spend.peakReserved = reserved;
     if (!this.snapshot.matches({ open: 'ample' })) return;
-    const slack = this.slackFor(amount);
+    const slack = Math.ceil(this.slackFor(amount));
     if (idleOf(this.snapshot.context) * 4 >= slack) return;
     this.send({ type: 'REFILL' });
     this.refillWanted = slack;
     this.talk();
   }
 
-  /** What this key may need before the next look: by the call, by what runs, by what it spent. */
+  /** What this key may need before the next look: by the call, by what ran, by what it spent. */
   private slackFor(amount: number): number {
-    const { sinceSweep, perMs } = this.spend;
-    const running = this.snapshot.context.reserved * 2;
-    return Math.max(amount * SLACK_CALLS, running, sinceSweep, Math.ceil(perMs * SLACK_MS));
+    const { sinceSweep, perMs, peakReserved } = this.spend;
+    return Math.max(amount * SLACK_CALLS, peakReserved * 2, sinceSweep, perMs * SLACK_MS);
   }
 
-  /** Idle money that others wait for, or that this key does not need soon. */
+  /** Idle money that others wait for, or that a key near its cap must not keep. */
   private excess(): number {
     const idle = idleOf(this.snapshot.context);
     if (this.closeWanted || this.recall.asked > this.recall.acked) return idle;
     if (this.waiting.size > 0) return 0;
     if (this.snapshot.matches({ open: 'exact' })) return idle;
-    const comfortable = Math.ceil(this.spend.perMs * SLACK_MS) * 4;
-    return comfortable > 0 && idle > comfortable * 2 ? idle - comfortable : 0;
+    return Math.min(idle, this.surplus);
   }
 
   /** One conversation with the lane at a time, so the grant always knows what its row says. */
@@ -284,7 +292,7 @@ export class QuotaActor implements ReservationOwner {
   /** Asks for the call that waits longest; answers the recall that is under way, if any. */
   private async askFor(waiter: Waiter, recallSeq: number | null): Promise<number | null> {
     const missing = Math.max(0, waiter.amount - idleOf(this.snapshot.context));
-    const want = Math.max(missing, this.waiting.total, this.slackFor(waiter.amount));
+    const want = Math.max(missing, this.waiting.total, Math.ceil(this.slackFor(waiter.amount)));
     const answer = await this.grant.ask(missing, want, recallSeq);
     switch (answer.type) {
       case 'contended':
@@ -334,6 +342,7 @@ export class QuotaActor implements ReservationOwner {
     const close = this.closeWanted && this.idle;
     const keep = idleOf(this.snapshot.context) - this.excess();
     this.closeWanted = false;
+    this.surplus = 0;
     // Who gives back does not refill: that was for calls that came before.
     this.refillWanted = 0;
     const verdict = this.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });

@@ -1,5 +1,5 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
-import { channelMachine } from '../machines/channel.ts';
+import { channelMachine, MIN_SAMPLES } from '../machines/channel.ts';
 import type { ChannelConfig, RetryableUpstreamError } from '../upstreams/contract.ts';
 import type { Clock } from './clock.ts';
 
@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts';
 export const DEFAULT_THROTTLE_MS = 1_000;
 /** An upstream may ask for patience, not for retirement. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
+const FLAWLESS = 0.9999;
 
 export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
 
@@ -86,10 +87,17 @@ export class ChannelActor {
     };
     return {
       channel: this,
-      succeeded: () => end(() => this.machine.send({ type: 'SUCCEEDED' })),
+      succeeded: () => end(() => this.reportSuccess()),
       failed: (error) => end(() => this.report(error)),
       abandoned: () => end(),
     };
+  }
+
+  /** One more success of a channel without a blemish changes nothing: not worth an event. */
+  private reportSuccess(): void {
+    const { value, context } = this.machine.getSnapshot();
+    const flawless = context.recent_success > FLAWLESS && context.samples === MIN_SAMPLES;
+    if (value !== 'healthy' || !flawless) this.machine.send({ type: 'SUCCEEDED' });
   }
 
   private report({ failure, retry_after_ms }: RetryableUpstreamError): void {

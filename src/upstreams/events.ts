@@ -39,7 +39,8 @@ export async function* readEvents(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      exchange.alive();
+      if (done) exchange.finished();
+      else exchange.alive();
       const text = done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true });
       pending += text.length;
       parser.feed(text);

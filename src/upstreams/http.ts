@@ -10,7 +10,9 @@ export interface Exchange {
   readonly response: Response;
   /** Restarts the clock: a stream may live long as long as it talks. */
   alive(): void;
-  /** Stops the clock and, if the answer is not read to its end, the upstream. */
+  /** The answer was read to its end: nothing is left to stop. */
+  finished(): void;
+  /** Stops the clock and, unless the answer was read to its end, the upstream. */
   close(): void;
   /** What an error while reading means. */
   explain(error: unknown): unknown;
@@ -37,10 +39,14 @@ export async function post(
   const leave = () => abort.abort();
   call.signal.addEventListener('abort', leave, { once: true });
   if (call.signal.aborted) abort.abort();
+  let isFinished = false;
+  const finished = () => {
+    isFinished = true;
+  };
   const close = () => {
     clearTimeout(timer);
     call.signal.removeEventListener('abort', leave);
-    abort.abort();
+    if (!isFinished) abort.abort();
   };
   const explain = (error: unknown) => {
     if (call.signal.aborted) return call.signal.reason;
@@ -61,7 +67,7 @@ export async function post(
       clearTimeout(timer);
       timer = setTimeout(expire, Math.min(STREAM_IDLE_MS, call.target.timeout_ms));
     };
-    return { response, alive, close, explain };
+    return { response, alive, finished, close, explain };
   } catch (error) {
     close();
     throw explain(error);
@@ -77,6 +83,7 @@ export async function readAll(exchange: Exchange): Promise<string> {
   }
   try {
     const text = await exchange.response.text();
+    exchange.finished();
     if (text.length > MAX_ANSWER_BYTES) {
       throw new RetryableUpstreamError('malformed', 'the answer is too large');
     }

@@ -1,0 +1,215 @@
+import type { Answer } from '../shared/answer.ts';
+import type { Emission } from '../shared/event-stream.ts';
+import type { Reply } from '../shared/protocol.ts';
+import { lettersFrom } from '../shared/random.ts';
+import type { ProducedText } from '../shared/text.ts';
+import { tokensOf } from '../shared/tokens.ts';
+import type { MessageQuestion } from './question.ts';
+
+/** Messages as the API writes them, whole and as events (Anthropic docs: Messages, Streaming). */
+
+export type MessageReply = Reply<MessageQuestion>;
+
+const SIGNATURE_LETTERS = 88;
+const STOP_REASONS = {
+  end: 'end_turn',
+  length: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  tools: 'tool_use',
+} as const;
+
+const PING = event('ping', { type: 'ping' });
+const STOP = event('message_stop', { type: 'message_stop' });
+
+/** The body of an answer that is not streamed. */
+export function messageBody(reply: MessageReply): string {
+  const answer = onlyAnswer(reply);
+  return JSON.stringify({
+    ...messageHead(reply),
+    content: contentOf(answer, reply.question),
+    ...ending(answer),
+    ...(reply.usage && { usage: usage(reply, answer.tokens) }),
+  });
+}
+
+/** The events of a streamed answer: start, a ping, block by block, the end with its usage. */
+export function* messageEvents(reply: MessageReply): Generator<Emission> {
+  const answer = onlyAnswer(reply);
+  const message = {
+    ...messageHead(reply),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    ...(reply.usage && { usage: usage(reply, Math.min(1, answer.tokens)) }),
+  };
+  yield { text: event('message_start', { type: 'message_start', message }), tokens: 0 };
+  let index = 0;
+  for (const block of blocksOf(answer, reply.question)) {
+    yield { text: startEvent(index, block.empty), tokens: block.head_tokens };
+    if (index === 0) yield { text: PING, tokens: 0 };
+    yield* deltaEvents(index, block, reply.chunk_tokens);
+    const stop = { type: 'content_block_stop', index };
+    yield { text: event('content_block_stop', stop), tokens: 0 };
+    index += 1;
+  }
+  const { stop_reason, stop_sequence, stop_details, container } = ending(answer);
+  const delta = { stop_reason, stop_sequence, stop_details, container };
+  const totals = reply.usage && { usage: usageSoFar(reply, answer) };
+  const last = { type: 'message_delta', delta, ...totals };
+  yield { text: event('message_delta', last), tokens: 0 };
+  yield { text: STOP, tokens: 0 };
+}
+
+/** A block on its way: as it starts, and what its deltas bring. */
+interface Block {
+  empty: object;
+  head_tokens: number;
+  text: ProducedText;
+  /** Type of the deltas and the member that holds their text. */
+  delta: [type: string, member: string];
+  signature?: string;
+}
+
+function blocksOf(answer: Answer, question: MessageQuestion): Block[] {
+  const blocks: Block[] = [];
+  if (answer.reasoning.tokens > 0) {
+    blocks.push({
+      empty: { type: 'thinking', thinking: '', signature: '' },
+      head_tokens: question.thinking_omitted ? answer.reasoning.tokens : 0,
+      text: question.thinking_omitted ? answer.reasoning.first(0) : answer.reasoning,
+      delta: ['thinking_delta', 'thinking'],
+      signature: signature(question),
+    });
+  }
+  if (answer.text.tokens > 0) {
+    const empty = { type: 'text', text: '' };
+    blocks.push({ empty, head_tokens: 0, text: answer.text, delta: ['text_delta', 'text'] });
+  }
+  for (const call of answer.calls) {
+    blocks.push({
+      empty: { type: 'tool_use', id: toolUseId(call.id), name: call.name, input: {} },
+      head_tokens: tokensOf(call.name),
+      text: call.arguments,
+      delta: ['input_json_delta', 'partial_json'],
+    });
+  }
+  return blocks;
+}
+
+function startEvent(index: number, content_block: object): string {
+  return event('content_block_start', { type: 'content_block_start', index, content_block });
+}
+
+function* deltaEvents(index: number, block: Block, chunk_tokens: number): Generator<Emission> {
+  const [type, member] = block.delta;
+  const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":`;
+  // The first fragment of a tool's input is an empty one.
+  if (member === 'partial_json') yield { text: `${head}"${type}","${member}":""}}\n\n`, tokens: 0 };
+  const { text } = block;
+  for (let piece = 0; piece < text.pieces; piece += chunk_tokens) {
+    let content = '';
+    let tokens = 0;
+    for (let at = piece; at < Math.min(text.pieces, piece + chunk_tokens); at += 1) {
+      content += text.piece(at);
+      tokens += text.tokensIn(at);
+    }
+    yield { text: `${head}"${type}","${member}":${JSON.stringify(content)}}}\n\n`, tokens };
+  }
+  if (block.signature === undefined) return;
+  yield { text: `${head}"signature_delta","signature":"${block.signature}"}}\n\n`, tokens: 0 };
+}
+
+function contentOf(answer: Answer, question: MessageQuestion): object[] {
+  const content: object[] = [];
+  if (answer.reasoning.tokens > 0) {
+    const thinking = question.thinking_omitted ? '' : answer.reasoning.whole();
+    content.push({ type: 'thinking', thinking, signature: signature(question) });
+  }
+  if (answer.text.tokens > 0) content.push({ type: 'text', text: answer.text.whole() });
+  for (const { id, name, arguments: given } of answer.calls) {
+    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parsed(given.whole()) });
+  }
+  return content;
+}
+
+/** An input that was cut by `max_tokens` is no JSON; the API then gives what it has of it. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
+function messageHead({ request_id, question }: MessageReply): object {
+  return {
+    id: request_id.replace('req_', 'msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: question.model,
+  };
+}
+
+function ending(answer: Answer) {
+  return {
+    stop_reason: STOP_REASONS[answer.finish],
+    stop_sequence: answer.stop_sequence,
+    stop_details: null,
+    container: null,
+  };
+}
+
+/** `input_tokens` leaves both cache counts out (Anthropic docs: Prompt caching). */
+function usage({ usage: used, answers }: MessageReply, output_tokens: number): object {
+  if (used === undefined) return {};
+  const { prompt_tokens, cached_tokens, cache_write_tokens } = used;
+  return {
+    input_tokens: prompt_tokens - cached_tokens - cache_write_tokens,
+    cache_creation_input_tokens: cache_write_tokens,
+    cache_read_input_tokens: cached_tokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cache_write_tokens,
+      ephemeral_1h_input_tokens: 0,
+    },
+    output_tokens,
+    ...(output_tokens > 1 ? thinkingDetails(answers) : {}),
+    service_tier: 'standard',
+  };
+}
+
+/** In `message_delta`: cumulative, the input once more. */
+function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
+  if (used === undefined) return {};
+  const { prompt_tokens, cached_tokens, cache_write_tokens } = used;
+  return {
+    input_tokens: prompt_tokens - cached_tokens - cache_write_tokens,
+    cache_creation_input_tokens: cache_write_tokens,
+    cache_read_input_tokens: cached_tokens,
+    output_tokens: tokens,
+    ...thinkingDetails(answers),
+  };
+}
+
+function thinkingDetails([answer]: Answer[]): object {
+  const thinking_tokens = answer?.reasoning.tokens ?? 0;
+  return thinking_tokens > 0 ? { output_tokens_details: { thinking_tokens } } : {};
+}
+
+function onlyAnswer({ answers }: MessageReply): Answer {
+  return answers[0] as Answer;
+}
+
+function toolUseId(id: string): string {
+  return `toolu_${id}`;
+}
+
+function signature({ seed }: MessageQuestion): string {
+  return `${lettersFrom(seed, SIGNATURE_LETTERS)}==`;
+}
+
+/** One SSE event. */
+export function event(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,129 @@
+import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
+import { invalid } from './errors.ts';
+
+/** What the messages endpoint takes at the top level, and how it refuses (Anthropic docs: Messages). */
+
+type Kind = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'any';
+
+const PARAMETERS: Record<string, Kind> = {
+  model: 'string',
+  messages: 'array',
+  max_tokens: 'integer',
+  cache_control: 'object',
+  container: 'any',
+  context_management: 'object',
+  diagnostics: 'object',
+  inference_geo: 'string',
+  mcp_servers: 'array',
+  metadata: 'object',
+  output_config: 'object',
+  output_format: 'object',
+  service_tier: 'string',
+  speed: 'string',
+  stop_sequences: 'array',
+  stream: 'boolean',
+  system: 'any',
+  temperature: 'number',
+  thinking: 'object',
+  tool_choice: 'object',
+  tools: 'array',
+  top_k: 'integer',
+  top_p: 'number',
+  user_profile_id: 'string',
+  workspace_id: 'string',
+};
+
+const EXPECTED: Record<Kind, string> = {
+  string: 'Input should be a valid string',
+  boolean: 'Input should be a valid boolean',
+  integer: 'Input should be a valid integer',
+  number: 'Input should be a valid number',
+  array: 'Input should be a valid list',
+  object: 'Input should be a valid dictionary',
+  any: '',
+};
+
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+/** From here on the sampling parameters are gone. */
+const WITHOUT_SAMPLING = '2026-10-21';
+const MIN_THINKING_TOKENS = 1024;
+
+/** @throws {ProviderError} for the first member that the endpoint would refuse. */
+export function checkParameters(body: JsonObject, version: string, required: string[]): void {
+  for (const name of required) if (!isGiven(body[name])) throw invalid(`${name}: Field required`);
+  for (const name in body) {
+    if (!Object.hasOwn(PARAMETERS, name)) throw extra(name);
+    const kind = PARAMETERS[name] as Kind;
+    if (isGiven(body[name]) && !isKind(body[name], kind)) expected(name, EXPECTED[kind]);
+  }
+  checkRanges(body);
+  if (version === WITHOUT_SAMPLING) {
+    for (const name of SAMPLING) if (isGiven(body[name])) throw extra(name);
+  }
+  checkThinking(body);
+}
+
+function extra(name: string): Error {
+  return invalid(`${name}: Extra inputs are not permitted`);
+}
+
+/** @throws {ProviderError} "`name`: Input should be …" */
+export function expected(name: string, expectation: string): never {
+  throw invalid(`${name}: ${expectation}`);
+}
+
+function checkRanges(body: JsonObject): void {
+  const { max_tokens, temperature, top_p, top_k } = body;
+  atLeast('max_tokens', max_tokens, 1);
+  atLeast('temperature', temperature, 0);
+  atMost('temperature', temperature, 1);
+  atLeast('top_p', top_p, 0);
+  atMost('top_p', top_p, 1);
+  atLeast('top_k', top_k, 0);
+}
+
+function atLeast(name: string, value: unknown, least: number): void {
+  if (typeof value === 'number' && value < least) {
+    expected(name, `Input should be greater than or equal to ${least}`);
+  }
+}
+
+function atMost(name: string, value: unknown, most: number): void {
+  if (typeof value === 'number' && value > most) {
+    expected(name, `Input should be less than or equal to ${most}`);
+  }
+}
+
+function checkThinking(body: JsonObject): void {
+  const { thinking, max_tokens } = body;
+  if (!isObject(thinking)) return;
+  const { type, budget_tokens } = thinking;
+  if (!['enabled', 'disabled', 'adaptive', 'between_tools'].includes(type as string)) {
+    throw invalid(
+      `thinking: Input tag '${type}' found using 'type' does not match any of the expected tags: 'adaptive', 'between_tools', 'disabled', 'enabled'`,
+    );
+  }
+  if (type !== 'enabled') return;
+  if (!isGiven(budget_tokens)) throw invalid('thinking.enabled.budget_tokens: Field required');
+  atLeast('thinking.enabled.budget_tokens', budget_tokens, MIN_THINKING_TOKENS);
+  if (typeof max_tokens === 'number' && (budget_tokens as number) >= max_tokens) {
+    throw invalid(
+      '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size',
+    );
+  }
+}
+
+function isKind(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case 'any':
+      return true;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === kind;
+  }
+}

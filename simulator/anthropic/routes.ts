@@ -1,0 +1,57 @@
+import { answerCall, type Simulator } from '../exchange.ts';
+import { ProviderError } from '../shared/protocol.ts';
+import { newId } from '../shared/random.ts';
+import { errorBody, notFound } from './errors.ts';
+import { anthropicHeaders, anthropicMessages } from './protocol.ts';
+import { countMessage } from './question.ts';
+
+const MODELS = ['claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
+
+/** Answers below `/anthropic/v1`; `path` is what follows it. */
+export function anthropicRoute(
+  simulator: Simulator,
+  path: string,
+  request: Request,
+): Response | Promise<Response> {
+  if (path === '/messages' && request.method === 'POST') {
+    return answerCall(simulator, anthropicMessages, request);
+  }
+  return answerFree(simulator, path, request);
+}
+
+/** What costs nothing, and is not in the books. */
+async function answerFree(simulator: Simulator, path: string, request: Request): Promise<Response> {
+  const request_id = newId('req_');
+  const headers = { ...anthropicHeaders(request_id), 'content-type': 'application/json' };
+  try {
+    const key = anthropicMessages.keyIn(request.headers);
+    const account = simulator.accounts.ofKey(key);
+    if (account === undefined || account.control.revoked) throw anthropicMessages.wrongKey(key);
+    anthropicMessages.checkHeaders(request.headers);
+    return Response.json(await freeAnswer(path, request), { headers });
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return new Response(errorBody(error, request_id), { status: error.status, headers });
+  }
+}
+
+async function freeAnswer(path: string, request: Request): Promise<object> {
+  if (request.method === 'POST' && path === '/messages/count_tokens') {
+    const body: unknown = await request.json().catch(() => {
+      throw anthropicMessages.badJson();
+    });
+    return { input_tokens: countMessage(body, request.headers) };
+  }
+  if (request.method !== 'GET' || !path.startsWith('/models')) throw notFound('Not Found');
+  if (path === '/models') {
+    const [first_id, last_id] = [MODELS[0], MODELS.at(-1)];
+    return { data: MODELS.map(model), has_more: false, first_id, last_id };
+  }
+  const id = decodeURIComponent(path.slice('/models/'.length));
+  if (id.startsWith('missing-')) throw notFound(`model: ${id}`);
+  return model(id);
+}
+
+function model(id: string): object {
+  return { type: 'model', id, display_name: id, created_at: '2026-01-01T00:00:00Z' };
+}

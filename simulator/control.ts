@@ -1,0 +1,61 @@
+import type { Simulator } from './exchange.ts';
+import type { Account } from './shared/accounts.ts';
+import { totalsOf } from './shared/books.ts';
+
+/** What tests ask and tell the simulator below `/_sim`: no provider has it. */
+export async function controlRoute(
+  simulator: Simulator,
+  path: string,
+  request: Request,
+): Promise<Response> {
+  const [, collection, id] = path.split('/');
+  if (collection === 'books' && id === undefined) return books(simulator, request);
+  if (collection === 'accounts' && id === undefined && request.method === 'GET') {
+    return Response.json({ accounts: simulator.accounts.all().map(shown) });
+  }
+  if (collection === 'accounts' && id !== undefined) {
+    return account(simulator, decodeURIComponent(id), request);
+  }
+  return refusal(404, `nothing at ${request.method} /_sim${path}`);
+}
+
+/** `?account=`, `?since=` a call's id, `?calls=0` for the totals alone. */
+function books({ books }: Simulator, request: Request): Response {
+  if (request.method === 'DELETE') {
+    books.clear();
+    return new Response(null, { status: 204 });
+  }
+  const query = new URL(request.url).searchParams;
+  const calls = books.list({
+    account: query.get('account') ?? undefined,
+    since: query.get('since') ?? undefined,
+  });
+  const totals = totalsOf(calls);
+  return Response.json(query.get('calls') === '0' ? { totals } : { calls, totals });
+}
+
+async function account(simulator: Simulator, id: string, request: Request): Promise<Response> {
+  const { accounts } = simulator;
+  switch (request.method) {
+    case 'GET':
+      return Response.json(shown(accounts.get(id)));
+    case 'DELETE':
+      return Response.json(shown(accounts.reset(id)));
+    case 'PUT':
+      try {
+        return Response.json(shown(accounts.set(id, await request.json())));
+      } catch (error) {
+        return refusal(400, String(error));
+      }
+    default:
+      return refusal(405, 'GET, PUT and DELETE');
+  }
+}
+
+function shown({ id, control, calls, running }: Account): object {
+  return { id, control, calls, running };
+}
+
+function refusal(status: number, error: string): Response {
+  return Response.json({ error }, { status });
+}

@@ -1,0 +1,218 @@
+import { deliverBody, deliverEvents } from './delivery.ts';
+import { type Account, type Accounts, controlledFailure } from './shared/accounts.ts';
+import { type Answer, answerTo, type Question } from './shared/answer.ts';
+import { type Books, type Call, newCall, type Outcome } from './shared/books.ts';
+import { DirectiveError, type Directives, directivesIn } from './shared/directives.ts';
+import { type Protocol, ProviderError, type Reply, type Usage } from './shared/protocol.ts';
+import { newId } from './shared/random.ts';
+import { connectionReset } from './shared/resets.ts';
+import { leftOrAfter } from './shared/waiting.ts';
+
+export interface Simulator {
+  readonly accounts: Accounts;
+  readonly books: Books;
+}
+
+const THROTTLED = 429;
+const INTERNAL_ERROR = 500;
+
+/** The account's connections are reset. */
+class Unreachable extends Error {}
+/** The client left before the answer. */
+class ClientLeft extends Error {}
+
+/** One call of a provider's endpoint that produces text: from its key to its last byte. */
+export async function answerCall<Asked extends Question>(
+  simulator: Simulator,
+  protocol: Protocol<Asked>,
+  request: Request,
+): Promise<Response> {
+  const exchange = new Exchange(simulator, protocol, request);
+  try {
+    return await exchange.answer();
+  } catch (error) {
+    return exchange.refuse(error);
+  }
+}
+
+class Exchange<Asked extends Question> {
+  readonly #started = performance.now();
+  readonly #id = newId('req_');
+  #account: Account | undefined;
+  #call: Call | undefined;
+
+  constructor(
+    readonly simulator: Simulator,
+    readonly protocol: Protocol<Asked>,
+    readonly request: Request,
+  ) {}
+
+  async answer(): Promise<Response> {
+    const account = this.#admit();
+    const body = await this.#body();
+    const question = this.protocol.read(body, this.request.headers, account.id);
+    const call = this.#open(account.id);
+    call.model = question.model;
+    call.stream = question.stream;
+    call.client_reference = question.client_reference;
+    const directives = directivesIn(question.last_user_text, account.id);
+    if (directives.record === 1) call.request = recorded(this.request, body);
+    await this.#wait(directives.latency_ms ?? account.control.latency_ms ?? 0);
+    this.#refuseIfTold(account, directives, question);
+    return this.#produce(call, question, directives);
+  }
+
+  /** An error in the provider's words; what nobody foresaw is said on stderr. */
+  refuse(error: unknown): Response {
+    if (error instanceof ClientLeft || this.request.signal.aborted) {
+      this.#end('aborted', 0);
+      return connectionReset();
+    }
+    const call = this.#call ?? this.#open(this.#account?.id ?? '');
+    if (error instanceof Unreachable) {
+      call.status = 0;
+      this.#end('refused', 0);
+      return connectionReset();
+    }
+    const refusal = this.#providerError(error);
+    call.status = refusal.status;
+    this.#end('refused', 0);
+    const headers = this.#headers();
+    headers['content-type'] = 'application/json';
+    if (refusal.retry_after !== undefined) headers['retry-after'] = String(refusal.retry_after);
+    const body = this.protocol.errorBody(refusal, this.#id);
+    return new Response(body, { status: refusal.status, headers });
+  }
+
+  #admit(): Account {
+    const key = this.protocol.keyIn(this.request.headers);
+    const account = this.simulator.accounts.ofKey(key);
+    if (account === undefined) throw this.protocol.wrongKey(key);
+    this.#account = account;
+    account.calls += 1;
+    account.running += 1;
+    const { down, revoked, max_concurrency } = account.control;
+    if (down) throw new Unreachable();
+    if (revoked) throw this.protocol.wrongKey(key);
+    if (max_concurrency !== undefined && account.running > max_concurrency) {
+      throw this.protocol.errorFor(THROTTLED, account.control);
+    }
+    this.protocol.checkHeaders(this.request.headers);
+    return account;
+  }
+
+  async #body(): Promise<unknown> {
+    const text = await this.request.text();
+    if (Buffer.byteLength(text) > this.protocol.max_body_bytes) throw this.protocol.bodyTooLarge();
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.protocol.badJson();
+    }
+  }
+
+  #refuseIfTold(account: Account, directives: Directives, question: Asked): void {
+    const controlled = controlledFailure(account);
+    if (controlled !== undefined) throw this.protocol.errorFor(controlled, account.control);
+    if (directives.status !== undefined)
+      throw this.protocol.errorFor(directives.status, directives);
+    if (directives.error_after !== undefined && !question.stream) {
+      throw this.protocol.errorFor(INTERNAL_ERROR, {});
+    }
+    const context_tokens = directives.context_tokens ?? this.protocol.context_tokens;
+    if (question.prompt_tokens > context_tokens) {
+      throw this.protocol.tooLong(question, context_tokens);
+    }
+  }
+
+  async #produce(call: Call, question: Asked, directives: Directives): Promise<Response> {
+    const answers: Answer[] = [];
+    for (let choice = 0; choice < question.choices; choice += 1) {
+      answers.push(answerTo(question, directives, choice));
+    }
+    const usage = usageOf(question, answers, directives);
+    Object.assign(call, usage);
+    if (directives.lose === 1) {
+      call.status = 0;
+      this.#end('lost', 0);
+      return connectionReset();
+    }
+    if (directives.hang === 1) await this.#wait(Number.POSITIVE_INFINITY);
+    const reply: Reply<Asked> = {
+      request_id: this.#id,
+      question,
+      answers,
+      usage: directives.no_usage === 1 ? undefined : usage,
+      chunk_tokens: Math.max(1, directives.chunk_tokens ?? 1),
+    };
+    return this.#deliver(reply, directives, usage.completion_tokens);
+  }
+
+  #deliver(reply: Reply<Asked>, directives: Directives, tokens: number): Response {
+    const { protocol } = this;
+    const ended = (outcome: Outcome, written: number) => {
+      this.#end(outcome, outcome === 'whole' ? tokens : written);
+    };
+    if (!reply.question.stream) {
+      return deliverBody(protocol.body(reply), tokens, this.#headers(), directives, ended);
+    }
+    const error_event =
+      directives.error_after === undefined
+        ? ''
+        : protocol.errorEvent(protocol.errorFor(INTERNAL_ERROR, {}), this.#id);
+    return deliverEvents(protocol.events(reply), this.#headers(), directives, error_event, ended);
+  }
+
+  /** @throws {ClientLeft} as soon as the client is gone. */
+  async #wait(wait_ms: number): Promise<void> {
+    if (wait_ms > 0 && (await leftOrAfter(this.request.signal, wait_ms))) throw new ClientLeft();
+  }
+
+  #open(account_id: string): Call {
+    this.#call = newCall(this.#id, account_id, this.protocol.name);
+    this.simulator.books.open(this.#call);
+    return this.#call;
+  }
+
+  /** Only the first end counts. */
+  #end(outcome: Outcome, delivered_tokens: number): void {
+    const call = this.#call;
+    if (this.#account !== undefined) this.#account.running -= 1;
+    this.#account = undefined;
+    if (call === undefined || call.outcome !== 'running') return;
+    call.outcome = outcome;
+    call.delivered_tokens = delivered_tokens;
+    if (outcome === 'aborted') call.aborted_at_ms = this.#elapsedMs();
+  }
+
+  #providerError(error: unknown): ProviderError {
+    if (error instanceof ProviderError) return error;
+    if (error instanceof DirectiveError) {
+      return new ProviderError(400, 'invalid_request_error', `Simulator: ${error.message}`);
+    }
+    console.error(error);
+    return this.protocol.errorFor(INTERNAL_ERROR, {});
+  }
+
+  #headers(): Record<string, string> {
+    return this.protocol.headers(this.#id, this.#elapsedMs());
+  }
+
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#started);
+  }
+}
+
+function usageOf(question: Question, answers: Answer[], directives: Directives): Usage {
+  const { prompt_tokens } = question;
+  const cached_tokens = Math.min(directives.cached ?? 0, prompt_tokens);
+  const cache_write_tokens = Math.min(directives.cache_write ?? 0, prompt_tokens - cached_tokens);
+  let completion_tokens = 0;
+  for (const { tokens } of answers) completion_tokens += tokens;
+  return { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens };
+}
+
+function recorded(request: Request, body: unknown): Call['request'] {
+  const { pathname, search } = new URL(request.url);
+  return { path: pathname + search, headers: Object.fromEntries(request.headers), body };
+}

@@ -1,0 +1,44 @@
+import { answerCall, type Simulator } from '../exchange.ts';
+import { ProviderError } from '../shared/protocol.ts';
+import { newId } from '../shared/random.ts';
+import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
+import { openaiChat, openaiHeaders } from './protocol.ts';
+
+const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
+const CREATED = 1_715_367_049;
+
+/** Answers below `/openai/v1`; `path` is what follows it. */
+export function openaiRoute(
+  simulator: Simulator,
+  path: string,
+  request: Request,
+): Response | Promise<Response> {
+  if (path === '/chat/completions' && request.method === 'POST') {
+    return answerCall(simulator, openaiChat, request);
+  }
+  try {
+    const account = simulator.accounts.ofKey(openaiChat.keyIn(request.headers));
+    if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');
+    return answer(200, JSON.stringify(modelsAt(path, request.method)));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return answer(error.status, errorBody(error));
+  }
+}
+
+function modelsAt(path: string, method: string): object {
+  if (method !== 'GET' || !path.startsWith('/models')) throw unknownUrl(method, `/v1${path}`);
+  if (path === '/models') return { object: 'list', data: MODELS.map(model) };
+  const id = decodeURIComponent(path.slice('/models/'.length));
+  if (id.startsWith('missing-')) throw modelNotFound(id);
+  return model(id);
+}
+
+function model(id: string): object {
+  return { id, object: 'model', created: CREATED, owned_by: 'system' };
+}
+
+function answer(status: number, body: string): Response {
+  const headers = { ...openaiHeaders(newId('req_'), 1), 'content-type': 'application/json' };
+  return new Response(body, { status, headers });
+}

@@ -1,0 +1,51 @@
+import { anthropicRoute } from './anthropic/routes.ts';
+import { controlRoute } from './control.ts';
+import type { Simulator } from './exchange.ts';
+import { openaiRoute } from './openai/routes.ts';
+import { Accounts } from './shared/accounts.ts';
+import { Books } from './shared/books.ts';
+
+type Route = (simulator: Simulator, path: string, request: Request) => Response | Promise<Response>;
+
+/** One entry per provider. What follows the prefix is the provider's own path. */
+const ROUTES: [prefix: string, route: Route][] = [
+  ['/openai/v1', openaiRoute],
+  ['/anthropic/v1', anthropicRoute],
+  ['/_sim', controlRoute],
+];
+
+/** Above every provider's own limit, which answers in the provider's words. */
+const MAX_BODY_BYTES = 128 * 1024 * 1024;
+
+/** Serves on a port of the loopback; 0 takes a free one. */
+export function serveSimulator(port: number): Bun.Server<undefined> {
+  const simulator: Simulator = { accounts: new Accounts(), books: new Books() };
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port,
+    // A quiet stream, and a call that never answers, are what some tests are about.
+    idleTimeout: 0,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    development: false,
+    fetch: (request) => dispatch(simulator, request),
+    error(error) {
+      console.error(error);
+      return new Response('The simulator failed: see its stderr.', { status: 500 });
+    },
+  });
+}
+
+function dispatch(simulator: Simulator, request: Request): Response | Promise<Response> {
+  const path = pathOf(request.url);
+  for (const [prefix, route] of ROUTES) {
+    if (path.startsWith(prefix)) return route(simulator, path.slice(prefix.length), request);
+  }
+  return new Response(`Nothing is simulated at ${path}`, { status: 404 });
+}
+
+/** Cheaper than parsing the address, which is done for every call. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', start);
+  return query < 0 ? url.slice(start) : url.slice(start, query);
+}

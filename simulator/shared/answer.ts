@@ -1,0 +1,166 @@
+import type { Directives } from './directives.ts';
+import { anyObject, instanceOf } from './json-instance.ts';
+import { hashText, lettersFrom, numberAt } from './random.ts';
+import { fixedText, NO_TEXT, type ProducedText, wordText } from './text.ts';
+import { tokensOf } from './tokens.ts';
+
+/** A tool that is to be called. */
+export interface ToolToCall {
+  name: string;
+  /** JSON Schema of its arguments; undefined for a tool that takes plain text. */
+  schema: unknown;
+}
+
+/** What a request asks for, whatever protocol it came in. */
+export interface Question {
+  /** From account, model and the texts of the request: the same question gets the same answer. */
+  seed: number;
+  model: string;
+  stream: boolean;
+  /** How many answers. */
+  choices: number;
+  /** Tokens of all input. */
+  prompt_tokens: number;
+  /** Null for no limit. */
+  max_tokens: number | null;
+  stop: string[];
+  /** JSON instead of prose; without a schema, any object. */
+  json: { schema?: unknown } | null;
+  /** Those that may be called, the first first; empty when the model has to answer in words. */
+  tools: ToolToCall[];
+  parallel_tools: boolean;
+  /** What the tool said, when the conversation ends with its result. */
+  tool_result: string | null;
+  /** Tokens of reasoning or thinking; 0 for none. */
+  reasoning_tokens: number;
+  /** Where directives are read. */
+  last_user_text: string;
+  client_reference: string | null;
+}
+
+export interface ToolCall {
+  /** Without the provider's prefix. */
+  id: string;
+  name: string;
+  arguments: ProducedText;
+}
+
+/** Why the answer ends. */
+export type Finish = 'end' | 'length' | 'stop_sequence' | 'tools';
+
+export interface Answer {
+  /** Shown by one provider, only counted by the other. */
+  reasoning: ProducedText;
+  text: ProducedText;
+  calls: ToolCall[];
+  finish: Finish;
+  stop_sequence: string | null;
+  /** All of the above. */
+  tokens: number;
+}
+
+const DEFAULT_TOKENS_MIN = 5;
+const DEFAULT_TOKENS_SPREAD = 36;
+const TOOL_RESULT_SHOWN_CHARS = 200;
+const TOOL_CALL_ID_LETTERS = 24;
+const MAX_TOOL_CALLS = 128;
+
+/** The answer to a question: the same each time, within the limit of tokens, exactly counted. */
+export function answerTo(question: Question, directives: Directives, choice = 0): Answer {
+  const seed = choice === 0 ? question.seed : numberAt(question.seed, choice);
+  const limit = question.max_tokens ?? Number.POSITIVE_INFINITY;
+  const thought = directives.reasoning ?? question.reasoning_tokens;
+  const reasoning = wordText(~seed, Math.min(thought, limit));
+  const room = limit - reasoning.tokens;
+  const tools = calledTools(question, directives);
+  if (tools.length > 0) return toolAnswer(tools, seed, reasoning, room);
+
+  const wanted = wantedText(question, directives, seed);
+  const text = wanted.tokens > room ? wanted.first(room) : wanted;
+  const stopped = firstStop(text, question.stop);
+  if (stopped !== undefined) {
+    return answer(reasoning, stopped.text, [], 'stop_sequence', stopped.stop_sequence);
+  }
+  return answer(reasoning, text, [], text === wanted ? 'end' : 'length');
+}
+
+function answer(
+  reasoning: ProducedText,
+  text: ProducedText,
+  calls: ToolCall[],
+  finish: Finish,
+  stop_sequence: string | null = null,
+): Answer {
+  let tokens = reasoning.tokens + text.tokens;
+  for (const call of calls) tokens += tokensOf(call.name) + call.arguments.tokens;
+  return { reasoning, text, calls, finish, stop_sequence, tokens };
+}
+
+function wantedText(question: Question, directives: Directives, seed: number): ProducedText {
+  if (question.json !== null) {
+    const { schema } = question.json;
+    const value = schema === undefined ? anyObject(seed) : instanceOf(schema, seed);
+    return fixedText(JSON.stringify(value));
+  }
+  const tokens =
+    directives.tokens ?? DEFAULT_TOKENS_MIN + (numberAt(seed, 0) % DEFAULT_TOKENS_SPREAD);
+  const unicode = directives.unicode === 1;
+  if (question.tool_result === null) return wordText(seed, tokens, unicode);
+  const shown = fixedText(
+    `The tool says: ${question.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
+  );
+  // A length that was asked for holds for both parts together.
+  const rest = directives.tokens === undefined ? tokens : Math.max(0, tokens - shown.tokens);
+  const text = fixedText(shown.whole() + wordText(seed, rest, unicode).whole());
+  return directives.tokens === undefined ? text : text.first(tokens);
+}
+
+function calledTools(question: Question, directives: Directives): ToolToCall[] {
+  const { tools, parallel_tools } = question;
+  if (tools.length === 0) return [];
+  const asked = directives.tools ?? 1;
+  const size = Math.min(parallel_tools ? asked : 1, asked, MAX_TOOL_CALLS);
+  return Array.from({ length: size }, (_, index) => tools[index % tools.length] as ToolToCall);
+}
+
+function toolAnswer(
+  tools: ToolToCall[],
+  seed: number,
+  reasoning: ProducedText,
+  room: number,
+): Answer {
+  const calls: ToolCall[] = [];
+  let left = room;
+  for (const [index, tool] of tools.entries()) {
+    const call_seed = numberAt(hashText(tool.name, seed), index);
+    const whole = argumentsOf(tool, call_seed);
+    left -= tokensOf(tool.name);
+    if (left <= 0) return answer(reasoning, NO_TEXT, calls, 'length');
+    const id = lettersFrom(numberAt(call_seed, index), TOOL_CALL_ID_LETTERS);
+    calls.push({ id, name: tool.name, arguments: left < whole.tokens ? whole.first(left) : whole });
+    if (left < whole.tokens) return answer(reasoning, NO_TEXT, calls, 'length');
+    left -= whole.tokens;
+  }
+  return answer(reasoning, NO_TEXT, calls, 'tools');
+}
+
+function argumentsOf(tool: ToolToCall, seed: number): ProducedText {
+  if (tool.schema === undefined) return wordText(seed, DEFAULT_TOKENS_MIN);
+  return fixedText(JSON.stringify(instanceOf(tool.schema, seed)));
+}
+
+/** The text before the stop sequence that comes first in it, if one does. */
+function firstStop(
+  text: ProducedText,
+  stop: string[],
+): { text: ProducedText; stop_sequence: string } | undefined {
+  if (stop.length === 0) return undefined;
+  const whole = text.whole();
+  let found: { at: number; stop_sequence: string } | undefined;
+  for (const stop_sequence of stop) {
+    const at = stop_sequence === '' ? -1 : whole.indexOf(stop_sequence);
+    if (at >= 0 && (found === undefined || at < found.at)) found = { at, stop_sequence };
+  }
+  if (found === undefined) return undefined;
+  return { text: fixedText(whole.slice(0, found.at)), stop_sequence: found.stop_sequence };
+}

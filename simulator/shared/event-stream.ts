@@ -1,0 +1,173 @@
+import type { Outcome } from './books.ts';
+
+/** A part of an answer on its way: bytes-to-be, and the tokens that a reader of it has then got. */
+export interface Emission {
+  text: string;
+  tokens: number;
+}
+
+/** How a stream ends before its time. `error` writes an event first. */
+export type EarlyEnd = 'reset' | 'clean' | 'error' | 'stall';
+
+export interface StreamPlan {
+  /** Pause before every event but the first. */
+  pause_ms: number;
+  /** Size of the pieces that the bytes are written in; 0 for whole events. */
+  split_bytes: number;
+  comments: boolean;
+  /** Break the JSON of the second event. */
+  malformed: boolean;
+  early_end: { after_events: number; how: EarlyEnd; error_event: string } | undefined;
+}
+
+export const SMOOTH: StreamPlan = {
+  pause_ms: 0,
+  split_bytes: 0,
+  comments: false,
+  malformed: false,
+  early_end: undefined,
+};
+
+/** Events go out together up to this size. */
+const BATCH_CHARS = 16_384;
+/** Of a broken event this part is written. */
+const BROKEN_PART = 0.6;
+/** A reset overtakes bytes that are still on their way to the socket. */
+const BEFORE_RESET_MS = 20;
+
+const encoder = new TextEncoder();
+
+/**
+ * Hands out an answer as its reader takes it: an event is made when there is room for it, so a slow
+ * reader of a long answer costs one batch of memory.
+ *
+ * @param ended is told once: how it ended, and the tokens written until then.
+ */
+export function eventStream(
+  source: Iterator<Emission>,
+  plan: StreamPlan,
+  ended: (outcome: Outcome, written_tokens: number) => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream(new EventSource(source, plan, ended), { highWaterMark: 0 });
+}
+
+type Ending = 'whole' | EarlyEnd;
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+class EventSource {
+  #events = 0;
+  #batches = 0;
+  #tokens = 0;
+  #ending: Ending | undefined;
+  #left = false;
+  #upcoming: Emission | undefined;
+  /** Bytes of a batch that are still to be written, when they go in pieces. */
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(
+    readonly source: Iterator<Emission>,
+    readonly plan: StreamPlan,
+    readonly ended: (outcome: Outcome, written_tokens: number) => void,
+  ) {}
+
+  pull(controller: Controller): void | Promise<void> {
+    if (this.#ending !== undefined && this.#rest.length === 0) return this.#end(controller);
+    if (this.plan.split_bytes > 0) return this.#pullPiece(controller);
+    if (this.plan.pause_ms > 0 && this.#events > 0) return this.#pullLater(controller);
+    return this.#pullBatch(controller);
+  }
+
+  /** The reader left. */
+  cancel(): void {
+    this.#left = true;
+    this.ended('aborted', this.#tokens);
+  }
+
+  #pullBatch(controller: Controller): void | Promise<void> {
+    const text = this.#gather();
+    if (text !== '') controller.enqueue(encoder.encode(text));
+    // The end waits for the next pull, which says that this was taken; a short answer is one write.
+    const short = this.#ending === 'whole' && this.#batches === 1;
+    if (this.#ending !== undefined && (short || text === '')) return this.#end(controller);
+  }
+
+  async #pullLater(controller: Controller): Promise<void> {
+    await Bun.sleep(this.plan.pause_ms);
+    if (!this.#left) await this.#pullBatch(controller);
+  }
+
+  async #pullPiece(controller: Controller): Promise<void> {
+    if (this.#rest.length === 0) {
+      if (this.plan.pause_ms > 0 && this.#events > 0) await Bun.sleep(this.plan.pause_ms);
+      this.#rest = encoder.encode(this.#gather());
+    }
+    // A turn of the event loop writes what was enqueued: each piece travels alone.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#left) return;
+    if (this.#rest.length === 0) return this.#end(controller);
+    controller.enqueue(this.#rest.slice(0, this.plan.split_bytes));
+    this.#rest = this.#rest.subarray(this.plan.split_bytes);
+  }
+
+  /** The next events: one when there are pauses, else a batch. Sets the ending when it is reached. */
+  #gather(): string {
+    this.#batches += 1;
+    const { early_end, pause_ms } = this.plan;
+    let text = '';
+    do {
+      if (early_end !== undefined && this.#events >= early_end.after_events) {
+        this.#ending = early_end.how;
+        return early_end.how === 'error' ? text + early_end.error_event : text;
+      }
+      const event = this.#next();
+      if (event === undefined) break;
+      text += this.#dressed(event.text);
+      this.#tokens += event.tokens;
+      this.#events += 1;
+    } while (pause_ms === 0 && text.length < BATCH_CHARS);
+    // Looked for now, so that no pause follows the last event.
+    this.#upcoming = this.#next();
+    if (this.#upcoming === undefined) this.#ending = 'whole';
+    return text;
+  }
+
+  #next(): Emission | undefined {
+    const upcoming = this.#upcoming;
+    this.#upcoming = undefined;
+    if (upcoming !== undefined) return upcoming;
+    const { done, value } = this.source.next();
+    return done ? undefined : value;
+  }
+
+  #dressed(event: string): string {
+    const { malformed, comments } = this.plan;
+    if (malformed && this.#events === 1) {
+      return `${event.slice(0, Math.floor(event.length * BROKEN_PART))}\n\n`;
+    }
+    return comments && this.#events > 0 ? `: keep-alive\n\n${event}` : event;
+  }
+
+  #end(controller: Controller): void | Promise<void> {
+    switch (this.#ending) {
+      case 'whole':
+        controller.close();
+        return this.ended(this.plan.malformed ? 'truncated' : 'whole', this.#tokens);
+      case 'clean':
+      case 'error':
+        controller.close();
+        return this.ended('truncated', this.#tokens);
+      case 'reset':
+        return this.#reset(controller);
+      default:
+        // Neither enqueued nor closed: the reader waits until it has had enough.
+        return undefined;
+    }
+  }
+
+  async #reset(controller: Controller): Promise<void> {
+    await Bun.sleep(BEFORE_RESET_MS);
+    if (this.#left) return;
+    this.ended('truncated', this.#tokens);
+    controller.error(undefined);
+  }
+}

@@ -1,0 +1,200 @@
+import { numberAt } from './random.ts';
+import { wordText } from './text.ts';
+
+/** Deeper than this only what a schema requires is made, so that recursive schemas end. */
+const ROOMY_DEPTH = 4;
+/** Deeper than this nothing is made: such a schema demands an endless value. */
+const MAX_DEPTH = 64;
+const STRING_WORDS = 3;
+const RANGE_STEPS = 100;
+
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-01-02T03:04:05Z',
+  date: '2026-01-02',
+  time: '03:04:05Z',
+  duration: 'P1D',
+  email: 'someone@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/a',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+type Schema = Record<string, unknown>;
+
+/**
+ * A value that is valid under a JSON Schema, the same for the same seed. Knows the keywords that
+ * structured outputs and tools use; `pattern`, `not` and conditions are not looked at.
+ */
+export function instanceOf(schema: unknown, seed: number): unknown {
+  return new Maker(schema, seed).make(schema, 0);
+}
+
+/** What `response_format: json_object` gives, where no schema says anything. */
+export function anyObject(seed: number): unknown {
+  return { answer: wordText(seed, STRING_WORDS).whole(), certain: true };
+}
+
+class Maker {
+  #drawn = 0;
+
+  constructor(
+    readonly root: unknown,
+    readonly seed: number,
+  ) {}
+
+  make(given: unknown, depth: number): unknown {
+    if (!isSchema(given) || depth > MAX_DEPTH) return null;
+    const schema = this.#resolved(given, depth);
+    if ('const' in schema) return schema['const'];
+    if (Array.isArray(schema['enum']) && schema['enum'].length > 0) {
+      return schema['enum'][this.#draw() % schema['enum'].length];
+    }
+    switch (typeOf(schema, depth)) {
+      case 'object':
+        return this.#object(schema, depth);
+      case 'array':
+        return this.#array(schema, depth);
+      case 'string':
+        return this.#string(schema);
+      case 'integer':
+        return this.#number(schema, 1);
+      case 'number':
+        return this.#number(schema, 0.5);
+      case 'boolean':
+        return this.#draw() % 2 === 0;
+      default:
+        return null;
+    }
+  }
+
+  /** Follows references inside the document and lays the parts of a schema over one another. */
+  #resolved(schema: Schema, depth: number, hops = 0): Schema {
+    if (hops > MAX_DEPTH) return {};
+    const { $ref: reference, allOf: all, anyOf: any, oneOf: one, ...own } = schema;
+    let merged: Schema = own;
+    if (typeof reference === 'string') {
+      merged = merge(this.#resolved(this.#referenced(reference), depth, hops + 1), merged);
+    }
+    for (const part of Array.isArray(all) ? all.filter(isSchema) : []) {
+      merged = merge(merged, this.#resolved(part, depth, hops + 1));
+    }
+    const choices = [any, one].flatMap((list) =>
+      Array.isArray(list) ? list.filter(isSchema) : [],
+    );
+    const choice = depth >= ROOMY_DEPTH ? plainest(choices) : choices[0];
+    return choice === undefined ? merged : merge(merged, this.#resolved(choice, depth, hops + 1));
+  }
+
+  #referenced(reference: string): Schema {
+    let found: unknown = this.root;
+    for (const name of reference.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+      const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
+      found = isSchema(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    }
+    return isSchema(found) ? found : {};
+  }
+
+  #object(schema: Schema, depth: number): Record<string, unknown> {
+    const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+    const required = Array.isArray(schema['required']) ? schema['required'] : [];
+    const object: Record<string, unknown> = {};
+    for (const [name, property] of Object.entries(properties)) {
+      if (depth >= ROOMY_DEPTH && !required.includes(name)) continue;
+      object[name] = this.make(property, depth + 1);
+    }
+    for (const name of required) {
+      if (typeof name === 'string' && !Object.hasOwn(object, name)) object[name] = null;
+    }
+    return object;
+  }
+
+  #array(schema: Schema, depth: number): unknown[] {
+    const fixed = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
+    const array = fixed.map((item) => this.make(item, depth + 1));
+    const fewest = numberOr(schema['minItems'], 0);
+    const wanted = Math.max(fewest, depth >= ROOMY_DEPTH ? 0 : 1);
+    const size = Math.min(wanted, numberOr(schema['maxItems'], wanted));
+    while (array.length < size) array.push(this.make(schema['items'], depth + 1));
+    return array;
+  }
+
+  #string(schema: Schema): string {
+    const format = schema['format'];
+    if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
+    const text = wordText(this.#draw(), STRING_WORDS).whole();
+    const longest = numberOr(schema['maxLength'], Infinity);
+    return text.padEnd(numberOr(schema['minLength'], 0), '.').slice(0, longest);
+  }
+
+  #number(schema: Schema, usual_step: number): number {
+    const step = numberOr(schema['multipleOf'], usual_step);
+    const { least, most } = range(schema, step);
+    let first = Math.ceil(least / step);
+    if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
+    let last = Math.floor(most / step);
+    if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
+    // A range narrower than the usual step.
+    if (last < first) return (least + most) / 2;
+    return (first + (this.#draw() % (last - first + 1))) * step;
+  }
+
+  #draw(): number {
+    this.#drawn += 1;
+    return numberAt(this.seed, this.#drawn);
+  }
+}
+
+/** The bounds of a number, both inclusive; an open side is closed a hundred steps away. */
+function range(schema: Schema, step: number): { least: number; most: number } {
+  const width = RANGE_STEPS * step;
+  const most = Math.min(
+    numberOr(schema['maximum'], Infinity),
+    numberOr(schema['exclusiveMaximum'], Infinity),
+  );
+  const least = Math.max(
+    numberOr(schema['minimum'], -Infinity),
+    numberOr(schema['exclusiveMinimum'], -Infinity),
+  );
+  if (least === -Infinity)
+    return most === Infinity ? { least: 0, most: width } : { least: most - width, most };
+  return { least, most: Math.min(most, least + width) };
+}
+
+function typeOf(schema: Schema, depth: number): unknown {
+  const { type } = schema;
+  // Of a nullable type the null is chosen where the value would go deep.
+  if (Array.isArray(type)) return depth >= ROOMY_DEPTH && type.includes('null') ? 'null' : type[0];
+  if (type !== undefined) return type;
+  if ('properties' in schema || 'required' in schema) return 'object';
+  if ('items' in schema || 'prefixItems' in schema) return 'array';
+  if ('minimum' in schema || 'maximum' in schema || 'multipleOf' in schema) return 'number';
+  return 'string';
+}
+
+/** Where a value has gone deep enough: `null` or another scalar, if the schema leaves the choice. */
+function plainest(choices: Schema[]): Schema | undefined {
+  const plain = ['null', 'string', 'integer', 'number', 'boolean'];
+  return choices.find(({ type }) => plain.includes(String(type))) ?? choices.at(-1);
+}
+
+/** The second wins, except that properties and requirements of both count. */
+function merge(first: Schema, second: Schema): Schema {
+  const merged: Schema = { ...first, ...second };
+  if (isSchema(first['properties']) && isSchema(second['properties'])) {
+    merged['properties'] = { ...first['properties'], ...second['properties'] };
+  }
+  if (Array.isArray(first['required']) && Array.isArray(second['required'])) {
+    merged['required'] = [...first['required'], ...second['required']];
+  }
+  return merged;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}

@@ -1,0 +1,88 @@
+import { numberAt } from './random.ts';
+import { tokenPieces, tokensOf } from './tokens.ts';
+import { OPENERS, UNICODE_WORDS, WORDS } from './words.ts';
+
+/** Every 13th token ends a sentence. */
+const SENTENCE_TOKENS = 13;
+/** In a text with `unicode`, every third word has characters of several bytes. */
+const UNICODE_EVERY = 3;
+
+/** A produced text that can be handed out piece by piece. */
+export interface ProducedText {
+  readonly tokens: number;
+  readonly pieces: number;
+  /** The pieces put together are the text; the tokens of a piece are `tokensIn`. */
+  piece(index: number): string;
+  tokensIn(index: number): number;
+  whole(): string;
+  /** Its beginning, of at most so many tokens. */
+  first(tokens: number): ProducedText;
+}
+
+/** Exactly `tokens` tokens of words, each made when it is asked for: a megabyte costs nothing. */
+export function wordText(seed: number, tokens: number, unicode = false): ProducedText {
+  const pieceAt = unicode ? unicodePiece : plainPiece;
+  return {
+    tokens,
+    pieces: tokens,
+    piece: (index) => pieceAt(seed, index),
+    tokensIn: () => 1,
+    whole() {
+      let text = '';
+      for (let index = 0; index < tokens; index += 1) text += pieceAt(seed, index);
+      return text;
+    },
+    first: (limit) => wordText(seed, Math.min(limit, tokens), unicode),
+  };
+}
+
+function plainPiece(seed: number, index: number): string {
+  const number = numberAt(seed, index);
+  if (index === 0) return OPENERS[number % OPENERS.length] as string;
+  if (index % SENTENCE_TOKENS === SENTENCE_TOKENS - 1) return '.';
+  return ` ${WORDS[number % WORDS.length]}`;
+}
+
+/** A full stop joins a symbol before it into one stretch, so these texts have none. */
+function unicodePiece(seed: number, index: number): string {
+  const number = numberAt(seed, index);
+  if (index === 0) return OPENERS[number % OPENERS.length] as string;
+  const words = index % UNICODE_EVERY === 1 ? UNICODE_WORDS : WORDS;
+  return ` ${words[number % words.length]}`;
+}
+
+/** A text that is known: JSON, the echo of a tool's result, what is left before a stop sequence. */
+export function fixedText(text: string): ProducedText {
+  let parts: string[] | undefined;
+  const pieces = () => {
+    parts ??= tokenPieces(text);
+    return parts;
+  };
+  return {
+    tokens: tokensOf(text),
+    get pieces() {
+      return pieces().length;
+    },
+    piece: (index) => pieces()[index] ?? '',
+    tokensIn: (index) => tokensOf(pieces()[index] ?? ''),
+    whole: () => text,
+    first(limit) {
+      if (limit >= tokensOf(text)) return fixedText(text);
+      return fixedText(startOf(pieces(), limit));
+    },
+  };
+}
+
+/** Whole characters only, so a text may end up a token shorter than allowed. */
+function startOf(pieces: string[], limit: number): string {
+  let text = '';
+  let tokens = 0;
+  for (const piece of pieces) {
+    tokens += tokensOf(piece);
+    if (tokens > limit) break;
+    text += piece;
+  }
+  return text;
+}
+
+export const NO_TEXT: ProducedText = fixedText('');

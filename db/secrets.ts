@@ -14,9 +14,10 @@ export function hashCredential(credential: string): string {
   return new Bun.CryptoHasher('sha256').update(credential).digest('hex');
 }
 
-/** What may be shown of a credential: `sk-AbCdE…`. */
+/** What may be shown of a credential: `sk-AbCdE…`; of one that was chosen short, only its kind. */
 export function shownPrefix(credential: string): string {
-  return `${credential.slice(0, SHOWN_CHARS)}…`;
+  const shown = credential.length >= 3 * SHOWN_CHARS ? SHOWN_CHARS : 'sk-'.length;
+  return `${credential.slice(0, shown)}…`;
 }
 
 /** An id with its kind: `key_0192…`. */

@@ -52,6 +52,13 @@ export const ModelSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** One model of `weir.yaml`: of a model that the catalogue has, only what is different. */
+export const ModelOverrideSchema = Type.Object(
+  { ...Type.Partial(ModelSchema).properties, id: ModelSchema.properties.id },
+  { additionalProperties: false },
+);
+
 export type ModelDeclaration = Static<typeof ModelSchema>;
+export type ModelOverride = Static<typeof ModelOverrideSchema>;
 export type TokenPriceDeclaration = Static<typeof TokenPriceSchema>;
 export type Category = (typeof CATEGORIES)[number];

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { fromText } from './from-text.ts';
 
 /** Every setting of the process (design 8). Flags win over the environment. */
 const EnvironmentSchema = Type.Object({
@@ -9,13 +10,15 @@ const EnvironmentSchema = Type.Object({
   WEIR_CONFIG: Type.Optional(Type.String({ minLength: 1 })),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   REDIS_URL: Type.Optional(Type.String({ minLength: 1 })),
-  WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-.{13,}$' })),
-  WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(Type.String({ pattern: '^mt-.{13,}$' })),
-  WEIR_BOOTSTRAP_OPERATOR_TOKEN: Type.Optional(Type.String({ pattern: '^op-.{13,}$' })),
+  WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
+  WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(
+    Type.String({ pattern: '^mt-[\\x21-\\x7e]{4,}$' }),
+  ),
+  WEIR_BOOTSTRAP_OPERATOR_TOKEN: Type.Optional(Type.String({ pattern: '^op-[\\x21-\\x7e]{4,}$' })),
   WEIR_BOOTSTRAP_BALANCE_USD: Type.Number({ minimum: 0, maximum: 1_000_000, default: 100 }),
   WEIR_LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info' },
+    { default: 'info', rule: 'debug, info, warn, error or silent' },
   ),
 });
 
@@ -52,15 +55,16 @@ export function readEnvironment(
 ): { environment: Environment; help: boolean } {
   const flags = readFlags(args);
   const given: Record<string, unknown> = {};
-  for (const key of Object.keys(EnvironmentSchema.properties)) {
+  for (const [key, schema] of Object.entries(EnvironmentSchema.properties)) {
     const value = flags[key] ?? env[key];
-    if (value !== undefined && value !== '') given[key] = value;
+    if (value !== undefined && value !== '') given[key] = fromText(schema.type, value);
   }
-  const candidate = Value.Convert(EnvironmentSchema, Value.Default(EnvironmentSchema, given));
+  const candidate = Value.Default(EnvironmentSchema, given);
   const [wrong] = [...Value.Errors(EnvironmentSchema, candidate)];
   if (wrong) {
     const name = wrong.path.slice(1);
-    throw new ConfigurationError(`${name} is not usable: ${wrong.message}. See bin/start --help.`);
+    const rule = typeof wrong.schema['rule'] === 'string' ? wrong.schema['rule'] : wrong.message;
+    throw new ConfigurationError(`${name} is not usable: ${rule}. See bin/start --help.`);
   }
   return { environment: Value.Decode(EnvironmentSchema, candidate), help: flags.help };
 }

@@ -1,117 +1,136 @@
-import { type Static, Type } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
-import { closest } from 'fastest-levenshtein';
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { ModelSchema } from '../catalogue/schema.ts';
-import type { ChannelConfig } from '../upstreams/contract.ts';
+import type { TSchema } from '@sinclair/typebox';
+import { Value, type ValueError, ValueErrorType, ValuePointer } from '@sinclair/typebox/value';
+import { builtInModels } from '../catalogue/built-in.ts';
+import type { ModelDeclaration } from '../catalogue/schema.ts';
+import { findContradictions } from './contradictions.ts';
+import { closestName } from './did-you-mean.ts';
 import { ConfigurationError } from './environment.ts';
+import { fromText } from './from-text.ts';
+import { type WeirYaml, WeirYamlSchema } from './schema.ts';
+import { type Mistake, pointerStep, stepsOf, YamlSource } from './yaml-source.ts';
 
-const ChannelSchema = Type.Object(
-  {
-    id: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
-    protocol: Type.Union([Type.Literal('openai'), Type.Literal('anthropic')]),
-    base_url: Type.String({ pattern: '^https?://' }),
-    api_key: Type.String({ minLength: 1 }),
-    priority: Type.Integer({ default: 0 }),
-    weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-    max_concurrency: Type.Integer({ minimum: 1, default: 200 }),
-    timeout_ms: Type.Integer({ minimum: 100, default: 120_000 }),
-    enabled: Type.Boolean({ default: true }),
-    models: Type.Record(Type.String(), Type.String({ minLength: 1 })),
-  },
-  { additionalProperties: false },
-);
+type Env = Readonly<Record<string, string | undefined>>;
 
-/** The whole of `weir.yaml` (design 8); published as a JSON Schema. */
-export const WeirYamlSchema = Type.Object(
-  {
-    channels: Type.Array(ChannelSchema, { default: [] }),
-    models: Type.Array(ModelSchema, { default: [] }),
-    /** Requests per minute of a role. */
-    roles: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), { default: {} }),
-  },
-  { additionalProperties: false },
-);
+/** More mistakes than this do not help anybody to find the first one. */
+const MAX_MISTAKES = 20;
 
-export type WeirYaml = Static<typeof WeirYamlSchema> & { channels: ChannelConfig[] };
+/** What a reading of `weir.yaml` yields: a usable configuration, or all that is wrong with it. */
+export type WeirYamlReading = { config: WeirYaml } | { mistakes: Mistake[] };
 
 /**
- * Reads `weir.yaml`. Pure: a value `env:NAME` is looked up in `env`. Throws ConfigurationError that
- * names every line with a mistake.
+ * Reads `weir.yaml`. Pure: a value `env:NAME` is looked up in `env`, and models that a channel
+ * names must be declared in the file or be among `known`. Mistakes never repeat a value: it may be
+ * a secret.
  */
-export function parseWeirYaml(
+export function readWeirYaml(
   text: string,
-  env: Readonly<Record<string, string | undefined>>,
-  file = 'weir.yaml',
-): WeirYaml {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const mistakes: string[] = document.errors.map(
-    (error) => `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`,
+  env: Env,
+  known: readonly ModelDeclaration[] = builtInModels(),
+): WeirYamlReading {
+  const source = new YamlSource(text);
+  const syntax = source.syntaxMistakes();
+  if (syntax.length > 0) return { mistakes: syntax.slice(0, MAX_MISTAKES) };
+  const mistakes: Mistake[] = [];
+  const said = new Set<string>();
+  const add = (pointer: string, message: string) => {
+    // A missing key is reported as missing and as of the wrong type: the first word is the true one.
+    if (said.has(pointer)) return;
+    said.add(pointer);
+    mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
+  };
+  const candidate = resolve(source, env, add);
+  for (const error of Value.Errors(WeirYamlSchema, candidate)) {
+    if (mistakes.length >= MAX_MISTAKES) break;
+    add(error.path, wording(error));
+  }
+  if (mistakes.length === 0) {
+    const config = withTidyAddresses(Value.Decode(WeirYamlSchema, candidate));
+    findContradictions(config, known, add);
+    if (mistakes.length === 0) return { config };
+  }
+  return { mistakes: mistakes.slice(0, MAX_MISTAKES) };
+}
+
+/** The same, with mistakes thrown as one ConfigurationError that names file and line of each. */
+export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirYaml {
+  const reading = readWeirYaml(text, env);
+  if ('config' in reading) return reading.config;
+  const lines = reading.mistakes.map(
+    ({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`,
   );
-  if (mistakes.length > 0) throw new ConfigurationError(mistakes.join('\n'));
-  const lineOf = (path: string) => lineAt(document, path, lines);
-  const resolved = resolveEnv(document.toJS() ?? {}, env, '', (path, name) =>
-    mistakes.push(`${file}:${lineOf(path)}: the environment has no ${name}`),
-  );
+  throw new ConfigurationError(lines.join('\n'));
+}
+
+/** The value with defaults filled in and `env:NAME` replaced, numbers and booleans among them read. */
+function resolve(
+  source: YamlSource,
+  env: Env,
+  add: (pointer: string, message: string) => void,
+): unknown {
+  let value: unknown;
+  try {
+    value = source.value() ?? {};
+  } catch (error) {
+    add('', error instanceof Error ? error.message : String(error));
+    return {};
+  }
+  const fromEnv = new Set<string>();
+  const resolved = resolveEnv(value, '', (pointer, name) => {
+    fromEnv.add(pointer);
+    if (env[name] === undefined) add(pointer, `the environment has no ${name}`);
+    return env[name] ?? '';
+  });
   const candidate = Value.Default(WeirYamlSchema, resolved);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
-    const unknown = error.message === 'Unexpected property';
-    const advice = unknown ? didYouMean(error.path) : '';
-    mistakes.push(
-      `${file}:${lineOf(error.path)}: ${error.path.slice(1)}: ${error.message}${advice}`,
-    );
+    if (!fromEnv.has(error.path) || typeof error.value !== 'string') continue;
+    ValuePointer.Set(candidate, error.path, fromText(error.schema['type'], error.value));
   }
-  if (mistakes.length > 0) throw new ConfigurationError(mistakes.join('\n'));
-  const config = Value.Decode(WeirYamlSchema, candidate) as WeirYaml;
-  const repeated = config.channels.find(
-    ({ id }, index) => config.channels.findIndex((other) => other.id === id) !== index,
-  );
-  if (repeated) throw new ConfigurationError(`${file}: two channels are called ${repeated.id}`);
-  return config;
+  return candidate;
 }
 
 function resolveEnv(
   value: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-  path: string,
-  missing: (path: string, name: string) => void,
+  pointer: string,
+  look: (pointer: string, name: string) => string,
 ): unknown {
-  if (typeof value === 'string' && value.startsWith('env:')) {
-    const name = value.slice(4);
-    if (env[name] === undefined) missing(path, name);
-    return env[name] ?? '';
-  }
+  if (typeof value === 'string' && value.startsWith('env:')) return look(pointer, value.slice(4));
   if (Array.isArray(value)) {
-    return value.map((each, index) => resolveEnv(each, env, `${path}/${index}`, missing));
+    return value.map((each, index) => resolveEnv(each, `${pointer}/${index}`, look));
   }
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [
-        key,
-        resolveEnv(each, env, `${path}/${key}`, missing),
-      ]),
-    );
-  }
-  return value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      resolveEnv(each, `${pointer}/${pointerStep(key)}`, look),
+    ]),
+  );
 }
 
-/** The line of a JSON pointer, or of the nearest thing around it that stands in the file. */
-function lineAt(document: Document, pointer: string, lines: LineCounter): number {
-  const steps = pointer.split('/').slice(1);
-  for (let length = steps.length; length >= 0; length -= 1) {
-    const path = steps.slice(0, length).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    const node = document.getIn(path, true);
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+function wording(error: ValueError): string {
+  switch (error.type) {
+    case ValueErrorType.ObjectAdditionalProperties: {
+      const names = Object.keys((error.schema['properties'] as TSchema | undefined) ?? {});
+      const meant = closestName(stepsOf(error.path).at(-1) ?? '', names);
+      return `is not known here${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    }
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required';
+    case ValueErrorType.Union: {
+      const choices = (error.schema['anyOf'] as TSchema[]).map((choice) => String(choice['const']));
+      return `must be one of ${choices.join(', ')}`;
+    }
+    default:
+      return `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
   }
-  return 1;
 }
 
-function didYouMean(path: string): string {
-  const names = [
-    ...Object.keys(WeirYamlSchema.properties),
-    ...Object.keys(ChannelSchema.properties),
-    ...Object.keys(ModelSchema.properties),
-  ];
-  return ` (did you mean ${closest(path.split('/').at(-1) ?? '', names)}?)`;
+/** Paths are appended to a base URL, so it ends without a slash. */
+function withTidyAddresses(config: WeirYaml): WeirYaml {
+  return {
+    ...config,
+    channels: config.channels.map((channel) => ({
+      ...channel,
+      base_url: channel.base_url.replace(/\/+$/, ''),
+    })),
+  };
 }

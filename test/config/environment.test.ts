@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test';
+import { ConfigurationError, HELP, readEnvironment } from '../../src/config/environment.ts';
+
+const read = (env: Record<string, string | undefined>, args: string[] = []) =>
+  readEnvironment(args, env).environment;
+
+describe('the environment', () => {
+  test('has a default for everything', () => {
+    expect(read({})).toEqual({
+      PORT: 3_000,
+      WEIR_DATA: './data',
+      WEIR_BOOTSTRAP_BALANCE_USD: 100,
+      WEIR_LOG_LEVEL: 'info',
+    });
+  });
+
+  test('is read as the types that it means', () => {
+    const environment = read({ PORT: '0', WEIR_BOOTSTRAP_BALANCE_USD: '12.5' });
+    expect(environment).toMatchObject({ PORT: 0, WEIR_BOOTSTRAP_BALANCE_USD: 12.5 });
+  });
+
+  test('gives way to a flag', () => {
+    expect(read({ PORT: '1' }, ['--port', '2', '--data', '/d'])).toMatchObject({
+      PORT: 2,
+      WEIR_DATA: '/d',
+    });
+  });
+
+  test('an empty variable is an unset one', () => {
+    expect(read({ PORT: '', DATABASE_URL: '' })).not.toHaveProperty('DATABASE_URL');
+    expect(read({ PORT: '' }).PORT).toBe(3_000);
+  });
+
+  test.each([
+    [{ PORT: 'eighty' }, 'PORT'],
+    [{ PORT: '65536' }, 'PORT'],
+    [{ PORT: '80.5' }, 'PORT'],
+    [{ WEIR_BOOTSTRAP_BALANCE_USD: '-1' }, 'WEIR_BOOTSTRAP_BALANCE_USD'],
+    [{ WEIR_BOOTSTRAP_API_KEY: 'mt-of-the-wrong-kind' }, 'WEIR_BOOTSTRAP_API_KEY'],
+    [{ WEIR_BOOTSTRAP_API_KEY: 'sk-with a space' }, 'WEIR_BOOTSTRAP_API_KEY'],
+    [{ WEIR_LOG_LEVEL: 'loud' }, 'WEIR_LOG_LEVEL'],
+  ])('%j is refused by name', (env, name) => {
+    expect(() => read(env)).toThrow(ConfigurationError);
+    expect(() => read(env)).toThrow(new RegExp(`^${name} is not usable`));
+  });
+
+  test('P5: a refused credential is not repeated', () => {
+    expect(() => read({ WEIR_BOOTSTRAP_API_KEY: 'hush' })).not.toThrow(/hush/);
+  });
+
+  test('an unknown flag is refused', () => {
+    expect(() => read({}, ['--prot', '1'])).toThrow(/--prot/);
+  });
+
+  test('--help explains every variable', () => {
+    expect(readEnvironment(['--help'], {}).help).toBe(true);
+    for (const name of ['WEIR_CONFIG', 'DATABASE_URL', 'REDIS_URL', 'WEIR_BOOTSTRAP_API_KEY']) {
+      expect(HELP).toContain(name);
+    }
+  });
+});

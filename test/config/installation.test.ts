@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test';
+import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { demoInstallation, installationOf, mergeModels } from '../../src/config/installation.ts';
+import { parseWeirYaml } from '../../src/config/weir-yaml.ts';
+
+const CHANNEL = `channels:
+  - id: main
+    protocol: openai
+    base_url: https://api.example.com/v1
+    api_key: secret
+    models: { gpt-4o: gpt-4o-2024-11-20, mine: llama }
+`;
+const MINE = `models:
+  - id: mine
+    category: chat
+    owned_by: me
+    family: openai-chat
+    price: { input_usd_per_mtok: 1, output_usd_per_mtok: 2 }
+`;
+
+describe('an installation', () => {
+  test('serves what its channels serve, and hides the rest', () => {
+    const { catalogue } = installationOf(parseWeirYaml(CHANNEL + MINE, {}));
+    expect(catalogue.all().map(({ id }) => id)).toEqual(['gpt-4o', 'mine']);
+    expect(catalogue.find('gpt-4o-mini')).toBeUndefined();
+  });
+
+  test('takes from the catalogue what an override does not say', () => {
+    const override = `${MINE}  - id: gpt-4o\n    price: { input_usd_per_mtok: 3, output_usd_per_mtok: 9 }\n`;
+    const { catalogue } = installationOf(parseWeirYaml(CHANNEL + override, {}));
+    const model = catalogue.find('gpt-4o');
+    expect(model).toMatchObject({ owned_by: 'openai', context_window: 128_000 });
+    expect(model?.price).toMatchObject({ input: 3_000_000, output: 9_000_000 });
+    // The catalogue's source does not vouch for a price that is not its own.
+    expect(model?.declaration.pricing_provenance).toBeUndefined();
+  });
+
+  test('keeps the built-in roles beside its own', () => {
+    const { roles } = installationOf(
+      parseWeirYaml(`${CHANNEL}${MINE}roles: { standard: 5, guest: 7 }`, {}),
+    );
+    expect(roles).toEqual({ trial: 60, standard: 5, enterprise: 30_000, guest: 7 });
+  });
+
+  test('a later override of the same model wins', () => {
+    const [model] = mergeModels(builtInModels().slice(0, 1), [
+      { id: 'gpt-4o', context_window: 5 },
+      { id: 'gpt-4o', owned_by: 'us' },
+    ]);
+    expect(model).toMatchObject({ context_window: 5, owned_by: 'us' });
+  });
+});
+
+describe('the demo', () => {
+  const demo = demoInstallation('http://127.0.0.1:1234');
+
+  test('serves every model of the catalogue', () => {
+    const public_ids = demo.catalogue.all().map(({ id }) => id);
+    expect(public_ids).toEqual(builtInModels().map(({ id }) => id));
+    const served = demo.channels.flatMap((channel) => Object.keys(channel.models));
+    expect(served.toSorted()).toEqual(public_ids.toSorted());
+  });
+
+  test('has one channel per protocol, each with its own account at the simulator', () => {
+    expect(
+      demo.channels.map(({ protocol, base_url, api_key, id }) => ({
+        protocol,
+        base_url,
+        account: api_key === `sim-${id}`,
+      })),
+    ).toEqual([
+      { protocol: 'openai', base_url: 'http://127.0.0.1:1234/openai/v1', account: true },
+      { protocol: 'anthropic', base_url: 'http://127.0.0.1:1234/anthropic', account: true },
+    ]);
+  });
+
+  test('a model’s protocol is its channel’s', () => {
+    for (const channel of demo.channels) {
+      for (const id of Object.keys(channel.models)) {
+        expect(demo.catalogue.find(id)?.protocol).toBe(channel.protocol);
+      }
+    }
+  });
+});

@@ -42,6 +42,15 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
   };
 }
 
+/** True if an allow-list of public names (empty = every model) has the model, by its id or an alias. */
+export function isAllowed(
+  names: readonly string[],
+  model: Pick<CatalogueModel, 'id' | 'aliases'>,
+): boolean {
+  if (names.length === 0 || names.includes(model.id)) return true;
+  return model.aliases.some((alias) => names.includes(alias));
+}
+
 /** The models of this installation. Immutable: a changed configuration is a new catalogue. */
 export class Catalogue {
   private readonly models: readonly CatalogueModel[];

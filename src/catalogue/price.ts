@@ -16,8 +16,11 @@ export interface TokenPrice {
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
 const PICO_PER_NANO = 1_000;
 
+/** More tokens than any call has: keeps a search inside what is counted exactly. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** The declared price (USD per million tokens) in pico-USD; a missing cache price is the input's. */
 export function tokenPrice(declared: TokenPriceDeclaration): TokenPrice {
-  const pico = (usdPerMtok: number) => Math.round(usdPerMtok * PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK);
   const input = pico(declared.input_usd_per_mtok);
   return {
     input,
@@ -27,21 +30,38 @@ export function tokenPrice(declared: TokenPriceDeclaration): TokenPrice {
   };
 }
 
-/**
- * What a call costs, nano-USD: the exact sum, rounded up once. Throws RangeError beyond what a JS
- * number holds exactly (9 million USD).
- */
-export function priceOf(usage: TokenUsage, price: TokenPrice): number {
-  const pico =
-    usage.input_tokens * price.input +
-    usage.cached_input_tokens * price.cached_input +
-    usage.cache_write_tokens * price.cache_write +
-    usage.output_tokens * price.output;
-  if (!Number.isSafeInteger(pico)) throw new RangeError('a price beyond what is counted exactly');
-  return Math.ceil(pico / PICO_PER_NANO);
+function pico(usdPerMtok: number): number {
+  const exact = usdPerMtok * PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK;
+  const rounded = Math.round(exact);
+  // 1.1 × 10⁶ is not whole in binary; what is truly below a pico-USD is rounded up, never to free.
+  return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
-/** The most that `input_tokens` and `output_tokens` can cost, however the input is cached. */
+/**
+ * What a call costs, nano-USD: the exact sum, rounded up once. Whole and broken nano-USD are summed
+ * apart, so that every product and both sums are exact JS numbers up to 9 million USD. Throws
+ * RangeError beyond that.
+ */
+export function priceOf(usage: TokenUsage, price: TokenPrice): number {
+  let nano = 0;
+  let pico = 0;
+  const add = (tokens: number, picoPerToken: number) => {
+    const broken = picoPerToken % PICO_PER_NANO;
+    nano += tokens * ((picoPerToken - broken) / PICO_PER_NANO);
+    pico += tokens * broken;
+  };
+  add(usage.input_tokens, price.input);
+  add(usage.cached_input_tokens, price.cached_input);
+  add(usage.cache_write_tokens, price.cache_write);
+  add(usage.output_tokens, price.output);
+  const total = nano + Math.ceil(pico / PICO_PER_NANO);
+  if (!Number.isSafeInteger(total) || !Number.isSafeInteger(pico)) {
+    throw new RangeError('a price beyond what is counted exactly');
+  }
+  return total;
+}
+
+/** The most that `input_tokens` and `output_tokens` can cost, however the input is cached; nano-USD. */
 export function maxPriceOf(input_tokens: number, output_tokens: number, price: TokenPrice): number {
   const dearest = Math.max(price.input, price.cached_input, price.cache_write);
   return priceOf(
@@ -50,10 +70,15 @@ export function maxPriceOf(input_tokens: number, output_tokens: number, price: T
   );
 }
 
-/** How many output tokens `nano_usd` pay for after `input_tokens`; 0 = not even one. */
+/** How many output tokens `nano_usd` pay for after `input_tokens`, at most 10⁹; 0 = not even one. */
 export function outputTokensFor(nano_usd: number, input_tokens: number, price: TokenPrice): number {
   const left = nano_usd - maxPriceOf(input_tokens, 0, price);
   if (left < 0) return 0;
-  if (price.output === 0) return Number.MAX_SAFE_INTEGER;
-  return Math.floor((left * PICO_PER_NANO) / price.output);
+  if (price.output === 0) return MAX_TOKENS;
+  const covered = (tokens: number) => maxPriceOf(input_tokens, tokens, price) <= nano_usd;
+  // The quotient is a float: right but for its last digit.
+  let tokens = Math.min(MAX_TOKENS, Math.floor((left / price.output) * PICO_PER_NANO));
+  while (tokens > 0 && !covered(tokens)) tokens -= 1;
+  while (tokens < MAX_TOKENS && covered(tokens + 1)) tokens += 1;
+  return tokens;
 }

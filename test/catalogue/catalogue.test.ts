@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test';
+import { Catalogue, isAllowed } from '../../src/catalogue/catalogue.ts';
+import type { ModelDeclaration } from '../../src/catalogue/schema.ts';
+
+const declare = (id: string, more: Partial<ModelDeclaration> = {}): ModelDeclaration => ({
+  id,
+  category: 'chat',
+  owned_by: 'us',
+  family: 'openai-chat',
+  price: { input_usd_per_mtok: 1, output_usd_per_mtok: 2 },
+  ...more,
+});
+
+describe('the catalogue', () => {
+  test('finds a model by its id and by its other names', () => {
+    const catalogue = new Catalogue([declare('one', { aliases: ['eins'] }), declare('two')]);
+    expect(catalogue.find('one')?.id).toBe('one');
+    expect(catalogue.find('eins')?.id).toBe('one');
+    expect(catalogue.find('three')).toBeUndefined();
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', ''])('does not find %j', (name) => {
+    expect(new Catalogue([declare('one')]).find(name)).toBeUndefined();
+  });
+
+  test('an id goes before another model’s alias of the same name', () => {
+    const catalogue = new Catalogue([declare('one', { aliases: ['two'] }), declare('two')]);
+    expect(catalogue.find('two')?.id).toBe('two');
+  });
+
+  test('a later declaration of the same id wins', () => {
+    const catalogue = new Catalogue([declare('one'), declare('one', { owned_by: 'them' })]);
+    expect(catalogue.all().map(({ owned_by }) => owned_by)).toEqual(['them']);
+  });
+
+  test('knows the protocol of each family', () => {
+    const catalogue = new Catalogue([
+      declare('one'),
+      declare('two', { family: 'anthropic-messages' }),
+    ]);
+    expect(catalogue.all().map(({ protocol }) => protocol)).toEqual(['openai', 'anthropic']);
+  });
+});
+
+describe('an allow-list', () => {
+  const model = { id: 'one', aliases: ['eins'] };
+
+  test('that is empty allows every model', () => {
+    expect(isAllowed([], model)).toBe(true);
+  });
+
+  test('allows a model by its id and by its other names, and nothing else', () => {
+    expect(isAllowed(['one'], model)).toBe(true);
+    expect(isAllowed(['eins'], model)).toBe(true);
+    expect(isAllowed(['two', 'ein'], model)).toBe(false);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  maxPriceOf,
+  outputTokensFor,
+  priceOf,
+  type TokenPrice,
+  tokenPrice,
+} from '../../src/catalogue/price.ts';
+import type { TokenUsage } from '../../src/upstreams/contract.ts';
+
+const RUNS = { numRuns: 5_000 };
+
+const usage = (given: Partial<TokenUsage>): TokenUsage => ({
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  ...given,
+});
+
+/** The same sum with unbounded integers, rounded up once. */
+function exactPrice(tokens: TokenUsage, price: TokenPrice): bigint {
+  const pico =
+    BigInt(tokens.input_tokens) * BigInt(price.input) +
+    BigInt(tokens.cached_input_tokens) * BigInt(price.cached_input) +
+    BigInt(tokens.cache_write_tokens) * BigInt(price.cache_write) +
+    BigInt(tokens.output_tokens) * BigInt(price.output);
+  return (pico + 999n) / 1_000n;
+}
+
+const anyCount = fc.oneof(
+  fc.integer({ min: 0, max: 300 }),
+  fc.integer({ min: 0, max: 2_000_000 }),
+  fc.integer({ min: 0, max: 200_000_000 }),
+);
+const anyUsage = fc.record({
+  input_tokens: anyCount,
+  cached_input_tokens: anyCount,
+  cache_write_tokens: anyCount,
+  output_tokens: anyCount,
+});
+/** Up to 1,000 USD per million tokens, the most that a declaration may say. */
+const anyPicoPrice = fc.oneof(
+  fc.integer({ min: 0, max: 5_000 }),
+  fc.integer({ min: 0, max: 30_000_000 }),
+  fc.integer({ min: 0, max: 1_000_000_000 }),
+);
+const anyPrice = fc.record({
+  input: anyPicoPrice,
+  cached_input: anyPicoPrice,
+  cache_write: anyPicoPrice,
+  output: anyPicoPrice,
+});
+
+describe('a price', () => {
+  test('is read from a price list without a rounding error', () => {
+    expect(
+      tokenPrice({
+        input_usd_per_mtok: 1.1,
+        cached_input_usd_per_mtok: 0.275,
+        cache_write_usd_per_mtok: 18.75,
+        output_usd_per_mtok: 4.4,
+      }),
+    ).toEqual({
+      input: 1_100_000,
+      cached_input: 275_000,
+      cache_write: 18_750_000,
+      output: 4_400_000,
+    });
+  });
+
+  test('is the input price for cached tokens where the list names none', () => {
+    const price = tokenPrice({ input_usd_per_mtok: 2, output_usd_per_mtok: 8 });
+    expect(price.cached_input).toBe(price.input);
+    expect(price.cache_write).toBe(price.input);
+  });
+
+  test('below a pico-USD a token never becomes free', () => {
+    expect(tokenPrice({ input_usd_per_mtok: 1e-9, output_usd_per_mtok: 0 })).toEqual({
+      input: 1,
+      cached_input: 1,
+      cache_write: 1,
+      output: 0,
+    });
+  });
+});
+
+describe('the price of a call', () => {
+  const price = tokenPrice({
+    input_usd_per_mtok: 0.15,
+    cached_input_usd_per_mtok: 0.075,
+    output_usd_per_mtok: 0.6,
+  });
+
+  test('is the sum of its tokens, in nano-USD', () => {
+    expect(priceOf(usage({ input_tokens: 9, output_tokens: 3 }), price)).toBe(9 * 150 + 3 * 600);
+  });
+
+  test('rounds up once, at the end of the sum', () => {
+    const broken = { input: 1_500, cached_input: 500, cache_write: 0, output: 1 };
+    expect(priceOf(usage({ input_tokens: 1 }), broken)).toBe(2);
+    expect(priceOf(usage({ input_tokens: 1, cached_input_tokens: 1 }), broken)).toBe(2);
+    expect(priceOf(usage({ output_tokens: 1 }), broken)).toBe(1);
+  });
+
+  test('of nothing is nothing', () => {
+    expect(priceOf(usage({}), price)).toBe(0);
+  });
+
+  test('P1: is exact for every usage and every price that can be declared', () => {
+    fc.assert(
+      fc.property(anyUsage, anyPrice, (tokens, list) => {
+        expect(BigInt(priceOf(tokens, list))).toBe(exactPrice(tokens, list));
+      }),
+      RUNS,
+    );
+  });
+
+  test('P1: is refused rather than rounded beyond 9 million USD', () => {
+    const dear = { input: 1_000_000_000, cached_input: 0, cache_write: 0, output: 0 };
+    expect(() => priceOf(usage({ input_tokens: 10_000_000_000 }), dear)).toThrow(RangeError);
+  });
+
+  test('never grows when a token less is used', () => {
+    fc.assert(
+      fc.property(anyUsage, anyPrice, (tokens, list) => {
+        const more = { ...tokens, output_tokens: tokens.output_tokens + 1 };
+        expect(priceOf(more, list)).toBeGreaterThanOrEqual(priceOf(tokens, list));
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('an estimate', () => {
+  test('P2: is never below the price of what it covers, however the input is cached', () => {
+    fc.assert(
+      fc.property(anyUsage, anyPrice, (tokens, list) => {
+        const input = tokens.input_tokens + tokens.cached_input_tokens + tokens.cache_write_tokens;
+        expect(maxPriceOf(input, tokens.output_tokens, list)).toBeGreaterThanOrEqual(
+          priceOf(tokens, list),
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  test('P2: allows exactly the tokens that the money pays for', () => {
+    const anyMoney = fc.oneof(
+      fc.integer({ min: 0, max: 100_000 }),
+      fc.integer({ min: 0, max: 100_000 * 1_000_000_000 }),
+    );
+    fc.assert(
+      fc.property(anyMoney, fc.integer({ min: 0, max: 50_000 }), anyPrice, (money, input, list) => {
+        const tokens = outputTokensFor(money, input, list);
+        if (tokens > 0) expect(maxPriceOf(input, tokens, list)).toBeLessThanOrEqual(money);
+        if (tokens < 1_000_000_000) {
+          expect(maxPriceOf(input, tokens + 1, list)).toBeGreaterThan(money);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('allows nothing where the input alone costs more', () => {
+    const list = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 1 };
+    expect(outputTokensFor(999, 1, list)).toBe(0);
+  });
+});

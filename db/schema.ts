@@ -315,6 +315,8 @@ export const actorEvent = pgTable(
     kind: text('kind').notNull(),
     actor_id: text('actor_id').notNull(),
     seq: integer('seq').notNull(),
+    /** Who repeats a command after a commit of unknown outcome finds it here. */
+    command_id: uuid('command_id').notNull(),
     event: jsonb('event').notNull(),
     from_state: text('from_state').notNull(),
     to_state: text('to_state').notNull(),
@@ -322,7 +324,10 @@ export const actorEvent = pgTable(
     taken: boolean('taken').notNull(),
     at: instant('at').notNull().default(sql`now()`),
   },
-  (table) => [primaryKey({ columns: [table.kind, table.actor_id, table.seq] })],
+  (table) => [
+    primaryKey({ columns: [table.kind, table.actor_id, table.seq] }),
+    uniqueIndex('actor_event_by_command').on(table.command_id),
+  ],
 );
 
 /** A delay that survives a restart. A stale generation does not fire. */

@@ -28,6 +28,7 @@ CREATE TABLE "actor_event" (
 	"kind" text NOT NULL,
 	"actor_id" text NOT NULL,
 	"seq" integer NOT NULL,
+	"command_id" uuid NOT NULL,
 	"event" jsonb NOT NULL,
 	"from_state" text NOT NULL,
 	"to_state" text NOT NULL,
@@ -181,6 +182,7 @@ ALTER TABLE "quota_grant" ADD CONSTRAINT "quota_grant_organization_id_organizati
 ALTER TABLE "quota_grant" ADD CONSTRAINT "quota_grant_replica_id_replica_id_fk" FOREIGN KEY ("replica_id") REFERENCES "public"."replica"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "access_token_by_hash" ON "access_token" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "live_actors_by_owner" ON "actor" USING btree ("owner") WHERE live;--> statement-breakpoint
+CREATE UNIQUE INDEX "actor_event_by_command" ON "actor_event" USING btree ("command_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "api_key_by_hash" ON "api_key" USING btree ("key_hash");--> statement-breakpoint
 CREATE INDEX "api_key_by_organization" ON "api_key" USING btree ("organization_id","created_at");--> statement-breakpoint
 CREATE INDEX "deposit_by_organization" ON "deposit" USING btree ("organization_id","created_at");--> statement-breakpoint

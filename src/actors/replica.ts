@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import { adoptActors } from '../../db/actors/store.ts';
 import {
   findDeadWithGrants,
   heartbeat,
@@ -14,6 +15,8 @@ export const LEASE_MS = 10_000;
 export const HEARTBEAT_MS = 2_000;
 /** It stops admitting this much earlier than others may give it up. */
 const SAFETY_MS = 2_000;
+/** Actors that one statement takes over. */
+const MAX_ADOPTED = 1_000;
 
 export interface ReplicaDeps {
   sql: Sql;
@@ -99,5 +102,7 @@ export class Replica {
         more = answer.type === 'reaped' && answer.more;
       }
     }
+    // What they ran goes on here, under a new epoch.
+    while ((await adoptActors(this.deps.sql, this.currentId, MAX_ADOPTED)) === MAX_ADOPTED);
   }
 }

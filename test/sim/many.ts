@@ -1,10 +1,11 @@
 import { connectDatabase } from '../../db/client.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { type DurableRun, type DurableRunOptions, runDurableSchedule } from './durable.ts';
 import { HintLine } from './hints.ts';
 import { type LedgerRun, type LedgerRunOptions, runLedgerSchedule } from './ledger.ts';
 
 /** Chosen once; a failing seed is named and `bin/chaos ledger --seed N` replays it. */
-const FIRST_SEED = 20_261_120;
+export const FIRST_SEED = 20_261_120;
 
 export interface Totals {
   served: number;
@@ -24,6 +25,20 @@ export async function openSimulation() {
       runLedgerSchedule(database.sql, hints, options),
     async close() {
       await hints.close();
+      await database.close();
+      await fresh.drop();
+    },
+  };
+}
+
+/** The same for the durable actor runtime. */
+export async function openDurableSimulation() {
+  const fresh = await createTestDatabase();
+  const database = connectDatabase(fresh.url, { pool: 'single' });
+  return {
+    run: (options: DurableRunOptions): Promise<DurableRun> =>
+      runDurableSchedule(database.sql, options),
+    async close() {
       await database.close();
       await fresh.drop();
     },

@@ -28,6 +28,13 @@ export class VirtualClock implements Clock {
     };
   }
 
+  /** Lets time pass; timers that fall due meanwhile fire in their order. */
+  advance(byMs: number): void {
+    const end = this.time + byMs;
+    while (this.timers.length > 0 && this.nextInMs <= end - this.time) this.fireNext();
+    this.time = end;
+  }
+
   fireNext(): void {
     const [next] = [...this.timers].sort((a, b) => a.at - b.at || a.order - b.order);
     if (!next) return;

@@ -1,0 +1,222 @@
+import type { Sql, TransactionSql } from 'postgres';
+
+/** JSON as the rows of durable actors hold it. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface ActorAddress {
+  kind: string;
+  id: string;
+}
+
+export interface ActorRow extends ActorAddress {
+  machine_version: number;
+  snapshot: Json;
+  seq: number;
+  live: boolean;
+  owner: string | null;
+  epoch: number;
+}
+
+export interface EventRow {
+  kind: string;
+  actor_id: string;
+  seq: number;
+  command_id: string;
+  event: Json;
+  from_state: string;
+  to_state: string;
+  taken: boolean;
+}
+
+export interface TimerChange {
+  kind: string;
+  actor_id: string;
+  name: string;
+  /** Milliseconds from now; null = cancelled. */
+  delay_ms: number | null;
+  event: Json;
+}
+
+export interface OutboxRow {
+  id: string;
+  kind: string;
+  actor_id: string;
+  seq: number;
+  effect: string;
+  params: Json;
+}
+
+/** Makes rows for actors that do not exist; an existing one stays as it is. */
+export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    insert into actor (kind, id, machine_version, snapshot, seq, live, owner, epoch, created_at, updated_at)
+    select kind, id, machine_version, snapshot, seq, live, owner, epoch, weir_now(), weir_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
+      epoch int8)
+    on conflict (kind, id) do nothing`;
+}
+
+/** Locks actors, always in the same order, and reads them. */
+export async function lockActors(
+  tx: TransactionSql,
+  addresses: readonly ActorAddress[],
+): Promise<ActorRow[]> {
+  return tx<ActorRow[]>`
+    select actor.kind, actor.id, machine_version, snapshot, seq, live, owner, epoch
+    from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)
+      as input(kind text, id text) using (kind, id)
+    order by actor.kind, actor.id for update of actor`;
+}
+
+/** True if this replica has not been declared dead; it cannot be until the transaction ends. */
+export async function lockOwnLife(tx: TransactionSql, replicaId: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from replica where id = ${replicaId} and status = 'alive' for share`;
+  return rows.length === 1;
+}
+
+/** Which of these commands were committed before. */
+export async function findCommitted(
+  tx: TransactionSql,
+  commandIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await tx<{ command_id: string }[]>`
+    select command_id from actor_event where command_id = any(${commandIds}::uuid[])`;
+  return new Set(rows.map((row) => row.command_id));
+}
+
+export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
+  await tx`
+    update actor set machine_version = input.machine_version, snapshot = input.snapshot,
+      seq = input.seq, live = input.live, owner = input.owner, epoch = input.epoch,
+      updated_at = weir_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
+      epoch int8)
+    where actor.kind = input.kind and actor.id = input.id`;
+}
+
+export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]): Promise<void> {
+  await tx`
+    insert into actor_event (kind, actor_id, seq, command_id, event, from_state, to_state, taken, at)
+    select kind, actor_id, seq, command_id, event, from_state, to_state, taken, weir_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+      kind text, actor_id text, seq int, command_id uuid, event jsonb, from_state text,
+      to_state text, taken bool)`;
+}
+
+/** Sets and cancels timers, in order: the last word on a name counts. A new one has a new generation. */
+export async function writeTimers(
+  tx: TransactionSql,
+  changes: readonly TimerChange[],
+): Promise<void> {
+  const last = new Map(changes.map((each) => [`${each.kind}/${each.actor_id}/${each.name}`, each]));
+  if (last.size === 0) return;
+  const input = JSON.stringify([...last.values()]);
+  await tx`
+    delete from timer using json_to_recordset(${input}::text::json) as input(
+      kind text, actor_id text, name text, delay_ms int8)
+    where timer.kind = input.kind and timer.actor_id = input.actor_id
+      and timer.name = input.name and input.delay_ms is null`;
+  await tx`
+    insert into timer (kind, actor_id, name, generation, fire_at, event)
+    select kind, actor_id, name, 1, weir_now() + delay_ms * interval '1 millisecond', event
+    from json_to_recordset(${input}::text::json) as input(
+      kind text, actor_id text, name text, delay_ms int8, event jsonb)
+    where delay_ms is not null
+    on conflict (kind, actor_id, name) do update set generation = timer.generation + 1,
+      fire_at = excluded.fire_at, event = excluded.event`;
+}
+
+/** Takes a timer out as its event is applied; false = it was set anew, cancelled or fired before. */
+export async function takeTimer(
+  tx: TransactionSql,
+  timer: { kind: string; actor_id: string; name: string; generation: number },
+): Promise<boolean> {
+  const rows = await tx`
+    delete from timer where kind = ${timer.kind} and actor_id = ${timer.actor_id}
+      and name = ${timer.name} and generation = ${timer.generation} returning 1`;
+  return rows.length === 1;
+}
+
+export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    insert into outbox (id, kind, actor_id, seq, effect, params, next_attempt_at, created_at)
+    select id, kind, actor_id, seq, effect, params, weir_now(), weir_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
+      id uuid, kind text, actor_id text, seq int, effect text, params jsonb)`;
+}
+
+/** Ends an effect with the event that reports it; false = it had ended before. */
+export async function endOutbox(
+  tx: TransactionSql,
+  id: string,
+  status: 'done' | 'dead',
+): Promise<boolean> {
+  const rows = await tx`
+    update outbox set status = ${status} where id = ${id} and status = 'pending' returning 1`;
+  return rows.length === 1;
+}
+
+export interface DueTimer {
+  kind: string;
+  actor_id: string;
+  name: string;
+  generation: number;
+  event: Json;
+}
+
+/** Timers that are due, of actors that this replica owns. Others' are skipped where locked. */
+export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<DueTimer[]> {
+  return sql<DueTimer[]>`
+    select timer.kind, actor_id, name, generation, event
+    from timer join actor on actor.kind = timer.kind and actor.id = timer.actor_id
+    where fire_at <= weir_now() and owner = ${owner}
+    order by fire_at limit ${limit} for update of timer skip locked`;
+}
+
+export interface PendingEffect extends OutboxRow {
+  attempts: number;
+}
+
+/** Effects that are due, of actors that this replica owns. */
+export function findPendingEffects(
+  sql: Sql,
+  owner: string,
+  limit: number,
+): Promise<PendingEffect[]> {
+  return sql<PendingEffect[]>`
+    select outbox.id, outbox.kind, actor_id, outbox.seq, effect, params, attempts
+    from outbox join actor on actor.kind = outbox.kind and actor.id = outbox.actor_id
+    where outbox.status = 'pending' and next_attempt_at <= weir_now() and owner = ${owner}
+    order by next_attempt_at limit ${limit}`;
+}
+
+/** A failed attempt: tried again after `delayMs`. */
+export async function postponeEffect(
+  sql: Sql,
+  id: string,
+  delayMs: number,
+  error: string,
+): Promise<void> {
+  await sql`
+    update outbox set attempts = attempts + 1, last_error = ${error},
+      next_attempt_at = weir_now() + ${delayMs} * interval '1 millisecond'
+    where id = ${id} and status = 'pending'`;
+}
+
+/** Takes over the live actors of replicas that are dead, under a new epoch; how many. */
+export async function adoptActors(sql: Sql, replicaId: string, limit: number): Promise<number> {
+  const rows = await sql`
+    update actor set owner = ${replicaId}, epoch = epoch + 1
+    where (kind, id) in (
+      select actor.kind, actor.id from actor left join replica on replica.id = owner
+      where live and (replica.id is null or replica.status = 'dead')
+      order by actor.kind, actor.id limit ${limit} for update of actor skip locked)
+      and exists (select 1 from replica where id = ${replicaId} and status = 'alive')
+    returning 1`;
+  return rows.length;
+}

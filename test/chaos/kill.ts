@@ -1,0 +1,196 @@
+/**
+ * kill -9 under load: of Weir, or of its database, while clients stream. Afterwards every answer
+ * is compared with the simulator's own books, one by one, and every cent must be where it belongs.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectDatabase } from '../../db/client.ts';
+import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import { priceOf } from '../../src/catalogue/price.ts';
+import { freePort } from '../support/ports.ts';
+import { startSimulator } from '../support/simulator.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { type ClientCall, Load } from './load.ts';
+
+export interface KillOptions {
+  victim: 'weir' | 'database';
+  kills: number;
+  streams: number;
+  /** Load before each kill, ms. */
+  load_ms: number;
+}
+
+export interface KillReport {
+  calls: number;
+  /** Answers that reached their client whole. */
+  whole: number;
+  broken: number;
+  refused: number;
+  /** Answers that the simulator delivered whole to Weir. */
+  upstream_whole: number;
+  /** Charges in the ledger. */
+  settled: number;
+  /** The upstream was done, the kill came before the commit: not charged, the client saw a break. */
+  killed_before_commit: number;
+  /** The kill came between the commit and the last byte: charged, the client saw a break. */
+  killed_after_commit: number;
+  /** Nano-USD still set aside at the end. */
+  held_nano_usd: number;
+  /** What must not be; empty. */
+  violations: string[];
+}
+
+interface Line {
+  request_id: string;
+  outcome: 'completed' | 'partial';
+  charged: number;
+}
+
+interface BookedCall {
+  client_reference: string | null;
+  outcome: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+const PROMPT = 'Count slowly. [[sim tokens=60 chunk_ms=15]]';
+const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Runs the whole experiment on a fresh data folder. */
+export async function runKills(options: KillOptions): Promise<KillReport> {
+  const folder = throwawayFolder('kill');
+  const simulator = await startSimulator();
+  const settings = {
+    data: join(folder, 'data'),
+    port: await freePort(),
+    config: configFor(simulator.url),
+  };
+  let weir = await startWeir(settings);
+  const load = new Load(weir, PROMPT);
+  try {
+    load.start(options.streams);
+    for (let kill = 0; kill < options.kills; kill += 1) {
+      await Bun.sleep(options.load_ms);
+      weir = await strike(options.victim, weir, settings);
+    }
+    await Bun.sleep(options.load_ms);
+    await load.stop();
+    await weir.stop();
+    const books = await fetch(`${simulator.url}/_sim/books`).then((response) => response.json());
+    return await compare(load.calls, (books as { calls: BookedCall[] }).calls, settings.data);
+  } finally {
+    await weir.stop().catch(() => undefined);
+    await simulator.stop();
+    await removeFolder(folder);
+  }
+}
+
+function configFor(simulatorUrl: string): string {
+  return `channels:
+  - id: main
+    protocol: openai
+    base_url: ${simulatorUrl}/openai/v1
+    api_key: sim-main
+    max_concurrency: 1000
+    models: { gpt-4o-mini: gpt-4o-mini-physical }
+roles: { standard: 1000000 }
+`;
+}
+
+async function strike(
+  victim: KillOptions['victim'],
+  weir: RunningWeir,
+  settings: Parameters<typeof startWeir>[0],
+): Promise<RunningWeir> {
+  if (victim === 'weir') {
+    weir.kill('SIGKILL');
+    await weir.exited;
+    return startWeir(settings);
+  }
+  process.kill(postmasterOf(weir.data), 'SIGKILL');
+  return weir;
+}
+
+function postmasterOf(data: string): number {
+  for (const path of new Bun.Glob('postgres/**/postmaster.pid').scanSync({ cwd: data })) {
+    return Number(readFileSync(join(data, path), 'utf8').split('\n')[0]);
+  }
+  throw new Error(`no postmaster in ${data}`);
+}
+
+/** Opens the stopped installation's database by itself: the truth, without Weir in between. */
+async function readLedger(data: string) {
+  const server = await startEmbeddedPostgres({ data_dir: join(data, 'postgres'), log: NULL_LOG });
+  const database = connectDatabase(server.connection, { pool: 'single' });
+  try {
+    const lines = await database.sql<Line[]>`
+      select replace(request_id::text, '-', '') as request_id, outcome, charged_nano_usd as charged
+      from usage_line`;
+    const [held] = await database.sql<{ nano_usd: number }[]>`
+      select sum(held_nano_usd)::int8 as nano_usd from api_key`;
+    const imbalances = await findImbalances(database.sql);
+    return { lines: [...lines], held: held?.nano_usd ?? 0, imbalances };
+  } finally {
+    await database.close();
+    await server.stop();
+  }
+}
+
+async function compare(
+  calls: ClientCall[],
+  booked: BookedCall[],
+  data: string,
+): Promise<KillReport> {
+  const ledger = await readLedger(data);
+  const violations = ledger.imbalances.map((each) => `${each.what} is off by ${each.nano_usd}`);
+  const price = new Catalogue(builtInModels()).find('gpt-4o-mini')?.price;
+  const upstream = new Map(booked.map((call) => [call.client_reference, call]));
+  const lines = new Map(ledger.lines.map((line) => [line.request_id, line]));
+  if (lines.size !== ledger.lines.length) violations.push('a request was charged twice');
+  let killed_before_commit = 0;
+  let killed_after_commit = 0;
+  for (const call of calls) {
+    const line = call.request_id ? lines.get(call.request_id) : undefined;
+    const book = upstream.get(call.reference);
+    if (line) lines.delete(line.request_id);
+    if (call.outcome === 'whole' && (!line || !book || !price)) {
+      violations.push(`${call.reference} was delivered and not charged`);
+    } else if (line?.outcome === 'completed' && book && price) {
+      const expected = priceOf(
+        {
+          input_tokens: book.prompt_tokens,
+          output_tokens: book.completion_tokens,
+          cached_input_tokens: 0,
+          cache_write_tokens: 0,
+        },
+        price,
+      );
+      if (line.charged !== expected)
+        violations.push(`${call.reference}: ${line.charged} ≠ ${expected}`);
+      if (book.outcome !== 'whole')
+        violations.push(`${call.reference} was charged but not produced`);
+      if (call.outcome !== 'whole') killed_after_commit += 1;
+    } else if (!line && book?.outcome === 'whole') killed_before_commit += 1;
+  }
+  // The first event carries the id; a call that was charged was at least that far.
+  if (lines.size > 0) violations.push(`${lines.size} charges belong to no call`);
+  if (ledger.held !== 0) violations.push(`${ledger.held} nano-USD are still held`);
+  const count = (outcome: ClientCall['outcome']) =>
+    calls.filter((call) => call.outcome === outcome).length;
+  return {
+    calls: calls.length,
+    whole: count('whole'),
+    broken: count('broken'),
+    refused: count('refused'),
+    upstream_whole: booked.filter((call) => call.outcome === 'whole').length,
+    settled: ledger.lines.length,
+    killed_before_commit,
+    killed_after_commit,
+    held_nano_usd: ledger.held,
+    violations,
+  };
+}

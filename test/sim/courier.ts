@@ -1,0 +1,85 @@
+import { setup } from 'xstate';
+import type { DurableKind } from '../../src/actors/durable-kind.ts';
+
+/**
+ * A small machine with everything that a durable actor can have: effects, retries, a deadline that
+ * is set and cancelled, late reports, final states. It carries a parcel.
+ */
+export const courierMachine = setup({
+  types: {
+    context: {} as { attempts: number },
+    events: {} as
+      | { type: 'SEND' }
+      | { type: 'DELIVERED' }
+      | { type: 'FAILED' }
+      | { type: 'DEADLINE' }
+      | { type: 'RETURNED' }
+      | { type: 'NUDGE' },
+  },
+  actions: {
+    deliver: (_, _params: { parcel: string }) => undefined,
+    takeBack: (_, _params: { parcel: string }) => undefined,
+    setTimer: (_, _params: { name: string; delay_ms: number; event: { type: string } }) =>
+      undefined,
+    cancelTimer: (_, _params: { name: string }) => undefined,
+  },
+}).createMachine({
+  id: 'courier',
+  context: { attempts: 0 },
+  initial: 'ready',
+  states: {
+    ready: {
+      on: {
+        SEND: {
+          target: 'delivering',
+          actions: [
+            { type: 'deliver', params: { parcel: 'p' } },
+            {
+              type: 'setTimer',
+              params: { name: 'deadline', delay_ms: 5_000, event: { type: 'DEADLINE' } },
+            },
+          ],
+        },
+      },
+    },
+    delivering: {
+      on: {
+        DELIVERED: {
+          target: 'delivered',
+          actions: { type: 'cancelTimer', params: { name: 'deadline' } },
+        },
+        FAILED: { target: 'returning', actions: { type: 'takeBack', params: { parcel: 'p' } } },
+        DEADLINE: { target: 'returning', actions: { type: 'takeBack', params: { parcel: 'p' } } },
+      },
+    },
+    returning: { on: { RETURNED: 'returned', FAILED: 'returned' } },
+    delivered: { type: 'final' },
+    returned: { type: 'final' },
+  },
+});
+
+/** Where parcels go: knows repetitions by their key, as a good provider does. */
+export interface Outside {
+  act(effect: string, actorId: string, key: string): Promise<'done' | 'failed'>;
+}
+
+export function courierKind(outside: Outside): DurableKind {
+  const effect = (name: string, done: string) => ({
+    [name]: async (
+      _: unknown,
+      { actor_id, idempotency_key }: { actor_id: string; idempotency_key: string },
+    ) => {
+      const outcome = await outside.act(name, actor_id, idempotency_key);
+      return { type: outcome === 'done' ? done : 'FAILED' };
+    },
+  });
+  return {
+    kind: 'courier',
+    machine: courierMachine,
+    version: 1,
+    effects: { ...effect('deliver', 'DELIVERED'), ...effect('takeBack', 'RETURNED') },
+    effect_timeout_ms: 60_000,
+    max_attempts: 8,
+    failed: () => ({ type: 'FAILED' }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Sql } from 'postgres';
+
+export type StepOutcome = 'done' | 'killed' | 'nothing';
+
+/** A connection that broke: the driver says no more than this. */
+class ConnectionCut extends Error {
+  readonly code = 'CONNECTION_CLOSED';
+}
+
+/**
+ * A client whose every statement and transaction waits until the schedule runs it, and whose
+ * connection may break before or after the commit. Killed, it never answers again.
+ */
+export class GatedSql {
+  /** Stands in for the client of a replica. */
+  readonly sql: Sql;
+  private readonly steps: ((calm: boolean) => Promise<StepOutcome>)[] = [];
+
+  constructor(
+    real: Sql,
+    private readonly faultAt: (point: 'before' | 'after') => 'none' | 'cut' | 'kill',
+  ) {
+    const tag = (strings: TemplateStringsArray, ...values: never[]) =>
+      this.gate(async () => [...(await real(strings, ...values))]);
+    const begin = (work: Parameters<Sql['begin']>[1]) => this.gate(() => real.begin(work));
+    this.sql = Object.assign(tag, { begin }) as unknown as Sql;
+  }
+
+  /** Transactions that wait to be run. */
+  get waiting(): number {
+    return this.steps.length;
+  }
+
+  /** Runs the oldest waiting transaction; `calm` = without faults. */
+  async step(mood?: 'calm'): Promise<StepOutcome> {
+    const step = this.steps.shift();
+    return step ? step(mood === 'calm') : 'nothing';
+  }
+
+  private gate<Result>(work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.steps.push(async (calm) => {
+        const before = calm ? 'none' : this.faultAt('before');
+        if (before === 'kill') return 'killed';
+        if (before === 'cut') {
+          reject(new ConnectionCut('cut before the commit'));
+          return 'done';
+        }
+        const after = calm ? 'none' : this.faultAt('after');
+        try {
+          const result = await work();
+          if (after === 'kill') return 'killed';
+          if (after === 'cut') reject(new ConnectionCut('cut after the commit'));
+          else resolve(result);
+        } catch (error) {
+          reject(error);
+        }
+        return 'done';
+      });
+    });
+  }
+}

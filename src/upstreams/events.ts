@@ -2,8 +2,10 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { RetryableUpstreamError, type StreamEvent } from './contract.ts';
 import type { Exchange } from './http.ts';
 
-/** One event may be this long: 1 MB of tool arguments in one delta fits. */
-export const MAX_EVENT_CHARS = 8 * 1024 * 1024;
+/** One event may be this long: a tool's arguments in one delta fit many times. */
+export const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+/** After its last event a stream has this long to end, so that its connection can be used again. */
+const DRAIN_MS = 1_000;
 
 /** What a provider's dialect makes of one event. */
 export interface Dialect {
@@ -15,52 +17,132 @@ export interface Dialect {
   atEnd(): StreamEvent[];
 }
 
+/** What reading events asks of an exchange. */
+export type EventExchange = Pick<
+  Exchange,
+  'response' | 'waiting' | 'heard' | 'finished' | 'close' | 'explain'
+>;
+
+/** What is used of a body's reader. */
+interface Reader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
 /**
- * Reads a stream of server-sent events batch by batch. Bytes may be cut anywhere, inside
- * characters too. Leaving the loop early aborts the upstream.
+ * Reads a stream of server-sent events batch by batch: what one piece from the network held. Bytes
+ * may be cut anywhere, inside characters too. Leaving the loop early stops the upstream.
+ *
+ * When a stream breaks, the events before the break are still given out, except while nothing was:
+ * then another channel may serve the call from its start (P7).
  */
 export async function* readEvents(
-  exchange: Exchange,
+  exchange: EventExchange,
   dialect: Dialect,
 ): AsyncGenerator<StreamEvent[]> {
-  const { body } = exchange.response;
-  if (!body) throw new RetryableUpstreamError('malformed', 'a stream without a body');
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let batch: StreamEvent[] = [];
-  let pending = 0;
-  const parser = createParser({
-    onEvent(event) {
-      pending = 0;
-      const taken = dialect.take(event);
-      if (taken) batch.push(taken);
-    },
-  });
+  const reader: Reader | undefined = exchange.response.body?.getReader();
+  const events = new EventBatches(dialect);
+  let begun = false;
+  let isDraining = false;
   try {
+    if (!reader) throw new RetryableUpstreamError('malformed', 'a stream without a body');
     for (;;) {
       const { done, value } = await reader.read();
+      exchange.heard();
       if (done) exchange.finished();
-      else exchange.alive();
-      const text = done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true });
-      pending += text.length;
-      parser.feed(text);
-      if (pending > MAX_EVENT_CHARS) {
-        throw new RetryableUpstreamError('malformed', 'an event without end');
+      const { batch, broken } = value ? events.feed(value) : events.end();
+      if (broken && !begun) throw broken;
+      if (batch.length > 0) {
+        begun = true;
+        yield batch;
       }
-      if (done && !dialect.ended()) batch.push(...dialect.atEnd());
-      if (batch.length > 0) yield batch;
-      if (done || dialect.ended()) return;
-      batch = [];
+      if (broken) throw broken;
+      if (done) return;
+      if (dialect.ended()) {
+        isDraining = true;
+        void drain(exchange, reader);
+        return;
+      }
+      exchange.waiting();
     }
   } catch (error) {
-    throw explained(exchange, error);
+    throw exchange.explain(error);
   } finally {
-    exchange.close();
-    await reader.cancel().catch(() => undefined);
+    if (!isDraining) await leave(exchange, reader);
   }
 }
 
-function explained(exchange: Exchange, error: unknown): unknown {
-  const ours = error instanceof Error && error.name.endsWith('UpstreamError');
-  return ours ? error : exchange.explain(error);
+/** Stops an upstream. A reader whose stream was aborted rejects even to be cancelled. */
+async function leave(exchange: EventExchange, reader: Reader | undefined): Promise<void> {
+  exchange.close();
+  await reader?.cancel().catch(() => undefined);
+}
+
+/** Reads the end of the body, which mostly is there already: a cut connection is not used again. */
+async function drain(exchange: EventExchange, reader: Reader): Promise<void> {
+  const timer = setTimeout(() => exchange.close(), DRAIN_MS);
+  try {
+    while (!(await reader.read()).done);
+    exchange.finished();
+  } catch {
+    // Too late, or reset: the answer was whole already.
+  } finally {
+    clearTimeout(timer);
+    await leave(exchange, reader);
+  }
+}
+
+/** Turns bytes into the public events of a dialect, up to the terminal one or to what broke it. */
+class EventBatches {
+  private readonly decoder = new TextDecoder();
+  private batch: StreamEvent[] = [];
+  private broken: unknown;
+
+  private readonly parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARS,
+    onEvent: (event) => {
+      if (this.broken || this.dialect.ended()) return;
+      try {
+        const taken = this.dialect.take(event);
+        if (taken) this.batch.push(taken);
+      } catch (error) {
+        this.broken = error;
+      }
+    },
+    onError: ({ type }) => {
+      if (type !== 'max-buffer-size-exceeded') return;
+      this.broken ??= new RetryableUpstreamError('malformed', 'an event without end');
+    },
+  });
+
+  constructor(private readonly dialect: Dialect) {}
+
+  feed(bytes: Uint8Array): { batch: StreamEvent[]; broken: unknown } {
+    this.parser.feed(this.decoder.decode(bytes, { stream: true }));
+    return this.taken();
+  }
+
+  /** The bytes ended; the last event may lack its blank line. */
+  end(): { batch: StreamEvent[]; broken: unknown } {
+    this.parser.feed(`${this.decoder.decode()}\n\n`);
+    if (!this.broken && !this.dialect.ended()) {
+      try {
+        this.batch.push(...this.dialect.atEnd());
+      } catch (error) {
+        this.broken = error;
+      }
+    }
+    return this.taken();
+  }
+
+  private taken(): { batch: StreamEvent[]; broken: unknown } {
+    const { batch, broken } = this;
+    this.batch = [];
+    return { batch, broken };
+  }
+}
+
+/** A line break can only stand between the tokens of JSON; in an event it would end the line. */
+export function oneLine(json: string): string {
+  return json.includes('\n') ? json.replaceAll('\n', ' ') : json;
 }

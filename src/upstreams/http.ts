@@ -2,26 +2,109 @@ import { RetryableUpstreamError, type UpstreamCall } from './contract.ts';
 
 /** Largest answer that is read whole. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** A stream that sends nothing for this long is dead. */
-export const STREAM_IDLE_MS = 60_000;
+/** What is read of an error's body: more is no message. */
+export const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** One HTTP exchange with an upstream, bounded in time, abandoned when the client leaves. */
-export interface Exchange {
-  readonly response: Response;
-  /** Restarts the clock: a stream may live long as long as it talks. */
-  alive(): void;
+/**
+ * One HTTP exchange with an upstream: bounded in time, abandoned when the client leaves.
+ *
+ * The clock runs only while an upstream is waited for: a client that reads slowly must not make its
+ * channel look dead (P9). One timer serves a whole exchange; a stream only moves its deadline.
+ */
+export class Exchange {
+  private readonly abort = new AbortController();
+  private timer: ReturnType<typeof setTimeout>;
+  /** ms of `performance.now()`; infinite while nobody waits. */
+  private deadline: number;
+  private timedOut = false;
+  private atEnd = false;
+  private answer: Response | undefined;
+
+  constructor(private readonly call: UpstreamCall) {
+    const { timeout_ms } = call.target;
+    this.deadline = performance.now() + timeout_ms;
+    this.timer = setTimeout(this.check, timeout_ms);
+    call.signal.addEventListener('abort', this.stop, { once: true });
+    if (call.signal.aborted) this.stop();
+  }
+
+  get response(): Response {
+    if (!this.answer) throw new Error('an exchange is used before it was answered');
+    return this.answer;
+  }
+
+  /** Sends the request and waits for the head of the answer. */
+  async send(path: string, headers: Record<string, string>, body: string): Promise<void> {
+    try {
+      this.answer = await fetch(addressOf(this.call.target.base_url, path), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        signal: this.abort.signal,
+        // An API that redirects is misconfigured, and the key must not travel to another host.
+        redirect: 'manual',
+        // The deadline of the channel is the one that counts, not Bun's five minutes.
+        timeout: false,
+      });
+    } catch (error) {
+      this.close();
+      throw this.explain(error);
+    }
+  }
+
+  /** The upstream is waited for from now on. */
+  waiting(): void {
+    this.deadline = performance.now() + this.call.target.timeout_ms;
+  }
+
+  /** It spoke; who is waited for now is the client. */
+  heard(): void {
+    this.deadline = Number.POSITIVE_INFINITY;
+  }
+
   /** The answer was read to its end: nothing is left to stop. */
-  finished(): void;
+  finished(): void {
+    this.atEnd = true;
+  }
+
   /** Stops the clock and, unless the answer was read to its end, the upstream. */
-  close(): void;
-  /** What an error while reading means. */
-  explain(error: unknown): unknown;
+  close(): void {
+    clearTimeout(this.timer);
+    this.call.signal.removeEventListener('abort', this.stop);
+    if (!this.atEnd) this.abort.abort();
+  }
+
+  /** What an error while sending or reading means: the client left, or the upstream failed. */
+  explain(error: unknown): unknown {
+    const { signal } = this.call;
+    if (signal.aborted) return signal.reason;
+    if (this.timedOut) {
+      return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
+    }
+    const ours = error instanceof Error && error.name.endsWith('UpstreamError');
+    if (ours) return error;
+    return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
+  }
+
+  private readonly stop = () => {
+    clearTimeout(this.timer);
+    this.abort.abort();
+  };
+
+  private readonly check = () => {
+    const left_ms = this.deadline - performance.now();
+    if (left_ms <= 0) {
+      this.timedOut = true;
+      this.abort.abort();
+      return;
+    }
+    this.timer = setTimeout(this.check, Math.min(left_ms, this.call.target.timeout_ms));
+  };
 }
 
 /**
- * POSTs to an upstream. Throws RetryableUpstreamError (`connection`, `timeout`) or the signal's
- * reason. Redirects are not followed: an API that redirects is misconfigured, and the key must not
- * travel to another host.
+ * POSTs to an upstream; resolves with the head of its answer. Throws RetryableUpstreamError
+ * (`connection`, `timeout`) or the signal's reason.
  */
 export async function post(
   call: UpstreamCall,
@@ -29,70 +112,50 @@ export async function post(
   headers: Record<string, string>,
   body: string,
 ): Promise<Exchange> {
-  const abort = new AbortController();
-  let timedOut = false;
-  const expire = () => {
-    timedOut = true;
-    abort.abort();
-  };
-  let timer = setTimeout(expire, call.target.timeout_ms);
-  const leave = () => abort.abort();
-  call.signal.addEventListener('abort', leave, { once: true });
-  if (call.signal.aborted) abort.abort();
-  let isFinished = false;
-  const finished = () => {
-    isFinished = true;
-  };
-  const close = () => {
-    clearTimeout(timer);
-    call.signal.removeEventListener('abort', leave);
-    if (!isFinished) abort.abort();
-  };
-  const explain = (error: unknown) => {
-    if (call.signal.aborted) return call.signal.reason;
-    if (timedOut)
-      return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
-    if (error instanceof RetryableUpstreamError) return error;
-    return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
-  };
-  try {
-    const response = await fetch(call.target.base_url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body,
-      signal: abort.signal,
-      redirect: 'manual',
-    });
-    const alive = () => {
-      clearTimeout(timer);
-      timer = setTimeout(expire, Math.min(STREAM_IDLE_MS, call.target.timeout_ms));
-    };
-    return { response, alive, finished, close, explain };
-  } catch (error) {
-    close();
-    throw explain(error);
-  }
+  const exchange = new Exchange(call);
+  await exchange.send(path, headers, body);
+  return exchange;
 }
 
-/** Reads an answer whole, within `MAX_ANSWER_BYTES`. */
-export async function readAll(exchange: Exchange): Promise<string> {
-  const announced = Number(exchange.response.headers.get('content-length') ?? 0);
-  if (announced > MAX_ANSWER_BYTES) {
-    exchange.close();
-    throw new RetryableUpstreamError('malformed', 'the answer is too large');
-  }
+function addressOf(base_url: string, path: string): string {
+  return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
+}
+
+/** Reads an answer whole, at most `max_bytes`, and ends the exchange. */
+export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
   try {
-    const text = await exchange.response.text();
+    const { headers } = exchange.response;
+    const announced = headers.get('content-length');
+    // What is compressed says nothing of its size.
+    const isKnown = announced !== null && !headers.has('content-encoding');
+    if (isKnown && Number(announced) > max_bytes) throw tooLarge();
+    const text = isKnown
+      ? await exchange.response.text()
+      : await readBounded(exchange.response, max_bytes);
     exchange.finished();
-    if (text.length > MAX_ANSWER_BYTES) {
-      throw new RetryableUpstreamError('malformed', 'the answer is too large');
-    }
     return text;
   } catch (error) {
     throw exchange.explain(error);
   } finally {
     exchange.close();
   }
+}
+
+async function readBounded(response: Response, max_bytes: number): Promise<string> {
+  if (!response.body) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const piece of response.body) {
+    bytes += piece.byteLength;
+    if (bytes > max_bytes) throw tooLarge();
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function tooLarge(): RetryableUpstreamError {
+  return new RetryableUpstreamError('malformed', 'the answer is too large');
 }
 
 /** Parses an upstream's JSON object. Throws RetryableUpstreamError `malformed`. */

@@ -1,6 +1,6 @@
 /**
  * Edits the top-level members of a JSON object in its text, so that everything else keeps its
- * bytes: big integers, `1.0`, key order, unknown fields (design 5, pass-through).
+ * bytes: big integers, `1.0`, key order, spaces, unknown fields (design 5, pass-through).
  */
 
 interface Member {
@@ -11,11 +11,16 @@ interface Member {
   end: number;
 }
 
+/** JSON text that replaces a value; null removes the member; a function edits the value's text. */
+export type Edit = string | null | ((valueText: string) => string);
+
 const QUOTE = 34;
-const BACKSLASH = 92;
 const COMMA = 44;
-const OPEN = new Set([123, 91]);
-const CLOSE = new Set([125, 93]);
+const BACKSLASH = 92;
+const BRACKET_OPEN = 91;
+const BRACKET_CLOSE = 93;
+const BRACE_OPEN = 123;
+const BRACE_CLOSE = 125;
 
 function skipSpace(text: string, at: number): number {
   let position = at;
@@ -24,13 +29,17 @@ function skipSpace(text: string, at: number): number {
   return position;
 }
 
+/** The position after the string that begins at `at`. An image in it is megabytes: `indexOf`. */
 function skipString(text: string, at: number): number {
-  let position = at + 1;
-  for (;;) {
-    const code = text.charCodeAt(position);
-    if (code === QUOTE) return position + 1;
-    position += code === BACKSLASH ? 2 : 1;
+  let quote = text.indexOf('"', at + 1);
+  while (quote >= 0) {
+    let slash = quote - 1;
+    while (text.charCodeAt(slash) === BACKSLASH) slash -= 1;
+    // An even number of backslashes escape each other, not the quote.
+    if ((quote - slash) % 2 === 1) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
   }
+  return text.length;
 }
 
 function skipValue(text: string, at: number): number {
@@ -43,8 +52,8 @@ function skipValue(text: string, at: number): number {
       if (depth === 0) return position;
       continue;
     }
-    if (OPEN.has(code)) depth += 1;
-    else if (CLOSE.has(code)) {
+    if (code === BRACE_OPEN || code === BRACKET_OPEN) depth += 1;
+    else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) {
       if (depth === 0) return position;
       depth -= 1;
       if (depth === 0) return position + 1;
@@ -52,6 +61,11 @@ function skipValue(text: string, at: number): number {
     position += 1;
   }
   return position;
+}
+
+function keyOf(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1);
+  return raw.includes('\\') ? JSON.parse(text.slice(start, end)) : raw;
 }
 
 /** The members of the object that `text` is; `text` must be valid JSON of an object. */
@@ -63,7 +77,7 @@ function membersOf(text: string): Member[] {
     const keyEnd = skipString(text, position);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, valueStart);
-    members.push({ key: JSON.parse(text.slice(start, keyEnd)), start, valueStart, end });
+    members.push({ key: keyOf(text, start, keyEnd), start, valueStart, end });
     position = skipSpace(text, end);
     if (text.charCodeAt(position) !== COMMA) break;
     position = skipSpace(text, position + 1);
@@ -72,41 +86,51 @@ function membersOf(text: string): Member[] {
 }
 
 /**
- * Sets (`edits[key]` = JSON text), adds or removes (`null`) top-level members. A key that stands
- * several times is edited everywhere. `text` must be valid JSON of an object.
+ * Sets, adds or removes top-level members (see {@link Edit}; a function is not called for a member
+ * that is missing). Of a key that stands several times the last one stays, which is the one that
+ * `JSON.parse` saw: another parser may take the first, and be asked for what Weir never checked.
+ * `text` must be valid JSON of an object.
  */
-export function editMembers(text: string, edits: Readonly<Record<string, string | null>>): string {
+export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = membersOf(text);
-  const pieces: string[] = [];
-  const missing = new Set(Object.keys(edits).filter((key) => edits[key] !== null));
-  let changed = missing.size > 0;
-  for (const { key, start, valueStart, end } of members) {
-    if (!Object.hasOwn(edits, key)) {
-      pieces.push(text.slice(start, end));
+  const last = new Map<string, number>();
+  for (const [index, { key }] of members.entries()) last.set(key, index);
+  let result = '';
+  let copied = 0;
+  let kept = 0;
+  for (const [index, { key, start, valueStart, end }] of members.entries()) {
+    const edit = Object.hasOwn(edits, key) ? edits[key] : undefined;
+    if (edit === null || last.get(key) !== index) {
+      // With the comma before it, or, as long as nothing stays before it, with the one after it.
+      const [from, to] =
+        kept > 0
+          ? [members[index - 1]?.end ?? start, end]
+          : [start, members[index + 1]?.start ?? end];
+      result += text.slice(copied, from);
+      copied = to;
       continue;
     }
-    changed = true;
-    missing.delete(key);
-    const value = edits[key];
-    if (value !== null) pieces.push(text.slice(start, valueStart) + value);
+    kept += 1;
+    if (edit === undefined) continue;
+    const value = typeof edit === 'string' ? edit : edit(text.slice(valueStart, end));
+    result += text.slice(copied, valueStart) + value;
+    copied = end;
   }
-  if (!changed) return text;
-  for (const key of missing) pieces.push(`${JSON.stringify(key)}:${edits[key]}`);
-  return `{${pieces.join(',')}}`;
+  const close = members.at(-1)?.end ?? skipSpace(text, 0) + 1;
+  for (const key of Object.keys(edits)) {
+    const edit = edits[key];
+    if (typeof edit !== 'string' || last.has(key)) continue;
+    result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${edit}`;
+    copied = close;
+    kept += 1;
+  }
+  return result + text.slice(copied);
 }
 
 /**
- * Replaces the value of every member `key` whose value is the string `from`, at any depth. Safe on
- * raw text: inside a JSON string the quotes around a key would be escaped.
+ * Where a top-level member ends, from the start of the text; -1 if there is none. Of a key that
+ * stands several times, the last. `text` must be valid JSON of an object.
  */
-export function replaceStringMember(text: string, key: string, from: string, to: string): string {
-  const value = JSON.stringify(from);
-  const compact = `"${key}":${value}`;
-  const spaced = `"${key}": ${value}`;
-  let result = text;
-  if (result.includes(compact))
-    result = result.replaceAll(compact, () => `"${key}":${JSON.stringify(to)}`);
-  if (result.includes(spaced))
-    result = result.replaceAll(spaced, () => `"${key}": ${JSON.stringify(to)}`);
-  return result;
+export function endOfMember(text: string, key: string): number {
+  return membersOf(text).findLast((member) => member.key === key)?.end ?? -1;
 }

@@ -1,0 +1,77 @@
+import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
+import { RetryableUpstreamError } from './contract.ts';
+import { type Dialect, readEvents } from './events.ts';
+import { failureInside, failureOf } from './failures.ts';
+import { type Exchange, isObject, MAX_ERROR_BYTES, parseObject, post, readAll } from './http.ts';
+import { type Edit, editMembers } from './json-members.ts';
+
+/** Where and how a protocol sends a call. */
+export interface UpstreamRequest {
+  path: string;
+  headers: Record<string, string>;
+  /** What Weir changes in the client's body. */
+  edits: Record<string, Edit>;
+}
+
+/** What a stream's dialect knows beside its events. */
+export interface MeteredDialect extends Dialect {
+  /** The usage of the whole answer; null until it was reported. */
+  usage(): TokenUsage | null;
+  /** What was reported of the input so far. */
+  inputUsage(): TokenUsage | null;
+  cutShort(usage: TokenUsage): string;
+}
+
+/** Values of `cache_control.type` that are Weir's own and not for an upstream (spec: Cache controls). */
+const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only'];
+
+/** The changes that every protocol makes: the physical model in, Weir's own cache control out. */
+export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
+  const cache = body['cache_control'];
+  const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
+  return { model: JSON.stringify(physical_model), ...(isOwn ? { cache_control: null } : {}) };
+}
+
+/**
+ * Asks for a whole answer. Throws RetryableUpstreamError, TerminalUpstreamError, or the signal's
+ * reason; an error inside a 200 is one of the two as well.
+ */
+export async function requestAnswer(
+  call: UpstreamCall,
+  request: UpstreamRequest,
+): Promise<{ text: string; answer: Record<string, unknown> }> {
+  const exchange = await send(call, request);
+  const text = await readAll(exchange);
+  const answer = parseObject(text);
+  if (answer['error']) throw failureInside(call, text);
+  return { text, answer };
+}
+
+/** Asks for a stream; resolves when the upstream accepted the call. Throws like requestAnswer. */
+export async function requestStream(
+  call: UpstreamCall,
+  request: UpstreamRequest,
+  dialect: MeteredDialect,
+): Promise<UpstreamStream> {
+  const exchange = await send(call, request);
+  const kind = exchange.response.headers.get('content-type') ?? '';
+  if (kind.startsWith('application/json')) {
+    const text = await readAll(exchange);
+    if (parseObject(text)['error']) throw failureInside(call, text);
+    throw new RetryableUpstreamError('malformed', 'a whole answer where a stream was asked for');
+  }
+  return {
+    events: readEvents(exchange, dialect),
+    usage: () => dialect.usage(),
+    inputUsage: () => dialect.inputUsage(),
+    cutShort: (usage) => dialect.cutShort(usage),
+  };
+}
+
+async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
+  const body = editMembers(call.body_text, request.edits);
+  const exchange = await post(call, request.path, request.headers, body);
+  const { ok, status, headers } = exchange.response;
+  if (ok) return exchange;
+  throw failureOf(call, status, headers, await readAll(exchange, MAX_ERROR_BYTES));
+}

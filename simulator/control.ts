@@ -13,6 +13,10 @@ export async function controlRoute(
   if (collection === 'accounts' && id === undefined && request.method === 'GET') {
     return Response.json({ accounts: simulator.accounts.all().map(shown) });
   }
+  if (collection === 'accounts' && id === undefined && request.method === 'DELETE') {
+    for (const { id } of simulator.accounts.all()) simulator.accounts.reset(id);
+    return Response.json({ accounts: simulator.accounts.all().map(shown) });
+  }
   if (collection === 'accounts' && id !== undefined) {
     return account(simulator, decodeURIComponent(id), request);
   }

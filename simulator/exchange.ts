@@ -39,6 +39,8 @@ class Exchange<Asked extends Question> {
   readonly #started = performance.now();
   readonly #id = newId('req_');
   #account: Account | undefined;
+  /** Which call of its account this is. */
+  #nth = 0;
   #call: Call | undefined;
 
   constructor(
@@ -90,6 +92,7 @@ class Exchange<Asked extends Question> {
     if (account === undefined) throw this.protocol.wrongKey(key);
     this.#account = account;
     account.calls += 1;
+    this.#nth = account.calls;
     account.running += 1;
     const { down, revoked, max_concurrency } = account.control;
     if (down) throw new Unreachable();
@@ -112,7 +115,7 @@ class Exchange<Asked extends Question> {
   }
 
   #refuseIfTold(account: Account, directives: Directives, question: Asked): void {
-    const controlled = controlledFailure(account);
+    const controlled = controlledFailure(account, this.#nth);
     if (controlled !== undefined) throw this.protocol.errorFor(controlled, account.control);
     if (directives.status !== undefined)
       throw this.protocol.errorFor(directives.status, directives);

@@ -12,8 +12,8 @@ export const anthropicMessages: Protocol<MessageQuestion> = {
   context_tokens: 200_000,
   max_body_bytes: 32 * 1024 * 1024,
   keyIn(headers) {
-    const key =
-      headers.get('x-api-key') ?? BEARER.exec(headers.get('authorization') ?? '')?.[1] ?? '';
+    const bearer = BEARER.exec(headers.get('authorization') ?? '')?.[1];
+    const key = headers.get('x-api-key') || (bearer ?? '');
     if (key === '') throw authenticationError('x-api-key header is required');
     return key;
   },

@@ -86,11 +86,11 @@ export class Accounts {
   }
 }
 
-/** The status that an account's control gives to its next call, undefined to let it pass. */
-export function controlledFailure(account: Account): number | undefined {
+/** The status that an account's control gives to its n-th call, undefined to let it pass. */
+export function controlledFailure(account: Account, nth: number): number | undefined {
   const { fail_rate, status } = account.control;
   if (fail_rate === undefined) return status;
-  const chance = numberAt(hashText(account.id), account.calls) / NUMBERS;
+  const chance = numberAt(hashText(account.id), nth) / NUMBERS;
   return chance < fail_rate ? (status ?? DEFAULT_FAILURE_STATUS) : undefined;
 }
 

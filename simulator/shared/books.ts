@@ -64,19 +64,21 @@ export interface BookFilter {
 
 const KEPT_CALLS = 200_000;
 
-/** The last 200,000 calls, oldest first. */
+/** The last calls, oldest first. */
 export class Books {
   #calls: Call[] = [];
   /** Where the next call goes once the ring is full: the oldest's place. */
   #next = 0;
 
+  constructor(readonly kept_calls = KEPT_CALLS) {}
+
   open(call: Call): void {
-    if (this.#calls.length < KEPT_CALLS) {
+    if (this.#calls.length < this.kept_calls) {
       this.#calls.push(call);
       return;
     }
     this.#calls[this.#next] = call;
-    this.#next = (this.#next + 1) % KEPT_CALLS;
+    this.#next = (this.#next + 1) % this.kept_calls;
   }
 
   list(filter: BookFilter): Call[] {

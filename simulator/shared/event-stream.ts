@@ -32,6 +32,8 @@ export const SMOOTH: StreamPlan = {
 const BATCH_CHARS = 16_384;
 /** Of a broken event this part is written. */
 const BROKEN_PART = 0.6;
+/** Pieces that come any faster are put together again by the reader's side. */
+const BETWEEN_PIECES_MS = 1;
 /** A reset overtakes bytes that are still on their way to the socket. */
 const BEFORE_RESET_MS = 20;
 
@@ -101,8 +103,7 @@ class EventSource {
       if (this.plan.pause_ms > 0 && this.#events > 0) await Bun.sleep(this.plan.pause_ms);
       this.#rest = encoder.encode(this.#gather());
     }
-    // A turn of the event loop writes what was enqueued: each piece travels alone.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await Bun.sleep(BETWEEN_PIECES_MS);
     if (this.#left) return;
     if (this.#rest.length === 0) return this.#end(controller);
     controller.enqueue(this.#rest.slice(0, this.plan.split_bytes));

@@ -5,6 +5,8 @@ import { wordText } from './text.ts';
 const ROOMY_DEPTH = 4;
 /** Deeper than this nothing is made: such a schema demands an endless value. */
 const MAX_DEPTH = 64;
+/** Schemas that double with every reference end here. */
+const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;
 
@@ -38,6 +40,7 @@ export function anyObject(seed: number): unknown {
 
 class Maker {
   #drawn = 0;
+  #steps = 0;
 
   constructor(
     readonly root: unknown,
@@ -45,7 +48,7 @@ class Maker {
   ) {}
 
   make(given: unknown, depth: number): unknown {
-    if (!isSchema(given) || depth > MAX_DEPTH) return null;
+    if (!isSchema(given) || depth > MAX_DEPTH || this.#tired()) return null;
     const schema = this.#resolved(given, depth);
     if ('const' in schema) return schema['const'];
     if (Array.isArray(schema['enum']) && schema['enum'].length > 0) {
@@ -71,7 +74,7 @@ class Maker {
 
   /** Follows references inside the document and lays the parts of a schema over one another. */
   #resolved(schema: Schema, depth: number, hops = 0): Schema {
-    if (hops > MAX_DEPTH) return {};
+    if (hops > MAX_DEPTH || this.#tired()) return {};
     const { $ref: reference, allOf: all, anyOf: any, oneOf: one, ...own } = schema;
     let merged: Schema = own;
     if (typeof reference === 'string') {
@@ -138,6 +141,11 @@ class Maker {
     // A range narrower than the usual step.
     if (last < first) return (least + most) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
+  }
+
+  #tired(): boolean {
+    this.#steps += 1;
+    return this.#steps > MAX_STEPS;
   }
 
   #draw(): number {

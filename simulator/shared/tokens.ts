@@ -10,7 +10,7 @@ const MEMORABLE_CHARS = 1_000_000;
  * The tokenizer's time grows with the square of a stretch without a word boundary (a megabyte of
  * one letter takes minutes), so longer stretches are counted in slices of this size.
  */
-const STRETCH_CHARS = 4_000;
+const STRETCH_CHARS = 2_000;
 const LONG_STRETCHES = new RegExp(`\\S{${STRETCH_CHARS},}|\\s{${STRETCH_CHARS},}`, 'g');
 
 /** OpenAI's published formula for chats (cookbook: How to count tokens with tiktoken). */

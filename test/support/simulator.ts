@@ -1,0 +1,103 @@
+/**
+ * The simulated providers: `bun simulator/main.ts` in a process of its own, on a free port.
+ */
+import { fileURLToPath } from 'node:url';
+import type { AccountControl } from '../../simulator/shared/accounts.ts';
+import type { BookFilter, Call, Totals } from '../../simulator/shared/books.ts';
+import { until } from './until.ts';
+
+const MAIN = fileURLToPath(new URL('../../simulator/main.ts', import.meta.url));
+const READY = /^Simulator listens on (http:\/\/\S+)$/m;
+const READY_TIMEOUT_MS = 30_000;
+
+export interface SimulatorBooks {
+  /** Oldest first. */
+  calls: Call[];
+  totals: Totals;
+}
+
+export interface RunningSimulator {
+  url: string;
+  /** What OpenAI's SDK takes as its base URL. */
+  openai_url: string;
+  /** What Anthropic's SDK takes as its base URL. */
+  anthropic_url: string;
+  pid: number;
+  books(filter?: BookFilter): Promise<SimulatorBooks>;
+  /** The books once no call of the filter runs any more. */
+  closedBooks(filter?: BookFilter): Promise<SimulatorBooks>;
+  /** Replaces the control of an account (its key is `sim-` and the id). */
+  setAccount(id: string, control: AccountControl): Promise<void>;
+  /** Takes all controls back and empties the books. */
+  reset(): Promise<void>;
+  /** SIGTERM, and its exit code. */
+  stop(): Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts a simulator and waits until it listens. It ends with this process, even with kill -9. */
+export async function startSimulator(): Promise<RunningSimulator> {
+  const child = Bun.spawn([process.execPath, MAIN, '--exit-with-parent'], {
+    // Its closing is what tells the simulator that this process is gone.
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const url = await readyUrl(child.stdout).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  const books = (filter: BookFilter = {}) => {
+    const query = new URLSearchParams({ ...filter });
+    return json<SimulatorBooks>(`${url}/_sim/books?${query}`);
+  };
+  return {
+    url,
+    openai_url: `${url}/openai/v1`,
+    anthropic_url: `${url}/anthropic`,
+    pid: child.pid,
+    books,
+    closedBooks: (filter) =>
+      until('every call in the simulator’s books has ended', async () => {
+        const current = await books(filter);
+        return current.totals.outcomes.running === 0 && current;
+      }),
+    async setAccount(id, control) {
+      const body = JSON.stringify(control);
+      await json(`${url}/_sim/accounts/${encodeURIComponent(id)}`, { method: 'PUT', body });
+    },
+    async reset() {
+      await json(`${url}/_sim/accounts`, { method: 'DELETE' });
+      await fetch(`${url}/_sim/books`, { method: 'DELETE' });
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await child.exited;
+      return child.exitCode;
+    },
+    kill: (signal) => child.kill(signal),
+  };
+}
+
+async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stdout.getReader();
+  const decoder = new TextDecoder();
+  const deadline = Bun.sleep(READY_TIMEOUT_MS).then(() => ({ done: true, value: undefined }));
+  let text = '';
+  while (true) {
+    const { done, value } = await Promise.race([reader.read(), deadline]);
+    if (done) throw new Error(`the simulator does not listen; it printed: ${text}`);
+    text += decoder.decode(value, { stream: true });
+    const url = READY.exec(text)?.[1];
+    if (url === undefined) continue;
+    // It prints nothing more; what it would print must not fill the pipe.
+    void reader.cancel().catch(() => {});
+    return url;
+  }
+}
+
+async function json<T>(url: string, init?: RequestInit): Promise<T> {
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`${response.status} from ${url}: ${await response.text()}`);
+  return (await response.json()) as T;
+}

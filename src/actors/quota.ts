@@ -163,6 +163,9 @@ export class QuotaActor implements ReservationOwner {
   keyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
     this.send({ type: 'STATUS_CHANGED', status });
     this.moneyReturned();
+    // What lies idle was granted under the old cap: it goes back, and is asked for anew.
+    this.closeWanted = true;
+    this.talk();
   }
 
   /** Called now and then: an idle key gives its grant back, a busy one what it does not need. */

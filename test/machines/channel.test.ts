@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createActor, transition } from 'xstate';
+import { getAdjacencyMap } from 'xstate/graph';
+import {
+  type ChannelEvent,
+  channelMachine,
+  FAILURES_TO_OPEN,
+  FIRST_COOLDOWN_MS,
+  LAST_COOLDOWN_MS,
+} from '../../src/machines/channel.ts';
+
+const NOW = 1_000_000;
+const fail = (failure: 'server' | 'auth' = 'server', now = NOW): ChannelEvent => ({
+  type: 'FAILED',
+  failure,
+  now,
+});
+
+function channel(events: ChannelEvent[]) {
+  const live = createActor(channelMachine).start();
+  for (const event of events) live.send(event);
+  return live.getSnapshot();
+}
+
+const times = (count: number, event: ChannelEvent) => Array.from({ length: count }, () => event);
+
+describe('the channel machine', () => {
+  test('opens after five failures in a row, and a success in between starts the count anew', () => {
+    expect(channel(times(FAILURES_TO_OPEN - 1, fail())).value).not.toBe('open');
+    expect(channel(times(FAILURES_TO_OPEN, fail())).value).toBe('open');
+    const interrupted = [...times(4, fail()), { type: 'SUCCEEDED' } as const, ...times(4, fail())];
+    expect(channel(interrupted).value).not.toBe('open');
+  });
+
+  test('opens when half of the recent calls fail, though never five in a row', () => {
+    const mixed = times(60, fail()).flatMap((event, index): ChannelEvent[] =>
+      index % 3 === 2 ? [{ type: 'SUCCEEDED' }] : [event],
+    );
+    expect(channel(mixed).value).toBe('open');
+  });
+
+  test('a wrong key opens at once and for long', () => {
+    const { value, context } = channel([fail('auth')]);
+    expect(value).toBe('open');
+    expect(context).toMatchObject({ open_until: NOW + 60_000, reason: 'auth' });
+  });
+
+  test('honours the time that the upstream asks for; a longer deadline is never shortened', () => {
+    const { value, context } = channel([
+      { type: 'THROTTLED', until: NOW + 30_000 },
+      { type: 'THROTTLED', until: NOW + 1_000 },
+      { type: 'COOLED', now: NOW + 29_999 },
+    ]);
+    expect(value).toBe('open');
+    expect(context.open_until).toBe(NOW + 30_000);
+  });
+
+  test('a failed probe opens for twice as long, up to a bound', () => {
+    let snapshot = channel(times(FAILURES_TO_OPEN, fail()));
+    let wait = FIRST_COOLDOWN_MS;
+    for (let probe = 0; probe < 10; probe += 1) {
+      const now = snapshot.context.open_until;
+      [snapshot] = transition(channelMachine, snapshot, { type: 'COOLED', now });
+      expect(snapshot.value).toBe('probing');
+      [snapshot] = transition(channelMachine, snapshot, fail('server', now));
+      wait = Math.min(wait * 2, LAST_COOLDOWN_MS);
+      expect(snapshot.context.open_until - now).toBe(wait);
+    }
+  });
+
+  test('a probe that succeeds closes it, trusted half: slow start', () => {
+    const { value, context } = channel([
+      ...times(FAILURES_TO_OPEN, fail()),
+      { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS },
+      { type: 'SUCCEEDED' },
+    ]);
+    expect(value).toBe('degraded');
+    expect(context).toMatchObject({ recent_success: 0.5, cooldown_ms: FIRST_COOLDOWN_MS });
+  });
+
+  test('every state is reached, and a disabled channel wakes only by ENABLED', () => {
+    const events: ChannelEvent[] = [
+      fail(),
+      { type: 'SUCCEEDED' },
+      { type: 'THROTTLED', until: NOW + 10 },
+      { type: 'COOLED', now: NOW * 10 },
+      { type: 'DISABLED', reason: 'operator' },
+      { type: 'ENABLED' },
+    ];
+    const states = getAdjacencyMap(channelMachine, {
+      events,
+      // Beyond the threshold more failures are more of the same.
+      stopWhen: ({ context }) => context.consecutive_failures > FAILURES_TO_OPEN,
+      // The share of successes is a real number: rounded, so that there are some hundreds of states.
+      serializeState: ({ value, context }) =>
+        JSON.stringify([
+          value,
+          context.consecutive_failures,
+          Math.round(context.recent_success * 4),
+        ]),
+      limit: 20_000,
+    });
+    const reached = new Set<string>();
+    for (const { state } of Object.values(states)) {
+      reached.add(state.value);
+      for (const event of events) {
+        const [next] = transition(channelMachine, state, event);
+        if (state.value === 'disabled' && event.type !== 'ENABLED') {
+          expect(next.value).toBe('disabled');
+        }
+      }
+    }
+    expect([...reached].sort()).toEqual(['degraded', 'disabled', 'healthy', 'open', 'probing']);
+  });
+
+  test('P9: successes alone never open it, and the share of successes stays between 0 and 1', () => {
+    const report = fc.constantFrom<ChannelEvent>(
+      fail(),
+      { type: 'SUCCEEDED' },
+      { type: 'COOLED', now: NOW },
+    );
+    fc.assert(
+      fc.property(fc.array(report, { maxLength: 60 }), (reports) => {
+        const { value, context } = channel(reports);
+        expect(context.recent_success).toBeGreaterThanOrEqual(0);
+        expect(context.recent_success).toBeLessThanOrEqual(1);
+        if (reports.every(({ type }) => type !== 'FAILED')) expect(value).toBe('healthy');
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,5 +1,5 @@
 import { type ModelDeclaration, ModelSchema } from '../catalogue/schema.ts';
-import { closestName } from './did-you-mean.ts';
+import { closestName } from '../errors/closest-name.ts';
 import type { WeirYaml } from './schema.ts';
 import { pointerStep } from './yaml-source.ts';
 

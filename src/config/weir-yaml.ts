@@ -1,9 +1,9 @@
-import type { TSchema } from '@sinclair/typebox';
-import { Value, type ValueError, ValueErrorType, ValuePointer } from '@sinclair/typebox/value';
+import { Value, type ValueError, ValuePointer } from '@sinclair/typebox/value';
 import { builtInModels } from '../catalogue/built-in.ts';
 import type { ModelDeclaration } from '../catalogue/schema.ts';
+import { closestName } from '../errors/closest-name.ts';
+import { explainMismatch } from '../errors/mismatch.ts';
 import { findContradictions } from './contradictions.ts';
-import { closestName } from './did-you-mean.ts';
 import { ConfigurationError } from './environment.ts';
 import { fromText } from './from-text.ts';
 import { type WeirYaml, WeirYamlSchema } from './schema.ts';
@@ -41,7 +41,8 @@ export function readWeirYaml(
   const candidate = resolve(source, env, add);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (mistakes.length >= MAX_MISTAKES) break;
-    add(error.path, wording(error));
+    const { pointer, message } = wording(error);
+    add(pointer, message);
   }
   if (mistakes.length === 0) {
     const config = withTidyAddresses(Value.Decode(WeirYamlSchema, candidate));
@@ -106,22 +107,10 @@ function resolveEnv(
   );
 }
 
-function wording(error: ValueError): string {
-  switch (error.type) {
-    case ValueErrorType.ObjectAdditionalProperties: {
-      const names = Object.keys((error.schema['properties'] as TSchema | undefined) ?? {});
-      const meant = closestName(stepsOf(error.path).at(-1) ?? '', names);
-      return `is not known here${meant === undefined ? '' : `; did you mean ${meant}?`}`;
-    }
-    case ValueErrorType.ObjectRequiredProperty:
-      return 'is required';
-    case ValueErrorType.Union: {
-      const choices = (error.schema['anyOf'] as TSchema[]).map((choice) => String(choice['const']));
-      return `must be one of ${choices.join(', ')}`;
-    }
-    default:
-      return `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
-  }
+function wording(error: ValueError): { pointer: string; message: string } {
+  const { pointer, message, kind, known } = explainMismatch(error);
+  const meant = kind === 'unknown' ? closestName(stepsOf(pointer).at(-1) ?? '', known) : undefined;
+  return { pointer, message: meant ? `${message}; did you mean ${meant}?` : message };
 }
 
 /** Paths are appended to a base URL, so it ends without a slash. */

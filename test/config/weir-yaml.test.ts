@@ -92,7 +92,7 @@ describe('weir.yaml', () => {
 describe('a mistake in weir.yaml names its line', () => {
   test.each([
     ['no YAML', 'channels: [\n  - id: x\n', /^\d /],
-    ['a list instead of a mapping', '- a\n', /^1 : expected object/],
+    ['a list instead of a mapping', '- a\n', /^1 : must be an object/],
     [
       'an unknown key at the top',
       'roles: {}\nchanels: []\n',
@@ -113,7 +113,7 @@ describe('a mistake in weir.yaml names its line', () => {
     [
       'an unknown protocol',
       channel('').replace('openai', 'gopher'),
-      /^3 channels\.0\.protocol: must be one of openai, anthropic$/,
+      /^3 channels\.0\.protocol: must be openai or anthropic$/,
     ],
     [
       'a missing key',

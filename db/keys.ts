@@ -5,6 +5,9 @@ import { apiKey, organization } from './schema.ts';
 /** PostgreSQL channel on which a changed key is announced; the payload is the key's id. */
 export const KEY_CHANNEL = 'weir_key_changed';
 
+/** More keys than this an organization does not have; the list is not paginated (spec). */
+export const MAX_KEYS_PER_ORGANIZATION = 10_000;
+
 export type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
 /** A key as authentication needs it. */
@@ -83,9 +86,6 @@ const managed = {
   created_at: apiKey.created_at,
 };
 
-/** More keys than this an organization does not have; the list is not paginated (spec). */
-export const MAX_KEYS_PER_ORGANIZATION = 10_000;
-
 export function listKeys(orm: Orm, organizationId: string): Promise<ManagedKey[]> {
   return orm
     .select(managed)
@@ -119,8 +119,12 @@ export interface NewKey {
   expires_at: Date | null;
 }
 
-export async function insertKey(orm: Orm, key: NewKey): Promise<void> {
+/** False if the organization has as many keys as it may have. */
+export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
+  const owned = await orm.$count(apiKey, eq(apiKey.organization_id, key.organization_id));
+  if (owned >= MAX_KEYS_PER_ORGANIZATION) return false;
   await orm.insert(apiKey).values({ ...key, ceiling_nano_usd: key.limit_nano_usd });
+  return true;
 }
 
 export interface KeyChanges {

@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import type { Orm } from '../../db/client.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { chatCompletions } from './chat/route.ts';
-import { type ErrorReport, endpoint, type Handler, json } from './endpoint.ts';
-import type { ErrorFamily } from './errors/render.ts';
+import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
+import { type ErrorFamily, renderError } from './errors/render.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, updateApiKey } from './management/keys.ts';
@@ -18,35 +18,81 @@ export interface AppDeps extends InferenceRouteDeps {
   onError: ErrorReport;
 }
 
-/** Bun answers a larger body with an empty 413 before any code runs; ours come first, with a reason. */
-const MAX_REQUEST_BODY_BYTES = 300 * 1024 * 1024;
+/**
+ * Beyond its limit Bun answers 413 with an empty body before any code of ours runs. Handlers have
+ * limits of their own and say why; a body that no handler reads is not held in memory.
+ */
+const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 /** Bun's default of 10 s would cut quiet answers; 255 s is the most it takes. */
 const IDLE_TIMEOUT_S = 255;
 
+type Method = 'GET' | 'POST' | 'PATCH';
+
+interface Route {
+  path: string;
+  family: ErrorFamily;
+  methods: Partial<Record<Method, Handler>>;
+}
+
+/** Every path with what it answers to. */
+function routes(deps: AppDeps): Route[] {
+  const openai = (path: string, methods: Route['methods']): Route => ({
+    path,
+    family: 'openai',
+    methods,
+  });
+  return [
+    openai('/healthz', { GET: () => json({ status: 'ok' }) }),
+    openai('/readyz', { GET: () => readiness(deps) }),
+    openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
+    { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
+    openai('/v1/models', { GET: listModels(deps) }),
+    openai('/v1/models/*', { GET: getModel(deps) }),
+    openai('/v1/management/balance', { GET: getBalance(deps) }),
+    openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
+    openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
+  ];
+}
+
 /** The routes of Weir. Bodies are read by the handlers: so nothing is stripped or coerced on the way. */
 export function createApp(deps: AppDeps) {
-  const route = (family: ErrorFamily, handler: Handler) => endpoint(family, deps.onError, handler);
-  const openai = (handler: Handler) => route('openai', handler);
-  const raw = { parse: 'none' as const };
-  const unknown = openai(({ request }) => {
-    const { pathname } = new URL(request.url);
-    throw new WeirError('not_found', `There is no ${request.method} ${pathname.slice(0, 200)}.`);
-  });
-  return new Elysia({
+  const app = new Elysia({
     serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
-  })
-    .get('/healthz', () => json({ status: 'ok' }))
-    .get('/readyz', () =>
-      deps.isReady() ? json({ status: 'ready' }) : json({ status: 'not ready' }, 503),
-    )
-    .post('/v1/chat/completions', openai(chatCompletions(deps)), raw)
-    .post('/v1/messages', route('native', messages(deps)), raw)
-    .get('/v1/models', openai(listModels(deps)))
-    .get('/v1/models/*', openai(getModel(deps)))
-    .get('/v1/management/balance', openai(getBalance(deps)))
-    .get('/v1/management/api-keys', openai(listApiKeys(deps)))
-    .post('/v1/management/api-keys', openai(createApiKey(deps)), raw)
-    .patch('/v1/management/api-keys/:keyId', openai(updateApiKey(deps)), raw)
-    .all('/*', unknown, raw)
-    .all('/', unknown, raw);
+  });
+  const unparsed = { parse: 'none' as const };
+  const wrap = (family: ErrorFamily, handler: Handler) => endpoint(family, deps.onError, handler);
+  for (const { path, family, methods } of routes(deps)) {
+    for (const [method, handler] of Object.entries(methods)) {
+      app.route(method, path, wrap(family, handler), unparsed);
+    }
+    app.all(path, wrap(family, notAllowed(family, Object.keys(methods))), unparsed);
+  }
+  for (const path of ['/v1/messages/*', '/*', '/']) {
+    app.all(path, wrap(path.startsWith('/v1/messages') ? 'native' : 'openai', unknown), unparsed);
+  }
+  // What goes wrong outside of a handler is rendered like everything else.
+  return app.onError((context) => wrap('openai', () => Promise.reject(context.error))(context));
+}
+
+function readiness(deps: AppDeps): Response {
+  if (deps.isReady()) return json({ status: 'ready' });
+  throw new WeirError('service_unavailable', 'Not ready to serve.', { retry_after: 1 });
+}
+
+const MAX_QUOTED_CHARS = 200;
+
+function unknown({ request }: RequestContext): never {
+  const path = new URL(request.url).pathname.slice(0, MAX_QUOTED_CHARS);
+  throw new WeirError('not_found', `There is no ${request.method} ${path}.`);
+}
+
+/** The path exists, the method does not (RFC 9110, 15.5.6: the answer names those that do). */
+function notAllowed(family: ErrorFamily, methods: string[]): Handler {
+  return ({ request_id }) => {
+    const message = `Use ${methods.join(' or ')}.`;
+    const refusal = new WeirError('method_not_allowed', message);
+    const response = renderError(refusal, family, request_id);
+    response.headers.set('allow', methods.join(', '));
+    return response;
+  };
 }

@@ -5,6 +5,8 @@ export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
 export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
 /** Deeper JSON is an attack, not a request. */
 export const MAX_JSON_DEPTH = 128;
+/** A body of the largest size, over a slow line. */
+const BODY_TIMEOUT_MS = 120_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -15,17 +17,14 @@ export interface JsonBody {
 
 /**
  * Reads a JSON object. Throws WeirError: `unsupported_media_type`, `payload_too_large`,
- * `invalid_json` (also for what is not UTF-8, too deep, or no object).
+ * `invalid_json` (also for what is not UTF-8, too deep, too slow, or no object).
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
-  const type = request.headers.get('content-type');
-  if (!type || !/^application\/(json|[\w.+-]+\+json)\b/i.test(type)) {
-    throw new WeirError('unsupported_media_type', 'The body must be JSON.', {
-      param: 'Content-Type',
-      hint: 'Send the header Content-Type: application/json.',
-    });
-  }
-  const text = decode(await readBytes(request, maxBytes));
+  requireJson(request.headers);
+  const announced = request.headers.get('content-length');
+  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await inTime(announced === null ? collect(request, maxBytes) : request.bytes());
+  const text = decode(bytes);
   checkDepth(text);
   let value: unknown;
   try {
@@ -39,13 +38,24 @@ export async function readJsonObject(request: Request, maxBytes: number): Promis
   return { text, value: value as Record<string, unknown> };
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const announced = request.headers.get('content-length');
-  if (announced !== null) {
-    if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
-    return request.bytes();
+function requireJson(headers: Headers): void {
+  const type = headers.get('content-type');
+  if (!type || !/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
+    throw new WeirError('unsupported_media_type', 'The body must be JSON.', {
+      param: 'Content-Type',
+      hint: 'Send the header Content-Type: application/json.',
+    });
   }
-  // A chunked body says its size by arriving: counted, so that it is never held whole beyond the limit.
+  const encoding = headers.get('content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {
+      param: 'Content-Encoding',
+    });
+  }
+}
+
+/** A chunked body says its size by arriving: counted, so that it is never held beyond the limit. */
+async function collect(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
@@ -56,6 +66,19 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return Buffer.concat(chunks);
 }
 
+/** The body, or an error once its time is over: a client that trickles must not hold on for ever. */
+async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(notJson('The body did not arrive in time.')), BODY_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([body, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -64,21 +87,32 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+const QUOTE = 34;
+const BACKSLASH = 92;
+
 /** Counts brackets outside strings, before any parser recurses over them. */
 function checkDepth(text: string): void {
   let depth = 0;
-  let inString = false;
   for (let position = 0; position < text.length; position += 1) {
     const code = text.charCodeAt(position);
-    if (inString) {
-      if (code === 92) position += 1;
-      else if (code === 34) inString = false;
-    } else if (code === 34) inString = true;
+    if (code === QUOTE) position = endOfString(text, position);
     else if (code === 91 || code === 123) {
       depth += 1;
       if (depth > MAX_JSON_DEPTH) throw notJson('The body is nested too deeply.');
     } else if (code === 93 || code === 125) depth -= 1;
   }
+}
+
+/** Of the string that opens at `start`, the closing quote: most of a body is inside of strings. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
 }
 
 function notJson(message: string): WeirError {

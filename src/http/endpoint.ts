@@ -1,6 +1,7 @@
 import type { Server } from 'bun';
-import type { ErrorFamily } from './errors/render.ts';
-import { renderError } from './errors/render.ts';
+import { isTransient } from '../actors/transient.ts';
+import { WeirError } from '../errors/weir-error.ts';
+import { type ErrorFamily, renderError } from './errors/render.ts';
 
 /** What a handler gets: the request, its ids, and what the path named. */
 export interface RequestContext {
@@ -42,13 +43,26 @@ export function endpoint(family: ErrorFamily, report: ErrorReport, handler: Hand
         server,
       });
     } catch (error) {
-      report(error, request_id);
-      response = renderError(error, family, request_id);
+      const known = withDatabaseAway(error);
+      report(known, request_id);
+      response = renderError(known, family, request_id);
     }
+    // OpenAI's SDK reads the one, Anthropic's the other (contracts 1.1).
     response.headers.set('x-request-id', request_id);
     response.headers.set('request-id', request_id);
     return response;
   };
+}
+
+const DATABASE_RETRY_AFTER_S = 2;
+
+/** What a request's own queries met: a database that is away is no defect, and said as 503 (design 4). */
+function withDatabaseAway(error: unknown): unknown {
+  if (error instanceof WeirError || !(error instanceof Error)) return error;
+  // The query builder wraps the driver's error.
+  if (!isTransient(error) && !isTransient(error.cause)) return error;
+  const details = { retry_after: DATABASE_RETRY_AFTER_S };
+  return new WeirError('service_unavailable', 'The service is busy.', details, error);
 }
 
 /** A JSON answer. */

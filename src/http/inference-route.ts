@@ -9,11 +9,14 @@ import type { RateLimit } from './rate-limit.ts';
 import { resolveModel } from './resolve-model.ts';
 import type { Validator } from './validate.ts';
 
+/** What the routes need of the inference floor. */
+export type InferencePort = Pick<Inference, 'run' | 'isCallable'>;
+
 export interface InferenceRouteDeps {
   keys: KeyRing;
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
-  inference: () => Inference;
+  inference: () => InferencePort;
 }
 
 /** What differs between the routes that lead into the life of a call (design 5). */

@@ -10,35 +10,54 @@ import { WeirError } from '../errors/weir-error.ts';
 const WINDOW_S = 60;
 /** A role that no configuration names gets the smallest limit. */
 const UNKNOWN_ROLE_LIMIT = 60;
+/** A Redis that is silent for so long is left alone for a while; each replica counts for itself. */
+export const REDIS_PATIENCE_MS = 250;
+const REDIS_REST_MS = 5_000;
+
+/** Whose requests are counted: an organization's by its role, and a key's by a limit of its own. */
+export interface Limited {
+  organization_id: string;
+  role: string;
+  /** Id of the key, where there is one. */
+  id?: string;
+  requests_per_minute?: number | null;
+}
+
+/** The limiters of one number of requests a minute. */
+interface Limiters {
+  memory: RateLimiterAbstract;
+  redis: RateLimiterAbstract | undefined;
+}
 
 /**
- * Requests per minute: of an organization by its role, and of a key by a limit of its own
- * (spec: Limits; design 8). Counted in memory, or in Redis for all replicas together; when Redis
- * is away each replica counts for itself.
+ * Requests per minute, in fixed windows (spec: Limits; design 8). Counted in memory, or in Redis for
+ * all replicas together; when Redis is away each replica counts for itself.
  */
 export class RateLimit {
-  private readonly limiters = new Map<number, RateLimiterAbstract>();
+  private readonly limiters = new Map<number, Limiters>();
+  private redisRestsUntil = 0;
 
   constructor(
     private readonly roles: Readonly<Record<string, number>>,
     private readonly redis?: Redis,
   ) {}
 
-  /** Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
-  async consume(who: {
-    organization_id: string;
-    role: string;
-    id?: string;
-    requests_per_minute?: number | null;
-  }): Promise<void> {
-    const limit = this.roles[who.role] ?? UNKNOWN_ROLE_LIMIT;
-    await this.take(limit, who.organization_id);
+  /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
+  async consume(who: Limited): Promise<void> {
+    // The narrow limit first: a key that ran into its own costs its organization nothing.
     if (who.id && who.requests_per_minute) await this.take(who.requests_per_minute, who.id);
+    const limit = Object.hasOwn(this.roles, who.role) ? this.roles[who.role] : undefined;
+    await this.take(limit ?? UNKNOWN_ROLE_LIMIT, who.organization_id);
   }
 
   private async take(limit: number, who: string): Promise<void> {
+    const { memory, redis } = this.limitersOf(limit);
     try {
-      await this.limiter(limit).consume(who);
+      if (redis === undefined || this.redisRestsUntil > performance.now()) {
+        await memory.consume(who);
+      } else {
+        await this.impatiently(redis.consume(who), () => memory.consume(who));
+      }
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
       const retry_after = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
@@ -50,15 +69,37 @@ export class RateLimit {
     }
   }
 
-  private limiter(limit: number): RateLimiterAbstract {
+  /** Awaits Redis as long as that makes sense, then goes on without it. */
+  private async impatiently(answer: Promise<unknown>, without: () => Promise<unknown>) {
+    let timer: Timer | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, REDIS_PATIENCE_MS, 'late');
+    });
+    try {
+      if ((await Promise.race([answer, late])) !== 'late') return;
+      this.redisRestsUntil = performance.now() + REDIS_REST_MS;
+      await without();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private limitersOf(limit: number): Limiters {
     const existing = this.limiters.get(limit);
     if (existing) return existing;
     const options = { keyPrefix: `weir:rate:${limit}`, points: limit, duration: WINDOW_S };
     const memory = new RateLimiterMemory(options);
-    const limiter = this.redis
-      ? new RateLimiterRedis({ ...options, storeClient: this.redis, insuranceLimiter: memory })
-      : memory;
-    this.limiters.set(limit, limiter);
-    return limiter;
+    const redis =
+      this.redis &&
+      new RateLimiterRedis({
+        ...options,
+        storeClient: this.redis,
+        // Serves while the connection is gone, without a queue of commands in between.
+        rejectIfRedisNotReady: true,
+        insuranceLimiter: memory,
+      });
+    const limiters = { memory, redis };
+    this.limiters.set(limit, limiters);
+    return limiters;
   }
 }

@@ -1,4 +1,4 @@
-import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
+import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { suggestModels } from '../catalogue/suggest.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Caller } from '../inference/call.ts';
@@ -31,7 +31,7 @@ export function resolveModel(
       hint: 'GET /v1/models lists the models.',
     });
   }
-  if (key.models.length > 0 && !key.models.includes(model.id)) {
+  if (!isAllowed(key.models, model)) {
     throw new WeirError('model_not_allowed', `This API key may not use ${quoted(name)}.`, {
       param: 'model',
       hint: 'Add the model to the key’s models with the management API, or use another key.',

@@ -1,33 +1,37 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
-import { closest } from 'fastest-levenshtein';
+import { closestName } from '../errors/closest-name.ts';
+import { explainMismatch } from '../errors/mismatch.ts';
 import { WeirError } from '../errors/weir-error.ts';
 
 /** Checks a value; throws WeirError `invalid_request` that names the first offending parameter. */
 export type Validator<Schema extends TSchema> = (value: Record<string, unknown>) => Static<Schema>;
 
-/** Compiles a schema once. A schema's own `errorMessage` is preferred to the library's words. */
+const MAX_QUOTED_CHARS = 100;
+
+/** Compiles a schema once. Nothing is stripped, filled in or coerced: the value stays as it came. */
 export function validator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   const compiled = TypeCompiler.Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return value as Static<Schema>;
     const error = compiled.Errors(value).First();
-    const param = error ? error.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/') : 'body';
-    if (error && error.message === 'Unexpected property') throw unknownField(param, schema);
-    const own = error?.schema['errorMessage'];
-    const missing = error !== undefined && error.value === undefined;
-    const message = missing
-      ? `${param} is required.`
-      : `${param}: ${typeof own === 'string' ? own : (error?.message ?? 'not valid')}.`;
-    throw new WeirError('invalid_request', message, { param });
+    if (!error) throw new WeirError('invalid_request', 'The body is not valid.', { param: 'body' });
+    const { pointer, message, kind, known } = explainMismatch(error);
+    const param = dotted(pointer);
+    const subject = param.slice(0, MAX_QUOTED_CHARS);
+    if (kind !== 'unknown') {
+      throw new WeirError('invalid_request', `${subject} ${message}.`, { param });
+    }
+    const meant = closestName(param, known);
+    throw new WeirError('invalid_request', `${subject} is not a field of this request.`, {
+      param,
+      ...(meant ? { hint: `Did you mean ${meant}?` } : {}),
+    });
   };
 }
 
-function unknownField(param: string, schema: TSchema): WeirError {
-  const known = Object.keys(schema['properties'] ?? {});
-  const meant = known.length > 0 ? closest(param, known) : undefined;
-  return new WeirError('invalid_request', `${param} is not a field of this request.`, {
-    param,
-    ...(meant ? { hint: `Did you mean ${meant}?` } : {}),
-  });
+/** `/messages/0/role` as `messages.0.role`. */
+function dotted(pointer: string): string {
+  if (pointer === '') return 'body';
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,18 +1,25 @@
 import type { Orm } from '../../../db/client.ts';
 import { findKeyByHash, findKeyById, type KeyRecord } from '../../../db/keys.ts';
-import { findTokenByHash } from '../../../db/organizations.ts';
+import { findTokenByHash, type TokenRecord } from '../../../db/organizations.ts';
 import { hashCredential } from '../../../db/secrets.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { Lookups } from './lookups.ts';
+import { Lru } from './lru.ts';
 
-/** Keys kept in memory; the least recently loaded leaves first. */
+/** Keys kept in memory; the longest unused leaves first. */
 export const MAX_CACHED_KEYS = 20_000;
+/** Wrong keys kept in memory, apart from the right ones: a flood of them pushes nobody out. */
+export const MAX_UNKNOWN_KEYS = 10_000;
 /** A change is announced at once; this is for an announcement that got lost. */
-const KEY_TTL_MS = 30_000;
+export const KEY_TTL_MS = 30_000;
 /** An unknown key is looked up again soon: it may just have been created elsewhere. */
-const UNKNOWN_TTL_MS = 2_000;
+export const UNKNOWN_TTL_MS = 2_000;
+const MAX_LOOKUPS = 1_000;
+/** Longer than any credential of ours. */
+const MAX_CREDENTIAL_CHARS = 512;
 
-interface Cached {
-  record: KeyRecord | undefined;
+interface Known {
+  record: KeyRecord;
   until: number;
 }
 
@@ -24,8 +31,16 @@ export interface Manager {
 
 /** Authenticates requests (spec: Authentication). Keys come from memory, hashed, announced changes included. */
 export class KeyRing {
-  private readonly cache = new Map<string, Cached>();
+  private readonly known = new Lru<string, Known>(MAX_CACHED_KEYS, ({ record }) =>
+    this.hashesById.delete(record.id),
+  );
+  /** Hash → until when it counts as unknown. */
+  private readonly unknown = new Lru<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
+  private readonly keyLookups = new Lookups<KeyRecord | undefined>(MAX_LOOKUPS);
+  private readonly tokenLookups = new Lookups<TokenRecord | undefined>(MAX_LOOKUPS);
+  /** Counts announcements: what was read before one is not kept after it. */
+  private announcements = 0;
 
   constructor(
     private readonly orm: Orm,
@@ -41,9 +56,9 @@ export class KeyRing {
         hint: 'Use an API key that begins with sk-.',
       });
     }
-    const hash = hashCredential(secret);
-    const cached = this.cache.get(hash);
-    const record = cached && cached.until > this.now() ? cached.record : await this.load(hash);
+    const record = isCredential(secret, 'sk-')
+      ? await this.find(hashCredential(secret))
+      : undefined;
     if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
     checkUsable(record, this.now());
     return record;
@@ -53,9 +68,11 @@ export class KeyRing {
   async authenticateManager(request: Request): Promise<Manager> {
     const secret = bearer(request);
     if (!secret) throw missing('mt-');
-    const token = secret.startsWith('mt-')
-      ? await findTokenByHash(this.orm, hashCredential(secret))
-      : undefined;
+    const hash = isCredential(secret, 'mt-') ? hashCredential(secret) : undefined;
+    const token =
+      hash === undefined
+        ? undefined
+        : await this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
     if (token?.kind !== 'management' || !token.organization_id) {
       throw new WeirError('invalid_api_key', 'The management token is not valid.', {
         hint: 'The management interface takes a token that begins with mt-.',
@@ -66,31 +83,50 @@ export class KeyRing {
 
   /** A key was changed, here or on another replica: forget it, and say what it is now. */
   async changed(keyId: string): Promise<KeyRecord | undefined> {
-    const hash = this.hashesById.get(keyId);
-    if (hash) this.cache.delete(hash);
-    this.hashesById.delete(keyId);
+    this.forget(keyId);
     return findKeyById(this.orm, keyId);
+  }
+
+  /** The next request reads the key anew. */
+  forget(keyId: string): void {
+    this.announcements += 1;
+    this.keyLookups.forget();
+    const hash = this.hashesById.get(keyId);
+    if (hash) this.known.delete(hash);
   }
 
   /** Announcements may have been missed: believe nothing. */
   forgetAll(): void {
-    this.cache.clear();
-    this.hashesById.clear();
+    this.announcements += 1;
+    this.keyLookups.forget();
+    this.known.clear();
+    this.unknown.clear();
+  }
+
+  private find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
+    const known = this.known.get(hash);
+    if (known && known.until > this.now()) return known.record;
+    const unknownUntil = this.unknown.get(hash);
+    if (unknownUntil !== undefined && unknownUntil > this.now()) return undefined;
+    return this.keyLookups.run(hash, () => this.load(hash));
   }
 
   private async load(hash: string): Promise<KeyRecord | undefined> {
+    const { announcements } = this;
     const record = await findKeyByHash(this.orm, hash);
-    if (this.cache.size >= MAX_CACHED_KEYS) {
-      for (const oldest of this.cache.keys()) {
-        this.cache.delete(oldest);
-        break;
-      }
+    if (!record) {
+      this.unknown.set(hash, this.now() + UNKNOWN_TTL_MS);
+    } else if (announcements === this.announcements) {
+      this.unknown.delete(hash);
+      this.known.set(hash, { record, until: this.now() + KEY_TTL_MS });
+      this.hashesById.set(record.id, hash);
     }
-    this.cache.delete(hash);
-    this.cache.set(hash, { record, until: this.now() + (record ? KEY_TTL_MS : UNKNOWN_TTL_MS) });
-    if (record) this.hashesById.set(record.id, hash);
     return record;
   }
+}
+
+function isCredential(secret: string, prefix: string): boolean {
+  return secret.startsWith(prefix) && secret.length <= MAX_CREDENTIAL_CHARS;
 }
 
 function bearer(request: Request): string | null {

@@ -4,6 +4,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 /** Which of the two envelopes a route's clients read (spec: Errors). */
 export type ErrorFamily = 'openai' | 'native';
 
+/** The name of a parameter may come from the client: it is not echoed at any length. */
+const MAX_PARAM_CHARS = 200;
+
 /** Renders an error for a client. What is no WeirError is ours: 500, and nothing of it is said. */
 export function renderError(error: unknown, family: ErrorFamily, requestId: string): Response {
   const known =
@@ -29,9 +32,7 @@ function openaiBody(error: WeirError): object {
       message: error.message,
       type: error.entry.type,
       code: publicCode(error.id),
-      param: null,
-      ...error.details,
-      ...retryable(error),
+      ...details(error),
     },
   };
 }
@@ -44,17 +45,21 @@ function nativeBody(error: WeirError, request_id: string): object {
       type: error.entry.nativeType,
       message: error.message,
       code: publicCode(error.id),
-      param: null,
-      ...error.details,
-      ...retryable(error),
+      ...details(error),
     },
     request_id,
   };
 }
 
-/** Said where there is something to say: a plain 400 needs no word about retrying. */
-function retryable(error: WeirError): { retryable?: boolean } {
+/** The optional members; `param` is always a key (spec: Errors). */
+function details(error: WeirError): object {
+  const { param, ...others } = error.details;
+  // A plain 400 needs no word about retrying.
   const said =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
-  return said ? { retryable: error.retryable } : {};
+  return {
+    param: param?.slice(0, MAX_PARAM_CHARS) ?? null,
+    ...others,
+    ...(said ? { retryable: error.retryable } : {}),
+  };
 }

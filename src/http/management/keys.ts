@@ -3,6 +3,7 @@ import {
   findManagedKey,
   insertKey,
   listKeys,
+  MAX_KEYS_PER_ORGANIZATION,
   type ManagedKey,
   updateKey,
 } from '../../../db/keys.ts';
@@ -62,9 +63,10 @@ export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await manager(deps, context);
     const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
+    const fields = normalizeKeyFields(validateCreate(value));
     const secret = newCredential('sk');
     const id = newId('key');
-    await insertKey(deps.orm, {
+    const inserted = await insertKey(deps.orm, {
       id,
       organization_id,
       key_hash: hashCredential(secret),
@@ -73,8 +75,12 @@ export function createApiKey(deps: ManagementDeps): Handler {
       limit_nano_usd: null,
       models: [],
       expires_at: null,
-      ...normalizeKeyFields(validateCreate(value)),
+      ...fields,
     });
+    if (!inserted) {
+      const message = `An organization has at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
+      throw new WeirError('invalid_request', message);
+    }
     const created = await findManagedKey(deps.orm, organization_id, id);
     if (!created) throw new Error(`key ${id} vanished after its creation`);
     return json({ ...keyRecord(created), key: secret });
@@ -95,10 +101,14 @@ export function updateApiKey(deps: ManagementDeps): Handler {
       ...(body.status === undefined ? {} : { status: body.status as ManagedKey['status'] }),
     };
     const id = context.params['keyId'] ?? '';
+    // No id has one, and PostgreSQL takes none.
+    if (id.includes('\u0000')) throw noSuchKey();
     const isChange = Object.keys(changes).length > 0;
     const changed = isChange ? await updateKey(deps.orm, organization_id, id, changes) : true;
+    // Other replicas hear of it with the commit; this one does not wait for the echo.
+    if (isChange && changed) deps.keys.forget(id);
     const key = await findManagedKey(deps.orm, organization_id, id);
-    if (!key) throw new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
+    if (!key) throw noSuchKey();
     if (!changed) {
       throw new WeirError('invalid_request', 'A revoked key stays revoked.', {
         param: 'status',
@@ -107,4 +117,9 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     }
     return json(keyRecord(key));
   };
+}
+
+/** A stranger's key and one that does not exist are answered alike (P6). */
+function noSuchKey(): WeirError {
+  return new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
 }

@@ -1,13 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
+import { parseRfc3339 } from './rfc3339.ts';
 
 const NANO_PER_USD = 1_000_000_000;
 const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
-/** RFC 3339 with a zone: a time without one would mean something else on every machine. */
-const RFC_3339 =
-  '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2})$';
-
+/** PostgreSQL's text holds every character but this one. */
+const NO_NUL = '^[^\\u0000]*$';
 const fields = {
   name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
   limitAmount: Type.Optional(
@@ -19,14 +18,19 @@ const fields = {
     Type.Union([Type.Literal('USD'), Type.Literal('CNY')], { errorMessage: 'must be USD' }),
   ),
   models: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
-      maxItems: 1_000,
-      errorMessage: 'must be an array of at most 1000 model ids',
-    }),
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: NO_NUL,
+        errorMessage: 'must be a model id',
+      }),
+      { maxItems: 1_000, errorMessage: 'must be an array of at most 1000 model ids' },
+    ),
   ),
   expiresAt: Type.Optional(
-    Type.Union([Type.String({ pattern: RFC_3339 }), Type.Null()], {
-      errorMessage: 'must be null or an RFC 3339 datetime with a time zone',
+    Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+      errorMessage: 'must be null or an RFC 3339 datetime',
     }),
   ),
 };
@@ -67,26 +71,26 @@ export function normalizeKeyFields(body: CreateKeyBody) {
 
 function trimmedName(name: string): string {
   const trimmed = name.trim();
-  // PostgreSQL's text holds every character but NUL.
-  if (trimmed.length < 1 || [...trimmed].length > MAX_NAME_CHARS || trimmed.includes('\u0000')) {
-    throw new WeirError('invalid_request', 'name must have 1 to 50 characters.', { param: 'name' });
-  }
-  return trimmed;
+  const chars = [...trimmed].length;
+  if (chars >= 1 && chars <= MAX_NAME_CHARS && !trimmed.includes('\u0000')) return trimmed;
+  const message = `name must have 1 to ${MAX_NAME_CHARS} characters.`;
+  throw new WeirError('invalid_request', message, { param: 'name' });
 }
 
-/** Positive amounts are kept up to 100,000 USD; 0 is a zero quota, null is unlimited. */
+/** Positive amounts are kept up to 100,000 USD; 0 is a zero quota, null is unlimited. Nano-USD. */
 function storedCap(limitAmount: number | null): number | null {
-  if (limitAmount === null) return null;
-  return Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD);
+  if (limitAmount === null || limitAmount === 0) return limitAmount;
+  // However small, a positive amount is not a zero quota.
+  return Math.max(1, Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD));
 }
 
 function instant(value: string | null): Date | null {
   if (value === null) return null;
-  const date = new Date(value.replace(' ', 'T').toUpperCase());
-  if (Number.isNaN(date.getTime())) {
-    throw new WeirError('invalid_request', 'expiresAt is not a date that exists.', {
-      param: 'expiresAt',
-    });
-  }
-  return date;
+  const date = parseRfc3339(value);
+  if (date) return date;
+  const message = 'expiresAt must be an RFC 3339 datetime with a time zone.';
+  throw new WeirError('invalid_request', message, {
+    param: 'expiresAt',
+    hint: 'For example 2030-01-31T12:00:00Z.',
+  });
 }

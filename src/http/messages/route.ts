@@ -2,17 +2,24 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler, RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 import { validator } from '../validate.ts';
+import { requireImageSources } from './images.ts';
 import { MessagesRequestSchema } from './schema.ts';
 
 /** Roles that belong to the other chat route (spec: Messages, Rules). */
 const FOREIGN_ROLES = ['system', 'developer', 'tool'];
+
+const validate = validator(MessagesRequestSchema);
 
 /** `POST /v1/messages` (spec: Messages). */
 export function messages(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'anthropic',
     allowXApiKey: true,
-    validate: validator(MessagesRequestSchema),
+    validate: (value) => {
+      const body = validate(value);
+      requireImageSources(body.messages);
+      return body;
+    },
     precheck: (context, body) => {
       requireVersion(context);
       refuseForeignRoles(body);

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 
 const Block = Type.Object({ type: Type.String() });
 
@@ -28,9 +28,16 @@ export const MessagesRequestSchema = Type.Object({
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: Type.Optional(Type.Integer({ minimum: 0 })),
   stream: Type.Optional(Type.Boolean()),
-  thinking: Type.Optional(Type.Object({ type: Type.String() })),
+  thinking: Type.Optional(
+    Type.Object({
+      type: Type.String(),
+      budget_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+  ),
   tools: Type.Optional(Type.Array(Type.Object({}))),
   tool_choice: Type.Optional(Type.Object({ type: Type.String() })),
   stop_sequences: Type.Optional(Type.Array(Type.String())),
   metadata: Type.Optional(Type.Object({})),
 });
+
+export type MessagesRequest = Static<typeof MessagesRequestSchema>;

@@ -5,8 +5,24 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** A model for clients of both vendors' SDKs at once (spec: Model object; contracts 1.6, Models). */
-function modelObject(model: CatalogueModel): object {
+/** Scenes that can be asked for with `recommended_for` (spec: Model catalogue). */
+const SCENES = CATEGORIES.filter((category) => category !== 'chat' && category !== 'audio');
+
+/** The public metadata of a model (spec: Model object). */
+function metadata(model: CatalogueModel): object {
+  return {
+    category: model.category,
+    pricing_unit: 'token',
+    public_contract_summary: null,
+    agent_preferences: {},
+  };
+}
+
+/**
+ * A model for clients of both vendors' SDKs at once (spec: Model object; contracts 1.6, Models).
+ * Limits are in tokens.
+ */
+function modelObject(model: CatalogueModel, weir: object) {
   return {
     id: model.id,
     object: 'model',
@@ -15,32 +31,24 @@ function modelObject(model: CatalogueModel): object {
     type: 'model',
     display_name: model.id,
     created_at: new Date(model.created * 1000).toISOString(),
+    capabilities: null,
     max_input_tokens: model.context_window,
     max_tokens: model.max_output_tokens,
     lifecycle: 'active',
-    weir: {
-      category: model.category,
-      pricing_unit: 'token',
-      public_contract_summary: null,
-      agent_preferences: {},
-    },
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    weir,
   };
 }
 
 function modelDetail(model: CatalogueModel): object {
-  return { ...modelObject(model), weir: { ...detailOf(model) } };
-}
-
-function detailOf(model: CatalogueModel): object {
   const { price, pricing_provenance } = model.declaration;
-  return {
-    category: model.category,
-    pricing_unit: 'token',
+  return modelObject(model, {
+    ...metadata(model),
     pricing: price,
     pricing_provenance: pricing_provenance ?? null,
-    public_contract_summary: null,
-    agent_preferences: {},
-  };
+  });
 }
 
 /** `GET /v1/models` (spec: Model catalogue). */
@@ -48,17 +56,14 @@ export function listModels(deps: InferenceRouteDeps): Handler {
   return async ({ request }) => {
     const key = await deps.keys.authenticate(request, true);
     await deps.rateLimit.consume(key);
-    const category = new URL(request.url).searchParams.get('category');
-    if (category !== null && !CATEGORIES.some((each) => each === category)) {
-      throw new WeirError('invalid_request', `category must be one of ${CATEGORIES.join(', ')}.`, {
-        param: 'category',
-      });
-    }
+    const query = new URL(request.url).searchParams;
+    const category = oneOf(query, 'category', CATEGORIES);
+    oneOf(query, 'recommended_for', SCENES);
     const data = deps
       .catalogue()
       .all()
       .filter((model) => category === null || model.category === category)
-      .map(modelObject) as { id: string }[];
+      .map((model) => modelObject(model, metadata(model)));
     return json({
       object: 'list',
       data,
@@ -67,6 +72,15 @@ export function listModels(deps: InferenceRouteDeps): Handler {
       last_id: data.at(-1)?.id ?? null,
     });
   };
+}
+
+/** A query parameter with a fixed set of values; null = not given. */
+function oneOf(query: URLSearchParams, name: string, values: readonly string[]): string | null {
+  const value = query.get(name);
+  if (value === null || values.includes(value)) return value;
+  throw new WeirError('invalid_request', `${name} must be one of ${values.join(', ')}.`, {
+    param: name,
+  });
 }
 
 /** `GET /v1/models/{model}`; ids may have slashes. */

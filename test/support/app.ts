@@ -1,0 +1,129 @@
+/**
+ * The HTTP floor on a free port, with a database of its own and an inference floor that a test
+ * scripts: everything but the life of a call is real.
+ */
+import type { Redis } from 'ioredis';
+import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
+import { BUILT_IN_ROLES, demoInstallation } from '../../src/config/installation.ts';
+import { createApp } from '../../src/http/app.ts';
+import { KeyRing } from '../../src/http/auth/key-ring.ts';
+import { RateLimit } from '../../src/http/rate-limit.ts';
+import type { InferenceCall } from '../../src/inference/call.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+
+export interface TestAppOptions {
+  /** Requests per minute of each role; default: so many that no test meets the limit. */
+  roles?: Record<string, number>;
+  redis?: Redis;
+  /** The clock of authentication, milliseconds. */
+  now?: () => number;
+  /** Whether a channel would take a call of the model now; default: always. */
+  isServed?: (model: CatalogueModel) => boolean;
+  /** Another place where the app looks for its database once it runs, e.g. one where none is. */
+  requests_go_to?: string;
+}
+
+export interface TestApp {
+  base_url: string;
+  credentials: FirstRun;
+  organization_id: string;
+  database: TestDatabase;
+  /** The pool that the app uses. */
+  pool: Database;
+  keys: KeyRing;
+  /** Every call that reached the inference floor. */
+  calls: InferenceCall[];
+  /** What the inference floor answers; a test may replace it. */
+  answer: (call: InferenceCall) => Response | Promise<Response>;
+  /** Errors that were reported, with what clients are not told. */
+  reported: unknown[];
+  ready: boolean;
+  /** With the API key, or whatever `authorization` says instead. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** With the management token. */
+  manage(method: string, path: string, body?: unknown): Promise<Response>;
+  /** POSTs JSON with the API key. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+const PLENTY = 1_000_000;
+const BALANCE_NANO_USD = 100_000_000_000;
+
+/** Boots an app on a fresh database with its first organization, key and tokens. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const { credentials, organization_id } = await firstRun(database.url);
+  const pool = connectDatabase(options.requests_go_to ?? database.url, { pool: 'requests' });
+  const { catalogue } = demoInstallation('http://unused.invalid');
+  const isServed = options.isServed ?? (() => true);
+  const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
+  const keys = new KeyRing(pool.orm, options.now ?? Date.now);
+  const app = createApp({
+    orm: pool.orm,
+    keys,
+    rateLimit: new RateLimit(options.roles ?? plenty, options.redis),
+    catalogue: () => catalogue,
+    inference: () => ({
+      run: async (call) => {
+        test_app.calls.push(call);
+        return test_app.answer(call);
+      },
+      isCallable: (model, key) =>
+        isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
+    }),
+    isReady: () => test_app.ready,
+    onError: (error) => test_app.reported.push(error),
+  }).listen({ port: 0, hostname: '127.0.0.1' });
+  const base_url = `http://127.0.0.1:${app.server?.port}`;
+  const send = (authorization: string, path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization') && !headers.has('x-api-key')) {
+      headers.set('authorization', `Bearer ${authorization}`);
+    }
+    return fetch(base_url + path, { ...init, headers });
+  };
+  const test_app: TestApp = {
+    base_url,
+    credentials,
+    organization_id,
+    database,
+    pool,
+    keys,
+    calls: [],
+    answer: () => Response.json({ ok: true }),
+    reported: [],
+    ready: true,
+    fetch: (path, init) => send(credentials.api_key, path, init),
+    manage: (method, path, body) =>
+      send(credentials.management_token, `/v1/management${path}`, {
+        method,
+        ...(body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      }),
+    post: (path, body, headers) =>
+      send(credentials.api_key, path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
+    async stop() {
+      await app.server?.stop(true);
+      await pool.close();
+      await database.drop();
+    },
+  };
+  return test_app;
+}
+
+async function firstRun(url: string): Promise<{ credentials: FirstRun; organization_id: string }> {
+  const { orm, sql, close } = connectDatabase(url, { pool: 'single' });
+  const credentials = await bootstrap(orm, { balance_nano_usd: BALANCE_NANO_USD });
+  const [organization] = await sql<{ id: string }[]>`select id from organization`;
+  await close();
+  if (!credentials || !organization) throw new Error('a fresh database was not empty');
+  return { credentials, organization_id: organization.id };
+}

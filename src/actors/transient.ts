@@ -22,7 +22,15 @@ export function isTransient(error: unknown): boolean {
   const code =
     typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return (
+    isFatal(error) ||
     TRANSIENT_DRIVER_CODES.has(code) ||
     TRANSIENT_SQLSTATES.some((sqlstate) => code.startsWith(sqlstate))
   );
+}
+
+/** The server ended the session, or would not begin one: nothing was decided about the commands. */
+function isFatal(error: unknown): boolean {
+  const severity =
+    typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined;
+  return severity === 'FATAL' || severity === 'PANIC';
 }

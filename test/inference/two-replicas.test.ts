@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import {
+  configOf,
+  type KeyAnswer,
+  startInstallation,
+  type TestInstallation,
+} from '../support/installation.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+describe('two replicas on one database', () => {
+  let installation: TestInstallation;
+  let second: RunningWeir;
+  let database: Database;
+  let drop: () => Promise<void>;
+  let url: string;
+
+  beforeAll(async () => {
+    const fresh = await createTestDatabase(15);
+    ({ drop, url } = fresh);
+    database = connectDatabase(url, { pool: 'single' });
+    installation = await startInstallation({ env: { DATABASE_URL: url } });
+    second = await startSecond();
+  });
+
+  afterAll(async () => {
+    await second.stop();
+    await installation.stop();
+    expect(await findImbalances(database.sql)).toEqual([]);
+    await database.close();
+    await drop();
+  });
+
+  function startSecond(): Promise<RunningWeir> {
+    return startWeir({ config: configOf(installation.simulator.url), env: { DATABASE_URL: url } });
+  }
+
+  function chat(weir: RunningWeir, key: string, content: string): Promise<Response> {
+    return fetch(`${weir.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+    });
+  }
+
+  const newKey = (body: object = {}) => installation.manage<KeyAnswer>('POST', '/api-keys', body);
+
+  async function usedBy(id: string): Promise<number> {
+    const { data } = await installation.manage<{ data: KeyAnswer[] }>('GET', '/api-keys');
+    return data.find((each) => each.id === id)?.used_amount ?? Number.NaN;
+  }
+
+  test('P2: 64 callers spread over both get exactly the 10 calls that the cap pays for', async () => {
+    const content = 'Say it [[sim tokens=20 latency_ms=30]]';
+    const probe = await newKey();
+    await (await chat(second, probe.key, content)).text();
+    const price = await usedBy(probe.id);
+    const { id, key } = await newKey({ limitAmount: price * 10 });
+    const statuses = await Promise.all(
+      Array.from({ length: 64 }, async (_, caller) => {
+        const answer = await chat(caller % 2 ? second : installation.weir, key, content);
+        await answer.text();
+        return answer.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 402)).toHaveLength(54);
+    expect(await usedBy(id)).toBeCloseTo(price * 10, 9);
+  });
+
+  test('P6: a key that is revoked on one replica is refused by the other', async () => {
+    const { id, key } = await newKey();
+    expect((await chat(second, key, 'Hi')).status).toBe(200);
+    await installation.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
+    await until('the other replica refuses it', async () => {
+      const answer = await chat(second, key, 'Hi');
+      await answer.text();
+      return answer.status === 401;
+    });
+  });
+
+  test('a replica that is killed leaves nothing behind: after its lease every cent is back', async () => {
+    const { key } = await newKey();
+    expect((await chat(second, key, 'Hi')).status).toBe(200);
+    second.kill('SIGKILL');
+    await second.exited;
+    const held = async () => {
+      const [row] = await database.sql<{ n: number }[]>`
+        select count(*)::int4 as n from quota_grant join replica on replica.id = replica_id
+        where quota_grant.status = 'open' and replica.lease_until < now()`;
+      const [dead] = await database.sql<{ n: number }[]>`
+        select count(*)::int4 as n from replica where status = 'dead'`;
+      return { open: row?.n ?? 1, dead: dead?.n ?? 0 };
+    };
+    await until('it is given up', async () => {
+      const { open, dead } = await held();
+      return open === 0 && dead >= 1;
+    });
+    expect(await findImbalances(database.sql)).toEqual([]);
+    second = await startSecond();
+    expect((await chat(second, key, 'Hi again')).status).toBe(200);
+  }, 60_000);
+});

@@ -7,6 +7,8 @@ import type { Clock } from './clock.ts';
 export const DEFAULT_THROTTLE_MS = 1_000;
 /** An upstream may ask for patience, not for retirement. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
+/** When to ask again about a channel that is being probed. */
+const PROBE_MS = 1_000;
 const FLAWLESS = 0.9999;
 
 export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
@@ -20,18 +22,43 @@ export interface ChannelPermit {
   abandoned(): void;
 }
 
+/** What an inspector is told of a change of state. */
+export interface ChannelTransition {
+  channel_id: string;
+  from: ChannelState;
+  to: ChannelState;
+  /** Why it is open or disabled. */
+  reason: string | null;
+  at_ms: number;
+}
+
 /** The channel actor: the live machine of one upstream channel, and who may call it now. */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
 
+  /** `onTransition` hears of every change of state. */
   constructor(
     readonly config: ChannelConfig,
     private readonly clock: Clock,
+    onTransition?: (transition: ChannelTransition) => void,
   ) {
     this.machine = createActor(channelMachine);
-    // A machine that throws must not end the process.
-    this.machine.subscribe({ error: () => undefined });
+    let from: ChannelState = 'healthy';
+    this.machine.subscribe({
+      next: ({ value: to, context }) => {
+        if (to === from) return;
+        const change = { from, to, reason: context.reason, at_ms: clock.now() };
+        from = to;
+        try {
+          onTransition?.({ channel_id: config.id, ...change });
+        } catch {
+          // Who looks on must not stop what he looks at: thrown here, it would end the process.
+        }
+      },
+      // A machine that throws must not end the process either.
+      error: () => undefined,
+    });
     this.machine.start();
     if (!config.enabled) this.machine.send({ type: 'DISABLED', reason: 'configuration' });
   }
@@ -52,45 +79,51 @@ export class ChannelActor {
   /** When a call may be possible again, ms since the epoch; `now` if only others are in the way. */
   availableAt(): number {
     const { value, context } = this.machine.getSnapshot();
-    if (value === 'disabled') return Number.POSITIVE_INFINITY;
-    return value === 'open' ? context.open_until : this.clock.now();
+    switch (value) {
+      case 'disabled':
+        return Number.POSITIVE_INFINITY;
+      case 'open':
+        return context.open_until;
+      case 'probing':
+        return this.clock.now() + PROBE_MS;
+      default:
+        return this.clock.now();
+    }
+  }
+
+  /** True if a permit would be given now. */
+  canTake(): boolean {
+    return this.availableAt() <= this.clock.now() && this.inFlight < this.room();
   }
 
   /** A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. */
   tryAcquire(): ChannelPermit | null {
-    if (this.state === 'open') this.machine.send({ type: 'COOLED', now: this.clock.now() });
+    const { value, context } = this.machine.getSnapshot();
+    if (value === 'probing' || value === 'disabled') return null;
     if (this.inFlight >= this.room()) return null;
-    this.inFlight += 1;
-    return this.permit();
-  }
-
-  private room(): number {
-    switch (this.state) {
-      case 'healthy':
-        return this.config.max_concurrency;
-      case 'degraded':
-        return Math.max(1, Math.ceil(this.config.max_concurrency * this.health));
-      case 'probing':
-        return 1;
-      default:
-        return 0;
+    let probe: number | undefined;
+    if (value === 'open') {
+      const now = this.clock.now();
+      if (now < context.open_until) return null;
+      this.machine.send({ type: 'COOLED', now });
+      probe = this.snapshot.context.probe;
     }
+    this.inFlight += 1;
+    return new Permit(this, (outcome) => this.end(outcome, probe));
   }
 
-  private permit(): ChannelPermit {
-    let open = true;
-    const end = (report?: () => void) => {
-      if (!open) return;
-      open = false;
-      this.inFlight -= 1;
-      report?.();
-    };
-    return {
-      channel: this,
-      succeeded: () => end(() => this.reportSuccess()),
-      failed: (error) => end(() => this.report(error)),
-      abandoned: () => end(),
-    };
+  /** Calls that may run at once. A probe does not wait for what began before the circuit opened. */
+  private room(): number {
+    const { max_concurrency } = this.config;
+    if (this.state !== 'degraded') return max_concurrency;
+    return Math.max(1, Math.ceil(max_concurrency * this.health));
+  }
+
+  private end(outcome: Outcome, probe: number | undefined): void {
+    this.inFlight -= 1;
+    if (outcome instanceof Error) this.reportFailure(outcome, probe);
+    else if (probe !== undefined) this.machine.send({ type: 'PROBED', probe, verdict: outcome });
+    else if (outcome === 'succeeded') this.reportSuccess();
   }
 
   /** One more success of a channel without a blemish changes nothing: not worth an event. */
@@ -100,18 +133,51 @@ export class ChannelActor {
     if (value !== 'healthy' || !flawless) this.machine.send({ type: 'SUCCEEDED' });
   }
 
-  private report({ failure, retry_after_ms }: RetryableUpstreamError): void {
+  private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
+    const { failure, retry_after_ms } = error;
     const now = this.clock.now();
+    // Whoever says when to come back is taken at his word, a server that is overloaded too.
+    const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
-      const wait = Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
-      this.machine.send({ type: 'THROTTLED', until: now + wait });
+      this.machine.send({ type: 'THROTTLED', until });
       return;
     }
-    this.machine.send({ type: 'FAILED', failure, now });
-    if (retry_after_ms === undefined) return;
-    if (this.state === 'open') {
-      const until = now + Math.min(retry_after_ms, MAX_THROTTLE_MS);
-      this.machine.send({ type: 'THROTTLED', until });
-    }
+    this.machine.send(
+      probe === undefined
+        ? { type: 'FAILED', failure, now }
+        : { type: 'PROBED', probe, verdict: 'failed', failure, now },
+    );
+    if (retry_after_ms !== undefined) this.machine.send({ type: 'THROTTLED', until, failure });
+  }
+}
+
+type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
+
+class Permit implements ChannelPermit {
+  private end: ((outcome: Outcome) => void) | undefined;
+
+  constructor(
+    readonly channel: ChannelActor,
+    end: (outcome: Outcome) => void,
+  ) {
+    this.end = end;
+  }
+
+  succeeded(): void {
+    this.once('succeeded');
+  }
+
+  failed(error: RetryableUpstreamError): void {
+    this.once(error);
+  }
+
+  abandoned(): void {
+    this.once('abandoned');
+  }
+
+  private once(outcome: Outcome): void {
+    const { end } = this;
+    this.end = undefined;
+    end?.(outcome);
   }
 }

@@ -1,5 +1,5 @@
 import type { ChannelConfig } from '../upstreams/contract.ts';
-import { ChannelActor } from './channel.ts';
+import { ChannelActor, type ChannelTransition } from './channel.ts';
 import type { Clock } from './clock.ts';
 
 /** The channel actors of this replica. */
@@ -9,9 +9,10 @@ export class Channels {
 
   constructor(
     configs: readonly ChannelConfig[],
-    private readonly clock: Clock,
+    clock: Clock,
+    onTransition?: (transition: ChannelTransition) => void,
   ) {
-    this.all = configs.map((config) => new ChannelActor(config, clock));
+    this.all = configs.map((config) => new ChannelActor(config, clock, onTransition));
     for (const channel of this.all) {
       for (const model of Object.keys(channel.config.models)) {
         const serving = this.byModel.get(model) ?? [];
@@ -28,6 +29,6 @@ export class Channels {
 
   /** True if a call of the model would find a channel now (P13). */
   canServe(modelId: string): boolean {
-    return this.serving(modelId).some((channel) => channel.availableAt() <= this.clock.now());
+    return this.serving(modelId).some((channel) => channel.canTake());
   }
 }

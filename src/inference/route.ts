@@ -4,14 +4,19 @@ import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/cont
 
 /** One call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
+/** No further channel is tried after this time: by then the SDKs have given up (contracts 1.1). */
+export const MAX_FAILOVER_MS = 600_000;
 /** What `retry_after` says at least and at most, seconds. */
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
 
 /** What routing needs of its surroundings; random so that equal channels share the calls. */
 export interface Surroundings {
+  /** Milliseconds since the Unix epoch. */
   now: () => number;
   random: () => number;
+  /** When the client stops waiting, like `now`; `MAX_FAILOVER_MS` from the start if it did not say. */
+  deadline_ms?: number;
 }
 
 /**
@@ -22,6 +27,7 @@ export function orderChannels(
   channels: readonly ChannelActor[],
   random: () => number,
 ): ChannelActor[] {
+  if (channels.length < 2) return [...channels];
   // Efraimidis–Spirakis: u^(1/w) gives a weighted random order in one pass.
   return channels
     .map((channel) => {
@@ -33,23 +39,26 @@ export function orderChannels(
 }
 
 /**
- * Runs `attempt` on one channel after the other until one resolves. Only failures of the upstream
- * move on; the caller's own (TerminalUpstreamError), an abort and everything unexpected end it
- * (P7: an attempt resolves before the first byte reaches the client, so nothing is tried after).
- * The permit passes to whoever the attempt resolved for: that one reports how the call went on.
+ * Runs `attempt` on one channel after the other until one resolves, within the deadline. Only
+ * failures of the upstream move on; the caller's own (TerminalUpstreamError), an abort and
+ * everything unexpected end it (P7: an attempt resolves before the first byte reaches the client, so
+ * nothing is tried after). The permit passes to whoever the attempt resolved for: that one reports
+ * how the call went on. `timeout_ms` is what the channel may take, cut to what the deadline leaves.
  */
 export async function withFailover<Result>(
   channels: readonly ChannelActor[],
   surroundings: Surroundings,
-  attempt: (permit: ChannelPermit) => Promise<Result>,
+  attempt: (permit: ChannelPermit, timeout_ms: number) => Promise<Result>,
 ): Promise<Result> {
+  const { now, random, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
   const failures: RetryableUpstreamError[] = [];
-  for (const channel of orderChannels(channels, surroundings.random)) {
-    if (failures.length >= MAX_ATTEMPTS) break;
+  for (const channel of orderChannels(channels, random)) {
+    const left_ms = deadline_ms - now();
+    if (failures.length >= MAX_ATTEMPTS || left_ms <= 0) break;
     const permit = channel.tryAcquire();
     if (!permit) continue;
     try {
-      return await attempt(permit);
+      return await attempt(permit, Math.min(left_ms, channel.config.timeout_ms));
     } catch (error) {
       if (!(error instanceof RetryableUpstreamError)) {
         permit.abandoned();
@@ -59,7 +68,8 @@ export async function withFailover<Result>(
       failures.push(error);
     }
   }
-  throw exhausted(channels, failures, surroundings.now());
+  if (deadline_ms <= now()) throw tooLate(failures);
+  throw exhausted(channels, failures, now());
 }
 
 /** A refusal that the client caused, as the client sees it; everything else as it is. */
@@ -68,24 +78,30 @@ export function publicError(error: unknown): unknown {
   return new WeirError(error.error_id, error.public_message, { param: error.param }, error);
 }
 
+function tooLate(failures: readonly RetryableUpstreamError[]): WeirError {
+  const cause = new AggregateError(failures, 'the deadline passed');
+  return new WeirError('timeout_error', 'The model did not answer in time.', {}, cause);
+}
+
 /** No channel served: what the client is told depends on why (spec: Errors). */
 function exhausted(
   channels: readonly ChannelActor[],
   failures: readonly RetryableUpstreamError[],
   now: number,
 ): WeirError {
-  const earliest = Math.min(...channels.map((channel) => channel.availableAt()));
-  const wait = Number.isFinite(earliest) ? Math.ceil((earliest - now) / 1000) : MAX_RETRY_AFTER_S;
-  const retry_after = Math.min(MAX_RETRY_AFTER_S, Math.max(MIN_RETRY_AFTER_S, wait));
-  const [first] = failures;
-  const only = (failure: string) =>
-    failures.length > 0 && failures.every((each) => each.failure === failure);
+  const retry_after = secondsUntil(Math.min(...channels.map((each) => each.availableAt())), now);
   const cause = new AggregateError(failures, 'every channel failed or was unavailable');
-  if (only('throttle')) {
+  const enabled = channels.filter(({ state }) => state !== 'disabled');
+  // Channels that were not even asked, since they had asked for patience before, count as well.
+  const throttled = enabled.filter(
+    ({ state, snapshot }) => state === 'open' && snapshot.context.reason === 'throttle',
+  );
+  if (enabled.length > 0 && throttled.length === enabled.length) {
     const message = 'The model is receiving more requests than it can serve.';
     return new WeirError('rate_limit_exceeded', message, { retry_after }, cause);
   }
-  if (only('timeout')) {
+  const [first] = failures;
+  if (first && failures.every(({ failure }) => failure === 'timeout')) {
     const message = 'The model did not answer in time.';
     return new WeirError('timeout_error', message, { retry_after }, cause);
   }
@@ -99,4 +115,9 @@ function exhausted(
     { retry_after, hint: 'Retry after the given time, or use another model.' },
     cause,
   );
+}
+
+function secondsUntil(then: number, now: number): number {
+  const wait = Number.isFinite(then) ? Math.ceil((then - now) / 1000) : MAX_RETRY_AFTER_S;
+  return Math.min(MAX_RETRY_AFTER_S, Math.max(MIN_RETRY_AFTER_S, wait));
 }

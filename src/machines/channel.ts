@@ -13,8 +13,10 @@ export interface ChannelContext {
   samples: number;
   /** Not before this time is the channel tried again. */
   open_until: number;
-  /** How long the circuit opens next time; doubles with every failed probe. */
+  /** How long the circuit opens next time; doubles each time until the channel is healthy again. */
   cooldown_ms: number;
+  /** Number of the last probe: the verdict of an older one is not the verdict of this one. */
+  probe: number;
   /** Why it is open or disabled; for the operator. */
   reason: string | null;
 }
@@ -25,10 +27,14 @@ export type ChannelFailure = 'auth' | 'timeout' | 'server' | 'malformed' | 'conn
 export type ChannelEvent =
   | { type: 'SUCCEEDED' }
   | { type: 'FAILED'; failure: ChannelFailure; now: number }
-  /** The upstream asks for patience until `until`. */
-  | { type: 'THROTTLED'; until: number }
-  /** Somebody wants to use the channel: perhaps its time has come. */
+  /** The upstream asks for patience until `until`; a `failure` other than too many calls made it. */
+  | { type: 'THROTTLED'; until: number; failure?: ChannelFailure }
+  /** Somebody wants to use the channel; if its time has come, that call is the probe. */
   | { type: 'COOLED'; now: number }
+  | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
+  | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
+  /** The probe's client left, or its request was at fault: nobody knows (P9). */
+  | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
   | { type: 'DISABLED'; reason: string }
   | { type: 'ENABLED' };
 
@@ -66,12 +72,18 @@ export const channelMachine = setup({
     becomesDegraded: ({ context }) => recorded(context, false).recent_success < DEGRADED_BELOW,
     becomesHealthy: ({ context }) => recorded(context, true).recent_success > HEALTHY_ABOVE,
     isCool: ({ context, event }) => event.type === 'COOLED' && event.now >= context.open_until,
+    probeSucceeded: ({ context, event }) =>
+      event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'succeeded',
+    probeFailed: ({ context, event }) =>
+      event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'failed',
+    probeWasAbandoned: ({ context, event }) =>
+      event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'abandoned',
   },
   actions: {
     recordSuccess: assign(({ context }) => recorded(context, true)),
     recordFailure: assign(({ context }) => recorded(context, false)),
     open: assign(({ context, event }) => {
-      if (event.type !== 'FAILED') return {};
+      if (event.type === 'THROTTLED' || !('failure' in event)) return {};
       const cooldown =
         event.failure === 'auth'
           ? Math.max(AUTH_COOLDOWN_MS, context.cooldown_ms)
@@ -85,17 +97,21 @@ export const channelMachine = setup({
     }),
     holdOff: assign(({ context, event }) =>
       event.type === 'THROTTLED'
-        ? { open_until: Math.max(context.open_until, event.until), reason: 'throttle' }
+        ? {
+            open_until: Math.max(context.open_until, event.until),
+            reason: event.failure ?? 'throttle',
+          }
         : {},
     ),
+    startProbe: assign({ probe: ({ context }) => context.probe + 1 }),
     close: assign({
       consecutive_failures: 0,
       recent_success: SUCCESS_AFTER_PROBE,
       samples: 0,
       open_until: 0,
-      cooldown_ms: FIRST_COOLDOWN_MS,
       reason: null,
     }),
+    forgetCooldown: assign({ cooldown_ms: FIRST_COOLDOWN_MS }),
     noteReason: assign(({ event }) => (event.type === 'DISABLED' ? { reason: event.reason } : {})),
   },
 }).createMachine({
@@ -106,6 +122,7 @@ export const channelMachine = setup({
     samples: 0,
     open_until: 0,
     cooldown_ms: 5_000,
+    probe: 0,
     reason: null,
   },
   initial: 'healthy',
@@ -126,7 +143,11 @@ export const channelMachine = setup({
     degraded: {
       on: {
         SUCCEEDED: [
-          { guard: 'becomesHealthy', target: 'healthy', actions: 'recordSuccess' },
+          {
+            guard: 'becomesHealthy',
+            target: 'healthy',
+            actions: ['recordSuccess', 'forgetCooldown'],
+          },
           { actions: 'recordSuccess' },
         ],
         FAILED: [
@@ -136,21 +157,24 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'holdOff' },
       },
     },
-    /** Nothing is sent. Reports of calls that were under way are noted, not judged twice. */
+    /** Nothing is sent. What calls that were under way report was judged already. */
     open: {
       on: {
-        COOLED: { guard: 'isCool', target: 'probing' },
+        COOLED: { guard: 'isCool', target: 'probing', actions: 'startProbe' },
         THROTTLED: { actions: 'holdOff' },
       },
     },
-    /** One call at a time finds out. */
+    /** One call finds out: entered with it, left with its verdict, deaf to all others. */
     probing: {
       on: {
-        SUCCEEDED: { target: 'degraded', actions: 'close' },
-        FAILED: { target: 'open', actions: ['recordFailure', 'open'] },
+        PROBED: [
+          { guard: 'probeSucceeded', target: 'degraded', actions: 'close' },
+          { guard: 'probeFailed', target: 'open', actions: ['recordFailure', 'open'] },
+          { guard: 'probeWasAbandoned', target: 'open' },
+        ],
         THROTTLED: { target: 'open', actions: 'holdOff' },
       },
     },
-    disabled: { on: { ENABLED: { target: 'degraded', actions: 'close' } } },
+    disabled: { on: { ENABLED: { target: 'degraded', actions: ['close', 'forgetCooldown'] } } },
   },
 });

@@ -63,20 +63,41 @@ describe('the channel machine', () => {
       const now = snapshot.context.open_until;
       [snapshot] = transition(channelMachine, snapshot, { type: 'COOLED', now });
       expect(snapshot.value).toBe('probing');
-      [snapshot] = transition(channelMachine, snapshot, fail('server', now));
+      const { probe } = snapshot.context;
+      const verdict = { type: 'PROBED', probe, verdict: 'failed', failure: 'server', now } as const;
+      [snapshot] = transition(channelMachine, snapshot, verdict);
       wait = Math.min(wait * 2, LAST_COOLDOWN_MS);
       expect(snapshot.context.open_until - now).toBe(wait);
     }
   });
 
+  const cooled: ChannelEvent = { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS };
+  const probed = (probe: number): ChannelEvent => ({ type: 'PROBED', probe, verdict: 'succeeded' });
+  const opened = times(FAILURES_TO_OPEN, fail());
+
   test('a probe that succeeds closes it, trusted half: slow start', () => {
-    const { value, context } = channel([
-      ...times(FAILURES_TO_OPEN, fail()),
-      { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS },
-      { type: 'SUCCEEDED' },
-    ]);
+    const { value, context } = channel([...opened, cooled, probed(1)]);
     expect(value).toBe('degraded');
-    expect(context).toMatchObject({ recent_success: 0.5, cooldown_ms: FIRST_COOLDOWN_MS });
+    expect(context).toMatchObject({ recent_success: 0.5, reason: null });
+  });
+
+  test('a channel that opens again before it was healthy stays away for longer', () => {
+    const again = channel([...opened, cooled, probed(1), ...opened]);
+    expect(again.context.open_until).toBe(NOW + 2 * FIRST_COOLDOWN_MS);
+    const success: ChannelEvent = { type: 'SUCCEEDED' };
+    const healed = channel([...opened, cooled, probed(1), ...times(30, success), ...opened]);
+    expect(healed.context.open_until).toBe(NOW + FIRST_COOLDOWN_MS);
+  });
+
+  test('only the verdict of its own probe ends the probing', () => {
+    const others: ChannelEvent[] = [{ type: 'SUCCEEDED' }, fail(), probed(0), probed(2), cooled];
+    for (const other of others) expect(channel([...opened, cooled, other]).value).toBe('probing');
+    const abandoned: ChannelEvent = { type: 'PROBED', probe: 1, verdict: 'abandoned' };
+    const { value, context } = channel([...opened, cooled, abandoned]);
+    expect(value).toBe('open');
+    // The next call may ask at once: nothing was learnt.
+    expect(context.open_until).toBe(NOW + FIRST_COOLDOWN_MS);
+    expect(channel([...opened, cooled, abandoned, cooled, probed(1)]).value).toBe('probing');
   });
 
   test('every state is reached, and a disabled channel wakes only by ENABLED', () => {
@@ -85,6 +106,9 @@ describe('the channel machine', () => {
       { type: 'SUCCEEDED' },
       { type: 'THROTTLED', until: NOW + 10 },
       { type: 'COOLED', now: NOW * 10 },
+      probed(1),
+      { type: 'PROBED', probe: 1, verdict: 'abandoned' },
+      { type: 'PROBED', probe: 1, verdict: 'failed', failure: 'server', now: NOW },
       { type: 'DISABLED', reason: 'operator' },
       { type: 'ENABLED' },
     ];
@@ -108,6 +132,14 @@ describe('the channel machine', () => {
         const [next] = transition(channelMachine, state, event);
         if (state.value === 'disabled' && event.type !== 'ENABLED') {
           expect(next.value).toBe('disabled');
+        }
+        // P9: it never opens by a success, and nothing but a cooled probe leads out of it.
+        if (event.type === 'SUCCEEDED' && state.value !== 'open') {
+          expect(next.value).not.toBe('open');
+        }
+        if (state.value === 'open' && next.value === 'probing') expect(event.type).toBe('COOLED');
+        if (state.value === 'open' && !['COOLED', 'DISABLED'].includes(event.type)) {
+          expect(next.value).toBe('open');
         }
       }
     }

@@ -81,12 +81,26 @@ function resolve(
     if (env[name] === undefined) add(pointer, `the environment has no ${name}`);
     return env[name] ?? '';
   });
-  const candidate = Value.Default(WeirYamlSchema, resolved);
+  const candidate = withDefaults(resolved);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (!fromEnv.has(error.path) || typeof error.value !== 'string') continue;
     ValuePointer.Set(candidate, error.path, fromText(error.schema['type'], error.value));
   }
   return candidate;
+}
+
+/** TypeBox pours a mapping into the default list where a list belongs; that mistake must stay one. */
+function withDefaults(value: unknown): unknown {
+  const filled: unknown = Value.Default(WeirYamlSchema, structuredClone(value));
+  if (!isMapping(filled) || !isMapping(value)) return filled;
+  for (const key of ['channels', 'models']) {
+    if (value[key] !== undefined && !Array.isArray(value[key])) filled[key] = value[key];
+  }
+  return filled;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function resolveEnv(

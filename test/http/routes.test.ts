@@ -102,7 +102,7 @@ describe('a defect of ours', () => {
   const call = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
 
   test('500: is told without anything of the inside, and reported with it', async () => {
-    const defect = new Error('select secret from vault at /home/me/x.ts:1');
+    const defect = new Error('select secret from vault at /srv/me/x.ts:1');
     app.answer = () => Promise.reject(defect);
     const error = await errorOf(await app.post('/v1/chat/completions', call), 500);
     expect(error).toMatchObject({ type: 'api_error', code: 'internal_error', retryable: true });

@@ -37,7 +37,7 @@ function wrong(error: ValueError, message: string): Mismatch {
 
 /** What is wrong with the one variant that was meant: the one of the same JSON type. */
 function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined {
-  const meant = (schema['anyOf'] as TSchema[]).filter(
+  const meant = variantsOf(schema).filter(
     (variant) => variant[Kind] !== 'Literal' && jsonTypeOf(variant) === typeOf(value),
   );
   const [variant] = meant;
@@ -45,6 +45,12 @@ function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined 
   if (!error) return undefined;
   const { pointer, ...inner } = explainMismatch(error);
   return { pointer: path + pointer, ...inner };
+}
+
+/** The variants of a union, those of unions inside of it among them. */
+function variantsOf(schema: TSchema): TSchema[] {
+  const variants = schema['anyOf'] as TSchema[] | undefined;
+  return variants ? variants.flatMap(variantsOf) : [schema];
 }
 
 function jsonTypeOf(schema: TSchema): string {
@@ -67,7 +73,7 @@ const NOUNS: Record<string, string> = {
 };
 
 function choices(schema: TSchema): string {
-  const nouns = (schema['anyOf'] as TSchema[]).map((variant) =>
+  const nouns = variantsOf(schema).map((variant) =>
     variant['const'] === undefined
       ? (NOUNS[String(variant['type'])] ?? 'something else')
       : String(variant['const']),

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { MAX_INFERENCE_BODY_BYTES, MAX_MANAGEMENT_BODY_BYTES } from '../../src/http/body.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const NATIVE = { ...JSON_TYPE, 'anthropic-version': '2023-06-01' };
+
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream;
+
+interface Target {
+  name: string;
+  limit: number;
+  send(body: Body | undefined, headers?: Record<string, string>): Promise<Response>;
+  errorOf: typeof errorOf;
+}
+
+const inference = (path: string, usual: Record<string, string>, check: typeof errorOf): Target => ({
+  name: `POST ${path}`,
+  limit: MAX_INFERENCE_BODY_BYTES,
+  send: (body, headers = usual) => app.fetch(path, { method: 'POST', headers, body: body ?? null }),
+  errorOf: check,
+});
+const management = (method: string, path: string): Target => ({
+  name: `${method} ${path}`,
+  limit: MAX_MANAGEMENT_BODY_BYTES,
+  send: (body, headers = JSON_TYPE) =>
+    app.fetch(path, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${app.credentials.management_token}` },
+      body: body ?? null,
+    }),
+  errorOf,
+});
+
+const TARGETS: Target[] = [
+  inference('/v1/chat/completions', JSON_TYPE, errorOf),
+  inference('/v1/messages', NATIVE, nativeErrorOf),
+  management('POST', '/v1/management/api-keys'),
+  management('PATCH', '/v1/management/api-keys/key_1'),
+];
+
+/** Sends the bytes in pieces, without saying how many there will be. */
+function chunked(bytes: number, piece = new Uint8Array(64 * 1024).fill(32)): ReadableStream {
+  let sent = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent >= bytes) return controller.close();
+      controller.enqueue(piece.subarray(0, Math.min(piece.length, bytes - sent)));
+      sent += piece.length;
+    },
+  });
+}
+
+describe.each(TARGETS)('the body of $name', (target) => {
+  const refused = async (
+    status: number,
+    param: string,
+    body: Body | undefined,
+    headers?: Record<string, string>,
+  ) => {
+    const error = await target.errorOf(await target.send(body, headers), status);
+    expect(error.param).toBe(param);
+    return error;
+  };
+
+  test.each(['text/plain', 'application/jsonl', 'multipart/form-data; boundary=x', 'json'])(
+    '415: content type %s',
+    async (type) => {
+      await refused(415, 'Content-Type', '{}', { ...NATIVE, 'content-type': type });
+    },
+  );
+
+  test('415: no content type', async () => {
+    const bytes = new TextEncoder().encode('{}');
+    await refused(415, 'Content-Type', bytes, { 'anthropic-version': '2023-06-01' });
+  });
+
+  test('415: compressed', async () => {
+    await refused(415, 'Content-Encoding', '{}', { ...NATIVE, 'content-encoding': 'gzip' });
+  });
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/vnd.api+json'])(
+    'content type %s is JSON',
+    async (type) => {
+      const response = await target.send('[]', { ...NATIVE, 'content-type': type });
+      expect((await target.errorOf(response, 400)).param).toBe('body');
+    },
+  );
+
+  test.each([
+    ['empty', ''],
+    ['cut short', '{"model": "gpt'],
+    ['with a trailing comma', '{"a":1,}'],
+    ['with NaN', '{"temperature": NaN}'],
+    ['with Infinity', '{"temperature": -Infinity}'],
+    ['with a comment', '{} // hi'],
+    ['with single quotes', "{'a': 1}"],
+    ['with a bare control character', '{"a": "\u0001"}'],
+    ['of two documents', '{}{}'],
+    ['an array', '[]'],
+    ['a string', '"{}"'],
+    ['null', 'null'],
+    ['a number', '1e9'],
+  ])('400: %s', async (_what, text) => {
+    const error = await refused(400, 'body', text);
+    // Where it went wrong is of no use without the text, and would differ between parsers.
+    expect(error.message).toMatch(/^The body (is not valid JSON|must be a JSON object)\.$/);
+  });
+
+  test.each([
+    ['a lone continuation byte', [0x7b, 0x22, 0x80, 0x22, 0x7d]],
+    ['an overlong form', [0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x7d]],
+    ['a surrogate', [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d]],
+    ['Latin-1', [0x7b, 0x22, 0xe9, 0x22, 0x7d]],
+    ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
+  ])('400: invalid UTF-8: %s', async (_what, bytes) => {
+    const error = await refused(400, 'body', Uint8Array.from(bytes));
+    expect(error.message).toBe('The body is not valid UTF-8.');
+  });
+
+  test.each([
+    ['arrays', '['],
+    ['objects', '{"a":'],
+    ['both', '{"a":['],
+  ])('400: a body full of nested %s', async (_what, opening) => {
+    // As much as the route takes: a parser that recurses over it would overflow its stack.
+    const depth = Math.floor(Math.min(10_000_000, target.limit - 1) / opening.length);
+    const error = await refused(400, 'body', opening.repeat(depth));
+    expect(error.message).toBe('The body is nested too deeply.');
+  });
+
+  test('brackets inside of strings are not nesting', async () => {
+    const text = JSON.stringify({ unknown_field: '[{\\"'.repeat(500) });
+    const error = await target.errorOf(await target.send(text), 400);
+    expect(error.param).not.toBe('body');
+  });
+
+  test('413: announced as too large, answered before it is sent', async () => {
+    const error = await refused(413, 'body', new Uint8Array(target.limit + 1).fill(32));
+    expect(error).toMatchObject({ code: 'payload_too_large' });
+    expect(error.message).toMatch(/32 MB|64 kB/);
+  });
+
+  test('413: too large without saying so', async () => {
+    const error = await refused(413, 'body', chunked(target.limit + 100_000));
+    expect(error.code).toBe('payload_too_large');
+  });
+
+  test('413: far beyond what a server would like to hold', async () => {
+    await refused(413, 'body', chunked(20 * target.limit));
+  });
+
+  test('a body of just the limit is read', async () => {
+    const text = '{"nonsense":1}';
+    const padding = ' '.repeat(target.limit - text.length);
+    const error = await target.errorOf(await target.send(text + padding), 400);
+    expect(error.param).not.toBe('body');
+  });
+
+  test('keys of the prototype are keys like others, and change nothing', async () => {
+    const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    await target.errorOf(await target.send(text), 400);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});

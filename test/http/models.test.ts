@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { errorOf } from '../support/envelope.ts';
+
+let app: TestApp;
+const away = new Set<string>();
+beforeAll(async () => {
+  app = await startTestApp({ isServed: (model) => !away.has(model.id) });
+});
+afterAll(() => app.stop());
+
+const ids = builtInModels().map(({ id }) => id);
+
+interface ModelObject {
+  id: string;
+  weir: Record<string, unknown>;
+}
+
+async function list(query = ''): Promise<{ data: ModelObject[] } & Record<string, unknown>> {
+  const response = await app.fetch(`/v1/models${query}`);
+  expect(response.status).toBe(200);
+  return (await response.json()) as { data: ModelObject[] };
+}
+
+describe('GET /v1/models', () => {
+  test('200: the whole catalogue, as a list', async () => {
+    const body = await list();
+    expect(body).toMatchObject({
+      object: 'list',
+      has_more: false,
+      first_id: ids[0],
+      last_id: ids.at(-1),
+    });
+    expect(body.data.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('200: each model as the specification has it', async () => {
+    const [model] = (await list()).data;
+    expect(model).toMatchObject({
+      id: 'gpt-4o',
+      object: 'model',
+      created: 1_715_367_049,
+      owned_by: 'openai',
+    });
+    expect(model?.weir).toEqual({
+      category: 'chat',
+      pricing_unit: 'token',
+      public_contract_summary: null,
+      agent_preferences: {},
+    });
+  });
+
+  test('200: of one category', async () => {
+    expect((await list('?category=chat')).data).toHaveLength(ids.length);
+    expect(await list('?category=3d')).toMatchObject({ data: [], first_id: null, last_id: null });
+  });
+
+  test('200: for a scene', async () => {
+    expect((await list('?recommended_for=image')).data).toHaveLength(ids.length);
+  });
+
+  test.each(['category', 'recommended_for'])('400: a %s that does not exist', async (param) => {
+    for (const value of ['nonsense', '', 'CHAT', '__proto__']) {
+      const error = await errorOf(await app.fetch(`/v1/models?${param}=${value}`), 400);
+      expect(error).toMatchObject({ type: 'invalid_request_error', param });
+    }
+  });
+
+  test('400: chat is no scene of recommendations', async () => {
+    await errorOf(await app.fetch('/v1/models?recommended_for=chat'), 400);
+  });
+
+  test('401: needs a key', async () => {
+    await errorOf(await fetch(`${app.base_url}/v1/models`), 401);
+  });
+
+  test('P5: names no channel and no physical model', async () => {
+    expect(JSON.stringify(await list())).not.toMatch(/sim|demo|channel/);
+  });
+});
+
+describe('GET /v1/models/{model}', () => {
+  test('200: with its price and where the price is from', async () => {
+    const response = await app.fetch('/v1/models/gpt-4o-mini');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      id: 'gpt-4o-mini',
+      object: 'model',
+      weir: {
+        category: 'chat',
+        pricing: { input_usd_per_mtok: 0.15, output_usd_per_mtok: 0.6 },
+        pricing_provenance: { source: expect.any(String), date: expect.any(String) },
+      },
+    });
+  });
+
+  test('200: by another name of the model', async () => {
+    const response = await app.fetch('/v1/models/claude-haiku-4-5-20251001');
+    expect(await response.json()).toMatchObject({ id: 'claude-haiku-4-5' });
+  });
+
+  test('404: an unknown model, with models that are meant', async () => {
+    const error = await errorOf(await app.fetch('/v1/models/gpt-4o-mni'), 404);
+    expect(error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      did_you_mean: 'gpt-4o-mini',
+    });
+    expect(error.suggestions?.[0]).toEqual({ id: 'gpt-4o-mini' });
+    expect(error.hint).toBeString();
+  });
+
+  test('404: P13: what cannot be called now is not suggested', async () => {
+    away.add('gpt-4o-mini');
+    const error = await errorOf(await app.fetch('/v1/models/gpt-4o-mni'), 404);
+    away.clear();
+    expect(error.suggestions?.map(({ id }) => id)).not.toContain('gpt-4o-mini');
+  });
+
+  test.each([
+    'org/model/with/slashes',
+    'org%2Fmodel',
+    '%E0%A4%A',
+    '%00',
+    '..%2f..%2fetc',
+    '__proto__',
+    'x'.repeat(3_000),
+  ])('404: %s', async (name) => {
+    const error = await errorOf(await app.fetch(`/v1/models/${name}`), 404);
+    expect(error.code).toBe('model_not_found');
+  });
+
+  test('401: needs a key, before anything is said about the model', async () => {
+    await errorOf(await fetch(`${app.base_url}/v1/models/nonsense`), 401);
+  });
+});
+
+describe('the vendors’ SDKs', () => {
+  test('openai lists and retrieves models', async () => {
+    const client = new OpenAI({
+      apiKey: app.credentials.api_key,
+      baseURL: `${app.base_url}/v1`,
+      maxRetries: 0,
+    });
+    const listed = [];
+    for await (const model of client.models.list()) listed.push(model.id);
+    expect(listed).toEqual(ids);
+    expect((await client.models.retrieve('gpt-5')).owned_by).toBe('openai');
+    const missing = await client.models.retrieve('gpt-nonsense').catch((error) => error);
+    expect(missing).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(missing).toMatchObject({ code: 'model_not_found', param: 'model' });
+  });
+
+  test('@anthropic-ai/sdk lists and retrieves models', async () => {
+    const client = new Anthropic({
+      apiKey: app.credentials.api_key,
+      baseURL: app.base_url,
+      maxRetries: 0,
+    });
+    const listed = [];
+    for await (const model of client.models.list()) listed.push(model);
+    expect(listed.map(({ id }) => id)).toEqual(ids);
+    for (const model of listed) {
+      expect(model.type).toBe('model');
+      expect(Number.isNaN(Date.parse(model.created_at))).toBe(false);
+      expect(model.max_input_tokens).toBeGreaterThan(0);
+    }
+    expect((await client.models.retrieve('claude-haiku-4-5')).display_name).toBeString();
+    const missing = await client.models.retrieve('claude-nonsense').catch((error) => error);
+    expect(missing).toBeInstanceOf(Anthropic.NotFoundError);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { Redis } from 'ioredis';
+import { newId } from '../../db/secrets.ts';
+import { WeirError } from '../../src/errors/weir-error.ts';
+import { RateLimit } from '../../src/http/rate-limit.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+import { sharedRedisUrl, startTestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const opened: { disconnect(): void }[] = [];
+afterEach(() => {
+  for (const redis of opened.splice(0)) redis.disconnect();
+});
+
+function connect(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => 50 });
+  // A server that a test stops is meant to be away.
+  redis.on('error', () => undefined);
+  opened.push(redis);
+  return redis;
+}
+
+const ready = (redis: Redis) => until('Redis is connected', () => redis.status === 'ready');
+
+/** How many of `tries` requests at once are let through. */
+async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0], tries: number) {
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: tries }, () => limit.consume(who)),
+  );
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(WeirError);
+  }
+  return outcomes.filter(({ status }) => status === 'fulfilled').length;
+}
+
+const someone = (more: object = {}) => ({ organization_id: newId('org'), role: 'r', ...more });
+
+describe('the rate limit in memory', () => {
+  const limit = new RateLimit({ r: 10, big: 1_000 });
+
+  test('lets exactly the role’s number of requests through', async () => {
+    expect(await passed(limit, someone(), 64)).toBe(10);
+  });
+
+  test('counts each organization for itself', async () => {
+    const [one, two] = [someone(), someone()];
+    expect(await passed(limit, one, 20)).toBe(10);
+    expect(await passed(limit, two, 20)).toBe(10);
+  });
+
+  test('says when to come back, in whole seconds', async () => {
+    const who = someone();
+    await passed(limit, who, 10);
+    const refusal = await limit.consume(who).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ id: 'rate_limit_exceeded', retryable: true });
+    const { retry_after } = (refusal as WeirError).details;
+    expect(Number.isInteger(retry_after)).toBe(true);
+    expect(retry_after).toBeGreaterThanOrEqual(1);
+    expect(retry_after).toBeLessThanOrEqual(60);
+  });
+
+  test('a key may have a lower limit of its own, which costs its organization nothing more', async () => {
+    const organization = someone({ role: 'big' });
+    const key = { ...organization, id: newId('key'), requests_per_minute: 3 };
+    expect(await passed(limit, key, 500)).toBe(3);
+    expect(await passed(limit, organization, 1_200)).toBe(997);
+  });
+
+  test('a key’s limit above the role’s changes nothing', async () => {
+    expect(await passed(limit, someone({ id: newId('key'), requests_per_minute: 50 }), 60)).toBe(
+      10,
+    );
+  });
+
+  test.each(['unheard-of', '__proto__', 'constructor'])(
+    'the role %s, which is not configured, gets 60 a minute',
+    async (role) => {
+      expect(await passed(limit, someone({ role }), 100)).toBe(60);
+    },
+  );
+});
+
+describe('the rate limit in Redis', () => {
+  test('counts for all replicas together', async () => {
+    const url = await sharedRedisUrl();
+    const replicas = [connect(url), connect(url)];
+    await Promise.all(replicas.map(ready));
+    const [one, two] = replicas.map((redis) => new RateLimit({ r: 10 }, redis));
+    const who = someone();
+    const both = await Promise.all([
+      passed(one as RateLimit, who, 30),
+      passed(two as RateLimit, who, 30),
+    ]);
+    expect(both[0] + both[1]).toBe(10);
+  });
+
+  test('is counted by each replica for itself while Redis is away, without an error', async () => {
+    const server = await startTestRedis();
+    const redis = connect(server.url);
+    await ready(redis);
+    const limit = new RateLimit({ r: 10 }, redis);
+    expect(await passed(limit, someone(), 20)).toBe(10);
+    await server.stop();
+    await until('the connection is lost', () => redis.status !== 'ready');
+    expect(await passed(limit, someone(), 20)).toBe(10);
+  });
+
+  test('does not wait for a Redis that hangs', async () => {
+    const server = await startTestRedis();
+    const redis = connect(server.url);
+    await ready(redis);
+    const limit = new RateLimit({ r: 10 }, redis);
+    await limit.consume(someone());
+    process.kill(server.pid, 'SIGSTOP');
+    expect(await passed(limit, someone(), 20)).toBe(10);
+    // Once it was found silent, nobody waits for it at all.
+    expect(await passed(limit, someone(), 20)).toBe(10);
+    process.kill(server.pid, 'SIGCONT');
+    await server.stop();
+  });
+
+  test('survives a flush of everything', async () => {
+    const server = await startTestRedis();
+    const redis = connect(server.url);
+    await ready(redis);
+    const limit = new RateLimit({ r: 10 }, redis);
+    const who = someone();
+    expect(await passed(limit, who, 20)).toBe(10);
+    await redis.flushall();
+    expect(await passed(limit, who, 20)).toBe(10);
+    await server.stop();
+  });
+});
+
+describe('429', () => {
+  let app: TestApp | undefined;
+  afterAll(() => app?.stop());
+
+  test('on every route, in its envelope, with Retry-After', async () => {
+    app = await startTestApp({ roles: { standard: 3 } });
+    const native = { 'anthropic-version': '2023-06-01' };
+    const refused = async (response: Response) => {
+      const error = await errorOf(response, 429);
+      expect(error).toMatchObject({
+        type: 'rate_limit_exceeded',
+        code: 'rate_limit_exceeded',
+        retryable: true,
+      });
+      expect(error.message).toContain('3 requests per minute');
+      expect(Number(response.headers.get('retry-after'))).toBe(error.retry_after as number);
+    };
+    for (let n = 0; n < 3; n += 1) expect((await app.fetch('/v1/models')).status).toBe(200);
+    await refused(await app.fetch('/v1/models'));
+    await refused(await app.fetch('/v1/models/gpt-4o'));
+    await refused(await app.post('/v1/chat/completions', {}));
+    await refused(await app.manage('GET', '/balance'));
+    await refused(await app.manage('GET', '/api-keys'));
+    await refused(await app.manage('POST', '/api-keys', {}));
+    await refused(await app.manage('PATCH', '/api-keys/x', {}));
+    const answer = await app.post('/v1/messages', {}, native);
+    expect((await nativeErrorOf(answer, 429)).type).toBe('rate_limit_error');
+  });
+
+  test('is not said to whoever only asks whether Weir is alive', async () => {
+    expect((await fetch(`${app?.base_url}/healthz`)).status).toBe(200);
+  });
+});

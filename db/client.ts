@@ -35,7 +35,7 @@ export const POOLS = {
   /** Reads and small writes on behalf of a request. */
   requests: 16,
   /** Transactions of the money lane. */
-  lane: 4,
+  lane: 2,
   /** Timers, outbox, reaper and other workers. */
   background: 6,
   /** A single connection: migrations, probes, tests. */

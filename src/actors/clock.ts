@@ -14,9 +14,9 @@ export interface Ids {
   uuid(): string;
 }
 
-/** Waiting never keeps the process alive by itself. */
+/** Monotonic, so that a lease is not lengthened by a clock that is set back. Waiting keeps no process alive. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.timeOrigin + performance.now(),
   after(delayMs, callback) {
     const handle = setTimeout(callback, delayMs);
     handle.unref?.();

@@ -10,15 +10,11 @@ import {
   type ReservationOwner,
   type Settlement,
 } from './reservation.ts';
+import { Spend } from './spend.ts';
 import { type Ask, type Waiter, WaitingRoom } from './waiting-room.ts';
 
 /** How often a waiting ask is repeated if no hint arrives: hints may be lost, answers may not. */
 const ASK_AGAIN_MS = 100;
-/** A comfortable grant covers this many calls like the one in hand … */
-const SLACK_CALLS = 16;
-/** … or this much time at the key's recent rate, whichever is more. */
-const SLACK_MS = 5_000;
-
 export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
@@ -40,8 +36,7 @@ export class QuotaActor implements ReservationOwner {
   private readonly grant: Grant;
   private readonly waiting: WaitingRoom;
   private readonly recall = { asked: 0, acked: 0 };
-  /** What the key did lately, nano-USD: decides how much slack its grant has. */
-  private readonly spend = { sinceSweep: 0, perMs: 0, peakReserved: 0, touched: false };
+  private readonly spend = new Spend();
   /** Idle money beyond all comfort, found by the last sweep. */
   private surplus = 0;
   private talking: Promise<void> | undefined;
@@ -87,8 +82,13 @@ export class QuotaActor implements ReservationOwner {
    */
   tryReserve(amount: number): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerAway();
-    this.spend.touched = true;
-    const verdict = this.send({ type: 'RESERVE', amount });
+    this.spend.asked();
+    let verdict = this.send({ type: 'RESERVE', amount });
+    if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
+      // Whoever comes here was just authenticated with an active key: what this actor heard is older.
+      this.send({ type: 'STATUS_CHANGED', status: 'active' });
+      verdict = this.send({ type: 'RESERVE', amount });
+    }
     if (verdict.type === 'refused') throw refusal(verdict.reason, this.lastBound);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount);
@@ -124,7 +124,7 @@ export class QuotaActor implements ReservationOwner {
     actual: number,
   ): Promise<Settlement> {
     const { charge, overrun } = this.chargeLocally(grantId, reserved, actual);
-    this.spend.sinceSweep += charge;
+    this.spend.charged(charge);
     this.unsettled += 1;
     const committed = this.deps.lane.submit({
       type: 'SETTLE',
@@ -135,6 +135,10 @@ export class QuotaActor implements ReservationOwner {
       const answer = await committed;
       if (answer.type !== 'settled') throw new Error(`a charge was answered with ${answer.type}`);
       return { charged: answer.charged, overrun: answer.overrun };
+    } catch (error) {
+      // Refused by the database for what it is, not for the moment: a defect, and nobody's money.
+      if (grantId === this.grant.id) this.send({ type: 'UNBOOKED', amount: charge });
+      throw error;
     } finally {
       this.unsettled -= 1;
       if (this.waiting.size > 0) this.wake?.();
@@ -170,15 +174,13 @@ export class QuotaActor implements ReservationOwner {
 
   /** Called now and then: an idle key gives its grant back, a busy one what it does not need. */
   sweep(elapsedMs: number): void {
-    const { spend } = this;
     const { context } = this.snapshot;
-    spend.perMs = (spend.perMs + spend.sinceSweep / Math.max(1, elapsedMs)) / 2;
-    const comfort = Math.ceil(this.slackFor(0)) * 2;
+    // A hint that the money came back may have been lost: nobody stays exhausted for longer.
+    this.send({ type: 'LIMIT_CHANGED' });
+    const comfort = this.spend.slackFor(0) * 2;
     this.surplus = idleOf(context) > comfort * 2 ? idleOf(context) - comfort : 0;
-    if (!spend.touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
-    spend.sinceSweep = 0;
-    spend.peakReserved = Math.max(context.reserved, Math.floor(spend.peakReserved / 2));
-    spend.touched = false;
+    const touched = this.spend.sweep(elapsedMs, context.reserved);
+    if (!touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
     if (this.closeWanted || this.surplus > 0) this.talk();
   }
 
@@ -239,20 +241,13 @@ export class QuotaActor implements ReservationOwner {
   }
 
   private refillAhead(amount: number): void {
-    const { reserved } = this.snapshot.context;
-    if (reserved > this.spend.peakReserved) this.spend.peakReserved = reserved;
+    this.spend.reserved(this.snapshot.context.reserved);
     if (!this.isOpen('ample')) return;
-    const slack = Math.ceil(this.slackFor(amount));
+    const slack = this.spend.slackFor(amount);
     if (idleOf(this.snapshot.context) * 4 >= slack) return;
     this.send({ type: 'REFILL' });
     this.refillWanted = slack;
     this.talk();
-  }
-
-  /** What this key may need before the next look: by the call, by what ran, by what it spent. */
-  private slackFor(amount: number): number {
-    const { sinceSweep, perMs, peakReserved } = this.spend;
-    return Math.max(amount * SLACK_CALLS, peakReserved * 2, sinceSweep, perMs * SLACK_MS);
   }
 
   /** Idle money that others wait for, or that a key near its cap must not keep. */
@@ -301,7 +296,7 @@ export class QuotaActor implements ReservationOwner {
   /** Asks for the call that waits longest; answers the recall that is under way, if any. */
   private async askFor(waiter: Waiter, recallSeq: number | null): Promise<number | null> {
     const missing = Math.max(0, waiter.amount - idleOf(this.snapshot.context));
-    const want = Math.max(missing, this.waiting.total, Math.ceil(this.slackFor(waiter.amount)));
+    const want = Math.max(missing, this.waiting.total, this.spend.slackFor(waiter.amount));
     const answer = await this.grant.ask(missing, want, recallSeq);
     switch (answer.type) {
       case 'contended':

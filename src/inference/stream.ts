@@ -157,8 +157,14 @@ export class StreamRun {
     this.ended = true;
     if (this.cutShort) permit.abandoned();
     else permit.succeeded();
-    await this.settle(this.cutShort ? 'partial' : 'completed');
-    controller.enqueue(this.encoder.encode(this.held));
+    try {
+      await this.settle(this.cutShort ? 'partial' : 'completed');
+      controller.enqueue(this.encoder.encode(this.held));
+    } catch (error) {
+      // No answer is complete without its charge (P4).
+      this.deps.onError(error);
+      controller.enqueue(this.encoder.encode(this.errorText(error)));
+    }
     controller.close();
   }
 
@@ -179,15 +185,20 @@ export class StreamRun {
       this.deps.onError(unsettled);
     }
     this.deps.onError(error);
+    controller.enqueue(this.encoder.encode(this.errorText(error)));
+    controller.close();
+  }
+
+  /** The event that tells the client, in its dialect, that the answer is not whole. */
+  private errorText(error: unknown): string {
     const known = publicError(error);
     const { id, message } =
       known instanceof WeirError
         ? known
-        : { id: 'upstream_error' as const, message: 'The model provider broke off the answer.' };
+        : { id: 'upstream_error' as const, message: 'The answer broke off.' };
     const { type, nativeType } = ERRORS[id];
     const said = { type, native_type: nativeType, code: publicCode(id), message };
-    controller.enqueue(this.encoder.encode(this.deps.protocol.errorEvent(said)));
-    controller.close();
+    return this.deps.protocol.errorEvent(said);
   }
 
   /** P8: the upstream is stopped at once; what was produced is charged, the rest released. */

@@ -44,6 +44,8 @@ export type QuotaEvent =
   | { type: 'SETTLE'; reserved: number; actual: number }
   /** A call ended without anything delivered. */
   | { type: 'RELEASE'; reserved: number }
+  /** The ledger would not book a charge: it was never made. */
+  | { type: 'UNBOOKED'; amount: number }
   /** The shell asked the lane for more. */
   | { type: 'REFILL' }
   /** The committed row after a grant; `exact` = it has no slack beyond what was needed. */
@@ -114,6 +116,9 @@ export const quotaMachine = setup({
         verdict: { type: 'admitted' } as const,
       };
     }),
+    unbook: assign(({ context, event }) =>
+      event.type === 'UNBOOKED' ? { settled: context.settled - event.amount } : {},
+    ),
     takeGrant: assign(({ event }) =>
       event.type === 'GRANTED'
         ? { granted: event.granted, verdict: { type: 'admitted' } as const }
@@ -149,6 +154,7 @@ export const quotaMachine = setup({
   on: {
     SETTLE: { actions: 'charge' },
     RELEASE: { actions: 'release' },
+    UNBOOKED: { actions: 'unbook' },
     EXTEND: [{ guard: 'covered', actions: 'admit' }, { actions: 'sayShort' }],
     GRANTED: { actions: 'takeGrant' },
     RECALLED: { actions: 'giveBack' },

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { connectDatabase, type Database, type DatabaseSource } from '../../db/client.ts';
 import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
+import { ConfigurationError } from '../config/environment.ts';
 
 /** The database of this replica, migrated; one pool per purpose. */
 export interface Databases {
@@ -20,6 +21,12 @@ export async function openDatabases(
   dataDir: string,
   log: Logger,
 ): Promise<Databases> {
+  if (url && /[?&]pgbouncer=true/.test(url)) {
+    throw new ConfigurationError(
+      'DATABASE_URL leads to a transaction pooler, through which replicas cannot hear each other ' +
+        '(LISTEN). Connect directly or through a session pooler.',
+    );
+  }
   const embedded = url
     ? undefined
     : await startEmbeddedPostgres({ data_dir: join(dataDir, 'postgres'), log });

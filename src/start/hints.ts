@@ -27,6 +27,9 @@ export async function listenToHints(
         .catch(onError);
     },
     // After a lost connection: whatever was announced meanwhile was missed.
-    () => keys.forgetAll(),
+    () => {
+      keys.forgetAll();
+      for (const quota of quotas.all()) quota.moneyReturned();
+    },
   );
 }

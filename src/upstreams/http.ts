@@ -173,7 +173,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A count that an upstream reported; anything else counts as zero. */
+/** More tokens than any model reads or writes: whoever reports more is mistaken. */
+export const MAX_REPORTED_TOKENS = 20_000_000;
+
+/** A count that an upstream reported, within reason; anything else counts as zero. */
 export function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+  return isCount ? Math.min(value, MAX_REPORTED_TOKENS) : 0;
 }

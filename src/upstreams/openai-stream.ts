@@ -2,7 +2,7 @@ import type { StreamEvent, TokenUsage, UpstreamCall } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import { oneLine } from './events.ts';
 import { failureInside } from './failures.ts';
-import { count, isObject, parseObject } from './http.ts';
+import { isObject, parseObject } from './http.ts';
 import { producedBy, usageOf } from './openai-answer.ts';
 import { ChunkPublisher } from './publish.ts';
 import type { MeteredDialect } from './request.ts';
@@ -46,7 +46,8 @@ export class ChatStream implements MeteredDialect {
     }
     const chunk = parseObject(data);
     if (chunk['error'] || event === 'error') throw failureInside(this.call, data);
-    if (this.created === 0) this.created = count(chunk['created']);
+    const { created } = chunk;
+    if (this.created === 0 && typeof created === 'number') this.created = created;
     const usage = usageOf(chunk['usage']);
     if (usage) this.counted = usage;
     const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];

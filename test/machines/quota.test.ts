@@ -65,6 +65,7 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('REFUSED' as const), gone: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('RECALLED' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('SHRINK' as const), keep: fc.nat(100) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('UNBOOKED' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('REFILL' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('LIMIT_CHANGED' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('REPLACED' as const) }) },
@@ -144,6 +145,11 @@ function step(
           ? ({ type: 'SHRINK', keep } as const)
           : ({ type: 'RECALLED' } as const);
       return { event, verdict: { type: 'returned', amount } };
+    }
+    case 'UNBOOKED': {
+      const amount = Math.floor(model.settled / 2);
+      model.settled -= amount;
+      return { event: { type: 'UNBOOKED', amount } };
     }
     case 'REFILL':
       if (model.state === 'ample') model.state = 'refilling';

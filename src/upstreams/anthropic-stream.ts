@@ -4,7 +4,7 @@ import { oneLine } from './events.ts';
 import { failureInside } from './failures.ts';
 import { count, isObject, parseObject } from './http.ts';
 import { editMembers } from './json-members.ts';
-import { publish } from './publish.ts';
+import { hideModel, modelNames, publish } from './publish.ts';
 import type { MeteredDialect } from './request.ts';
 
 /** The events of one streamed message (Anthropic docs: Streaming). */
@@ -15,8 +15,11 @@ export class MessageStream implements MeteredDialect {
   private openBlock: unknown;
   private stopping = false;
   private done = false;
+  private names: string[];
 
-  constructor(private readonly call: UpstreamCall) {}
+  constructor(private readonly call: UpstreamCall) {
+    this.names = modelNames(undefined, call);
+  }
 
   usage(): TokenUsage | null {
     return this.isCounted ? this.counted : null;
@@ -63,7 +66,8 @@ export class MessageStream implements MeteredDialect {
         break;
     }
     const line = name ?? oneLine(type);
-    return { text: `event: ${line}\ndata: ${oneLine(text)}\n\n`, produced, final: this.stopping };
+    const shown = oneLine(hideModel(text, this.names, this.call.public_model));
+    return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping };
   }
 
   atEnd(): StreamEvent[] {
@@ -88,6 +92,7 @@ export class MessageStream implements MeteredDialect {
   private begin(data: string, message: unknown): string {
     if (!isObject(message)) return data;
     this.counted = usageOf(message['usage'], this.counted);
+    this.names = modelNames(message['model'], this.call);
     return editMembers(data, { message: (text) => publish(text, message, this.call) });
   }
 

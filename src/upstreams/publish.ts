@@ -21,8 +21,11 @@ export function publish(text: string, answer: Json, call: UpstreamCall): string 
   return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
 }
 
-/** The JSON texts of the names that must not be seen. */
-function modelNames(answered: unknown, { physical_model, public_model }: UpstreamCall): string[] {
+/** The JSON texts of the names that must not be seen: as configured, and as answered. */
+export function modelNames(
+  answered: unknown,
+  { physical_model, public_model }: UpstreamCall,
+): string[] {
   const names = new Set([physical_model, typeof answered === 'string' ? answered : '']);
   return [...names]
     .filter((name) => name !== '' && name !== public_model)
@@ -30,7 +33,7 @@ function modelNames(answered: unknown, { physical_model, public_model }: Upstrea
 }
 
 /** Replaces such names as values of a member `model`, at any depth. */
-function hideModel(text: string, names: readonly string[], public_model: string): string {
+export function hideModel(text: string, names: readonly string[], public_model: string): string {
   let result = text;
   for (const name of names) {
     if (!result.includes(name)) continue;

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { anyJson, anyNumber, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
+import { errorOf } from '../support/envelope.ts';
+
+let app: TestApp;
+let key_id = '';
+beforeAll(async () => {
+  app = await startTestApp();
+  key_id = await newKeyId();
+});
+afterAll(() => app.stop());
+
+async function newKeyId(): Promise<string> {
+  const response = await app.manage('POST', '/api-keys', {});
+  return ((await response.json()) as { id: string }).id;
+}
+
+/** The same bodies each time: what fails once fails again. */
+const SAMPLE = { numRuns: 5_000, seed: 20_261_121 };
+const RUNS = SAMPLE.numRuns;
+/** Requests under way at a time: a body costs little, a round trip much. */
+const AT_ONCE = 50;
+
+const anyDate = fc.oneof(
+  fc
+    .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  fc.constantFrom('2030-01-31T12:00:00Z', '9999-12-31T23:59:59-23:59', '0000-01-01T00:00:00Z'),
+  anyText,
+);
+const fields = {
+  name: anyText,
+  limitAmount: fc.oneof(anyNumber, fc.constant(null)),
+  limitCurrency: fc.constantFrom('USD', 'CNY', 'EUR', 'usd'),
+  models: fc.array(fc.oneof(fc.constant('gpt-4o'), anyText), { maxLength: 4 }),
+  expiresAt: fc.oneof(anyDate, fc.constant(null)),
+};
+const status = fc.constantFrom('active', 'inactive', 'suspended', 'revoked', 'deleted');
+
+const createBody = mutated(fc.record(fields, { requiredKeys: [] }));
+const patchBody = mutated(fc.record({ ...fields, status }, { requiredKeys: [] }));
+const anyKeyId = fc.oneof(
+  fc.constant(''),
+  fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
+);
+
+/** Sends all bodies, and checks that every answer is either a record or the envelope. */
+async function sendAll(
+  send: (body: unknown, index: number) => Promise<Response>,
+  bodies: unknown[],
+) {
+  const statuses = new Map<number, number>();
+  for (let start = 0; start < bodies.length; start += AT_ONCE) {
+    await Promise.all(
+      bodies.slice(start, start + AT_ONCE).map(async (body, offset) => {
+        const response = await send(body, start + offset);
+        statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+        if (response.status === 200) return expect(await response.json()).toHaveProperty('id');
+        expect([400, 404]).toContain(response.status);
+        await errorOf(response, response.status);
+      }),
+    );
+  }
+  return statuses;
+}
+
+describe('whatever is sent', () => {
+  test(`POST /v1/management/api-keys answers ${RUNS} bodies with a key or the envelope`, async () => {
+    const bodies = fc.sample(createBody, SAMPLE);
+    const statuses = await sendAll((body) => app.manage('POST', '/api-keys', body), bodies);
+    // Both ways are gone many times, or the bodies prove nothing.
+    expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
+    expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
+    expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
+  });
+
+  test(`PATCH /v1/management/api-keys/{keyId} answers ${RUNS} bodies with the key or the envelope`, async () => {
+    const bodies = fc.sample(patchBody, SAMPLE);
+    const ids = fc.sample(sometimes(anyKeyId), SAMPLE);
+    let revoked = 0;
+    const statuses = await sendAll(async (body, index) => {
+      const response = await app.manage('PATCH', `/api-keys/${ids[index] || key_id}`, body);
+      // A revoked key refuses too much to be of use.
+      if ((body as { status?: string } | null)?.status === 'revoked' && response.ok) {
+        revoked += 1;
+        key_id = await newKeyId();
+      }
+      return response;
+    }, bodies);
+    expect(revoked).toBeGreaterThan(0);
+    expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
+    expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
+    expect(statuses.get(404)).toBeGreaterThan(0);
+    expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
+  });
+
+  test('what was accepted is readable afterwards', async () => {
+    const response = await app.manage('GET', '/api-keys');
+    expect(response.status).toBe(200);
+    const { data } = (await response.json()) as { data: { limit_amount: number | null }[] };
+    for (const { limit_amount } of data) {
+      expect(limit_amount ?? 0).toBeGreaterThanOrEqual(0);
+      expect(limit_amount ?? 0).toBeLessThanOrEqual(100_000);
+    }
+  });
+});
+
+describe('whatever is no JSON', () => {
+  test('POST /v1/management/api-keys answers raw bytes with the envelope', async () => {
+    const bodies = fc.sample(fc.uint8Array({ maxLength: 200 }), { ...SAMPLE, numRuns: 500 });
+    await Promise.all(
+      bodies.map(async (bytes) => {
+        const response = await app.fetch('/v1/management/api-keys', {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            authorization: `Bearer ${app.credentials.management_token}`,
+          },
+          body: bytes,
+        });
+        expect((await errorOf(response, 400)).param).toBe('body');
+      }),
+    );
+  });
+
+  test('anyJson makes values of every kind', () => {
+    const kinds = new Set(fc.sample(anyJson, SAMPLE).map((value) => typeof value));
+    expect([...kinds].toSorted()).toEqual(['boolean', 'number', 'object', 'string']);
+  });
+});

@@ -42,11 +42,30 @@ export interface SettledLine {
  *
  * One JSON parameter instead of eighteen arrays: measured faster, and the driver needs no array types.
  */
-export function settleInline(
+export async function settleInline(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
 ): Promise<SettledLine[]> {
-  return sql<SettledLine[]>`
+  const { booked, absorbed } = await bookNew(sql, lines);
+  const rows = new Map(lines.map((line) => [line.id, line as SettledLine]));
+  for (const row of absorbed) rows.set(row.id, row);
+  if (booked < rows.size) {
+    // Only a repetition comes here; looking in the same statement would cost every batch a join.
+    const ids = [...rows.keys()];
+    const before = await sql<SettledLine[]>`
+      select id, charged_nano_usd, overrun_nano_usd from usage_line
+      where id = any(${ids}::uuid[])`;
+    return [...before];
+  }
+  return [...rows.values()];
+}
+
+/** How many lines are new, and those of them that were booked otherwise than asked. */
+async function bookNew(
+  sql: Sql | TransactionSql,
+  lines: readonly InlineLine[],
+): Promise<{ booked: number; absorbed: SettledLine[] }> {
+  const rows = await sql<{ booked: number; absorbed: SettledLine[] | null }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(lines)}::text::json) as line(
         id uuid, request_id uuid, organization_id text, key_id text, grant_id uuid, scene text,
@@ -80,8 +99,9 @@ export function settleInline(
       ) as total
       where quota_grant.id = total.grant_id
     )
-    select id, charged_nano_usd, overrun_nano_usd from inserted
-    union all
-    select id, charged_nano_usd, overrun_nano_usd from usage_line
-    where id in (select id from input)`;
+    select count(*)::int4 as booked,
+      json_agg(json_build_object('id', inserted.id, 'charged_nano_usd', charged_nano_usd,
+        'overrun_nano_usd', overrun_nano_usd)) filter (where locked.status <> 'open') as absorbed
+    from inserted join locked on locked.id = inserted.grant_id`;
+  return { booked: rows[0]?.booked ?? 0, absorbed: rows[0]?.absorbed ?? [] };
 }

@@ -1,0 +1,160 @@
+/** What stands between the load and the simulator: nothing, nginx, Portkey, Weir. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/ports.ts';
+import { until } from '../test/support/until.ts';
+import { type RunningWeir, startWeir } from '../test/support/weir.ts';
+import type { Target } from './load.ts';
+import { findProgram } from './programs.ts';
+
+const PORTKEY = fileURLToPath(
+  new URL('./node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),
+);
+const PATH = '/openai/v1/chat/completions';
+const UPSTREAM_KEY = 'sim-bench';
+
+export interface Contender {
+  name: 'direct' | 'nginx' | 'portkey' | 'weir';
+  target(stream: boolean): Target;
+  stop(): Promise<void>;
+}
+
+export const body = (stream: boolean) =>
+  JSON.stringify({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: 'Hello, how are you? [[sim tokens=20]]' }],
+    ...(stream ? { stream: true } : {}),
+  });
+
+const headers = (key: string, more: Record<string, string> = {}) => ({
+  'Content-Type': 'application/json',
+  Authorization: `Bearer ${key}`,
+  ...more,
+});
+
+export function direct(simulatorUrl: string): Contender {
+  return {
+    name: 'direct',
+    target: (stream) => ({
+      url: simulatorUrl + PATH,
+      headers: headers(UPSTREAM_KEY),
+      body: body(stream),
+    }),
+    stop: async () => undefined,
+  };
+}
+
+/** `proxy_pass` with upstream keep-alive and one worker, no logging, no buffering of streams. */
+export async function nginx(simulatorUrl: string, folder: string): Promise<Contender> {
+  const program = await findProgram('nginx');
+  const port = await freePort();
+  const home = join(folder, 'nginx');
+  mkdirSync(home);
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(home, name)};`)
+    .join('\n  ');
+  const config = join(home, 'nginx.conf');
+  writeFileSync(
+    config,
+    `worker_processes 1;
+daemon off;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+pid ${join(home, 'pid')};
+error_log stderr crit;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  ${temp}
+  upstream simulator { server ${new URL(simulatorUrl).host}; keepalive 512; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://simulator;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+    }
+  }
+}
+`,
+  );
+  const child = Bun.spawn([program.path, '-c', config, '-p', home, '-e', 'stderr'], {
+    env: { ...process.env, ...program.env },
+    stdout: 'ignore',
+    stderr: 'inherit',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await listening(url);
+  return {
+    name: 'nginx',
+    target: (stream) => ({ url: url + PATH, headers: headers(UPSTREAM_KEY), body: body(stream) }),
+    stop: () => ended(child),
+  };
+}
+
+/** The open-source gateway from npm, without authentication, limits or accounting. */
+export async function portkey(simulatorUrl: string): Promise<Contender> {
+  const port = await freePort();
+  const child = Bun.spawn(['node', PORTKEY, `--port=${port}`, '--headless'], {
+    env: { ...process.env, NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: 'localhost,127.0.0.1' },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await listening(url);
+  const route = {
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${simulatorUrl}/openai/v1`,
+  };
+  return {
+    name: 'portkey',
+    target: (stream) => ({
+      url: `${url}/v1/chat/completions`,
+      headers: headers(UPSTREAM_KEY, route),
+      body: body(stream),
+    }),
+    stop: () => ended(child),
+  };
+}
+
+/** Weir as it is deployed: its own process, its own PostgreSQL with fsync, everything on. */
+export async function weir(simulatorUrl: string): Promise<Contender & { weir: RunningWeir }> {
+  const running = await startWeir({
+    env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
+    config: `channels:
+  - id: bench
+    protocol: openai
+    base_url: ${simulatorUrl}/openai/v1
+    api_key: ${UPSTREAM_KEY}
+    max_concurrency: 10000
+    models: { gpt-4o-mini: gpt-4o-mini-physical }
+roles: { standard: 10000000 }
+`,
+  });
+  return {
+    name: 'weir',
+    weir: running,
+    target: (stream) => ({
+      url: `http://127.0.0.1:${running.port}/v1/chat/completions`,
+      headers: headers(running.api_key),
+      body: body(stream),
+    }),
+    stop: () => running.stop(),
+  };
+}
+
+async function listening(url: string): Promise<void> {
+  await until(`${url} listens`, () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+async function ended(child: { kill(): void; exited: Promise<number> }): Promise<void> {
+  child.kill();
+  await child.exited;
+}

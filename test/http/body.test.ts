@@ -83,7 +83,8 @@ describe.each(TARGETS)('the body of $name', (target) => {
   });
 
   test('415: compressed', async () => {
-    await refused(415, 'Content-Encoding', '{}', { ...NATIVE, 'content-encoding': 'gzip' });
+    const compressed = Bun.gzipSync(new TextEncoder().encode('{}'));
+    await refused(415, 'Content-Encoding', compressed, { ...NATIVE, 'content-encoding': 'gzip' });
   });
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/vnd.api+json'])(

@@ -71,7 +71,18 @@ describe('an unknown route', () => {
     expect(error.message.length).toBeLessThan(300);
   });
 
-  test('HEAD is answered without a body', async () => {
+  test('HEAD is answered without a body, like GET', async () => {
+    for (const path of ['/healthz', '/v1/models', '/v1/models/gpt-4o', '/v1/management/balance']) {
+      const authorization = path.includes('management')
+        ? `Bearer ${app.credentials.management_token}`
+        : `Bearer ${app.credentials.api_key}`;
+      const response = await app.fetch(path, { method: 'HEAD', headers: { authorization } });
+      expect({ path, status: response.status }).toEqual({ path, status: 200 });
+      expect(await response.text()).toBe('');
+    }
+  });
+
+  test('HEAD of what does not exist is answered without a body', async () => {
     const response = await app.fetch('/', { method: 'HEAD' });
     expect(response.status).toBe(404);
     expect(await response.text()).toBe('');

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { bootstrap } from '../../db/bootstrap.ts';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import {
+  findKeyByHash,
+  findKeyById,
+  findManagedKey,
+  insertKey,
+  KEY_CHANNEL,
+  listKeys,
+  type NewKey,
+  updateKey,
+} from '../../db/keys.ts';
+import { findTokenByHash, readBalance } from '../../db/organizations.ts';
+import { hashCredential, newId } from '../../db/secrets.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (version) => {
+  let database: TestDatabase;
+  let pool: Database;
+  let organization_id = '';
+  beforeAll(async () => {
+    database = await createTestDatabase(version);
+    pool = connectDatabase(database.url, { pool: 'requests' });
+    const first = await bootstrap(pool.orm, { balance_nano_usd: 5 });
+    const key = await findKeyByHash(pool.orm, hashCredential(first?.api_key ?? ''));
+    organization_id = key?.organization_id ?? '';
+  });
+  afterAll(async () => {
+    await pool.close();
+    await database.drop();
+  });
+
+  async function addKey(more: Partial<NewKey> = {}): Promise<string> {
+    const id = newId('key');
+    const key = { id, organization_id, name: 'n', key_hash: id, key_prefix: 'sk-…' };
+    await insertKey(pool.orm, {
+      ...key,
+      limit_nano_usd: null,
+      models: [],
+      expires_at: null,
+      ...more,
+    });
+    return id;
+  }
+
+  test('find a key by its hash and by its id, with the role of its organization', async () => {
+    const expires_at = new Date('2031-01-01T00:00:00.123Z');
+    const id = await addKey({ models: ['a', 'b,"{}'], expires_at });
+    const record = await findKeyByHash(pool.orm, id);
+    expect(record).toEqual({
+      id,
+      organization_id,
+      status: 'active',
+      models: ['a', 'b,"{}'],
+      expires_at,
+      requests_per_minute: null,
+      role: 'standard',
+    });
+    expect(await findKeyById(pool.orm, id)).toEqual(record as NonNullable<typeof record>);
+    expect(await findKeyByHash(pool.orm, 'unknown')).toBeUndefined();
+    expect(await findTokenByHash(pool.orm, 'unknown')).toBeUndefined();
+  });
+
+  test('show a key to its own organization only', async () => {
+    const id = await addKey();
+    expect((await findManagedKey(pool.orm, organization_id, id))?.id).toBe(id);
+    expect(await findManagedKey(pool.orm, 'org_other', id)).toBeUndefined();
+    expect(await listKeys(pool.orm, 'org_other')).toEqual([]);
+    expect(await updateKey(pool.orm, 'org_other', id, { name: 'theirs' })).toBe(false);
+    expect((await findManagedKey(pool.orm, organization_id, id))?.name).toBe('n');
+  });
+
+  test('keep the enforced ceiling at what is out until it comes back', async () => {
+    const id = await addKey({ limit_nano_usd: 100 });
+    await database.sql`update api_key set used_nano_usd = 20, held_nano_usd = 30 where id = ${id}`;
+    const ceilings = [];
+    for (const limit_nano_usd of [40, 50, 60, null, 0]) {
+      await updateKey(pool.orm, organization_id, id, { limit_nano_usd });
+      const [row] = await database.sql`select ceiling_nano_usd from api_key where id = ${id}`;
+      ceilings.push(row?.['ceiling_nano_usd']);
+    }
+    expect(ceilings).toEqual([50, 50, 60, null, 50]);
+  });
+
+  test('announce a change with its commit, and what changed nothing not at all', async () => {
+    const heard: string[] = [];
+    const listener = connectDatabase(database.url, { pool: 'single' });
+    await listener.sql.listen(KEY_CHANNEL, (payload) => heard.push(payload));
+    const id = await addKey();
+    await updateKey(pool.orm, organization_id, 'key_unknown', { name: 'x' });
+    await updateKey(pool.orm, organization_id, id, { name: 'x' });
+    await until('the change is announced', () => heard.length > 0);
+    expect(heard).toEqual([id]);
+    await listener.close();
+  });
+
+  test('never bring a revoked key back', async () => {
+    const id = await addKey();
+    const update = (status: 'active' | 'revoked') =>
+      updateKey(pool.orm, organization_id, id, { status });
+    expect(await update('revoked')).toBe(true);
+    expect(await update('active')).toBe(false);
+    expect(await update('revoked')).toBe(true);
+    expect((await findKeyById(pool.orm, id))?.status).toBe('revoked');
+  });
+
+  test('read the balance', async () => {
+    expect(await readBalance(pool.orm, organization_id)).toEqual({
+      deposited: 5,
+      available: 5,
+      held: 0,
+      settled: 0,
+    });
+    expect(await readBalance(pool.orm, 'org_unknown')).toBeUndefined();
+  });
+});

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase } from '../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
-import type { Quotas } from '../../src/actors/quotas.ts';
+import { systemClock, systemIds } from '../../src/actors/clock.ts';
+import { Lane } from '../../src/actors/lane.ts';
+import { Quotas } from '../../src/actors/quotas.ts';
 import { KEY_TTL_MS, KeyRing } from '../../src/http/auth/key-ring.ts';
 import { listenToHints } from '../../src/start/hints.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
@@ -189,12 +191,16 @@ describe('the keys in memory', () => {
     const { id, secret } = await addKey();
     const replica = connectDatabase(app.database.url, { pool: 'background' });
     const keys = new KeyRing(replica.orm, Date.now);
-    const quotas = { find: () => undefined } as unknown as Quotas;
-    await listenToHints(replica.sql, {
-      quotas,
-      keys,
-      onError: (error) => app.reported.push(error),
+    const onError = (error: unknown) => void app.reported.push(error);
+    const quotas = new Quotas({
+      lane: new Lane({ sql: replica.sql, clock: systemClock, onError }),
+      clock: systemClock,
+      ids: systemIds,
+      replicaId: () => 'replica_other',
+      mayAdmit: () => true,
+      onFenced: () => undefined,
     });
+    await listenToHints(replica.sql, { quotas, keys, onError });
     const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
     expect((await keys.authenticate(request, false)).id).toBe(id);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
@@ -204,6 +210,7 @@ describe('the keys in memory', () => {
         (error) => error.id === 'expired_api_key',
       ),
     );
+    await quotas.close();
     await replica.close();
   });
 

@@ -1,0 +1,80 @@
+/**
+ * The management interface's API keys, as a client handles them.
+ */
+import { expect } from 'bun:test';
+import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
+import type { TestApp } from './app.ts';
+
+/** The API key record of the specification. */
+export interface KeyRecord {
+  id: string;
+  name: string;
+  key_prefix: string;
+  status: string;
+  limit_amount: number | null;
+  used_amount: number;
+  models: string[];
+  expires_at: string | null;
+  last_used_at: string | null;
+  created_at: string;
+  /** The full key, in the answer to its creation. */
+  key?: string;
+}
+
+export interface KeyList {
+  object: string;
+  data: KeyRecord[];
+}
+
+/** The key that an answer shows, which must be a 200. */
+export async function record(response: Response): Promise<KeyRecord> {
+  const body = await response.json();
+  expect({ status: response.status, body }).toEqual({ status: 200, body });
+  return body as KeyRecord;
+}
+
+export class ManagedKeys {
+  constructor(private readonly app: () => TestApp) {}
+
+  create(body: unknown = {}): Promise<Response> {
+    return this.app().manage('POST', '/api-keys', body);
+  }
+
+  patch(id: string, body: unknown): Promise<Response> {
+    return this.app().manage('PATCH', `/api-keys/${id}`, body);
+  }
+
+  async add(body: unknown = {}): Promise<KeyRecord> {
+    return record(await this.create(body));
+  }
+
+  async list(): Promise<KeyList> {
+    return (await (await this.app().manage('GET', '/api-keys')).json()) as KeyList;
+  }
+
+  async find(id: string): Promise<KeyRecord | undefined> {
+    return (await this.list()).data.find((key) => key.id === id);
+  }
+
+  /** Another organization with a key and a management token of its own. */
+  async addStranger(): Promise<{ key_id: string; token: string }> {
+    const { sql } = this.app().database;
+    const [organization_id, key_id, token] = [newId('org'), newId('key'), newCredential('mt')];
+    await sql`insert into organization ${sql({ id: organization_id, name: 'strangers' })}`;
+    await sql`insert into api_key ${sql({
+      id: key_id,
+      organization_id,
+      name: 'theirs',
+      key_hash: hashCredential(newCredential('sk')),
+      key_prefix: 'sk-thei…',
+    })}`;
+    await sql`insert into access_token ${sql({
+      id: newId('token'),
+      kind: 'management',
+      organization_id,
+      token_hash: hashCredential(token),
+      token_prefix: shownPrefix(token),
+    })}`;
+    return { key_id, token };
+  }
+}

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { MAX_INFERENCE_BODY_BYTES, MAX_MANAGEMENT_BODY_BYTES } from '../../src/http/body.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+
+/** A busy machine may need longer than the default of 5 s. */
+setDefaultTimeout(60_000);
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,9 +1,20 @@
 /** What Bun and Elysia do unless they are kept from it. Each of these once broke a gateway. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { connect } from 'node:net';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf } from '../support/envelope.ts';
 import { until } from '../support/until.ts';
+
+/** A busy machine may need longer than the default of 5 s. */
+setDefaultTimeout(60_000);
 
 let app: TestApp;
 const unhandled: unknown[] = [];
@@ -54,7 +65,7 @@ describe('Bun’s idle time-out of 10 s', () => {
     ]);
     expect(late).toEqual({ late: true });
     expect(paused).toBe('first last');
-  }, 60_000);
+  });
 });
 
 describe('Bun’s 413 without a body', () => {

@@ -8,6 +8,9 @@ export const MAX_BATCH_COMMANDS = 512;
 export const MAX_QUEUED_COMMANDS = 20_000;
 /** A command that may give up does so after this long without a database. */
 export const PATIENCE_MS = 2_000;
+/** After a batch of this size more is on its way: waiting a moment makes the next one worth its commit. */
+const BUSY_BATCH = 8;
+const GATHER_MS = 2;
 const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;
 
@@ -65,7 +68,11 @@ export class GroupCommit<Command, Answer> {
   private async run(): Promise<void> {
     // One turn later, so that commands of the same tick share a transaction.
     await Promise.resolve();
-    while (this.queue.length > 0) await this.runBatch(this.queue.splice(0, MAX_BATCH_COMMANDS));
+    while (this.queue.length > 0) {
+      const batch = this.queue.splice(0, MAX_BATCH_COMMANDS);
+      await this.runBatch(batch);
+      if (batch.length >= BUSY_BATCH) await this.pause(GATHER_MS);
+    }
     this.running = undefined;
   }
 

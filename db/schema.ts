@@ -141,7 +141,6 @@ export const replica = pgTable(
   'replica',
   {
     id: text('id').primaryKey(),
-    epoch: bigint('epoch', { mode: 'number' }).generatedAlwaysAsIdentity().notNull(),
     status: text('status', { enum: ['alive', 'dead'] })
       .notNull()
       .default('alive'),

@@ -96,6 +96,8 @@ async function runTests(
     [
       process.execPath,
       'test',
+      // Bun does not read a time-out from bunfig.toml.
+      '--timeout=60000',
       // One process per core, each file in a global object of its own. It also notices a test that
       // ends its process, which a plain run takes for success.
       '--parallel',

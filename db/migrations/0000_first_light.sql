@@ -130,7 +130,6 @@ CREATE TABLE "quota_grant" (
 --> statement-breakpoint
 CREATE TABLE "replica" (
 	"id" text PRIMARY KEY NOT NULL,
-	"epoch" bigint GENERATED ALWAYS AS IDENTITY (sequence name "replica_epoch_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"status" text DEFAULT 'alive' NOT NULL,
 	"lease_until" timestamp with time zone NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL

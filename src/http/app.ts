@@ -8,12 +8,15 @@ import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, updateApiKey } from './management/keys.ts';
 import { messages } from './messages/route.ts';
+import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
 
 export interface AppDeps extends InferenceRouteDeps {
   orm: Orm;
   /** True while requests can be served. */
   isReady: () => boolean;
+  /** Figures of this replica. */
+  metrics: () => Metric[];
   /** Told of every error before it is rendered. Must not throw. */
   onError: ErrorReport;
 }
@@ -44,6 +47,7 @@ function routes(deps: AppDeps): Route[] {
   return [
     openai('/healthz', { GET: () => json({ status: 'ok' }) }),
     openai('/readyz', { GET: () => readiness(deps) }),
+    openai('/metrics', { GET: metrics(deps.metrics) }),
     openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
     { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
     openai('/v1/models', { GET: listModels(deps) }),

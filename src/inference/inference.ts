@@ -2,7 +2,7 @@ import type { ChannelPermit } from '../actors/channel.ts';
 import type { Channels } from '../actors/channels.ts';
 import type { Quotas } from '../actors/quotas.ts';
 import type { Reservation } from '../actors/reservation.ts';
-import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
+import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { anthropicProtocol } from '../upstreams/anthropic.ts';
 import type { ProtocolName, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
@@ -62,8 +62,7 @@ export class Inference {
 
   /** True if a key may call a model and a channel would take the call now (P13). */
   isCallable(model: CatalogueModel, key: Caller): boolean {
-    const allowed = key.models.length === 0 || key.models.includes(model.id);
-    return allowed && this.deps.channels.canServe(model.id);
+    return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
   }
 
   private async complete(

@@ -2,12 +2,13 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
+import { Audit } from '../actors/audit.ts';
 import { Channels } from '../actors/channels.ts';
 import { systemClock, systemIds } from '../actors/clock.ts';
 import { Lane } from '../actors/lane.ts';
 import { Quotas } from '../actors/quotas.ts';
 import { Replica } from '../actors/replica.ts';
-import type { Environment } from '../config/environment.ts';
+import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { demoInstallation, type Installation, installationOf } from '../config/installation.ts';
 import { parseWeirYaml } from '../config/weir-yaml.ts';
 import { WeirError } from '../errors/weir-error.ts';
@@ -75,13 +76,19 @@ export async function startWeir(environment: Environment, log: Logger): Promise<
 async function openInstallation(configured: string | undefined) {
   const file = configured ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file) {
-    const installation = installationOf(
-      parseWeirYaml(readFileSync(file, 'utf8'), process.env, file),
-    );
+    const installation = installationOf(parseWeirYaml(readConfig(file), process.env, file));
     return { installation, stopUpstream: async () => undefined };
   }
   const simulator = await startSimulator();
   return { installation: demoInstallation(simulator.url), stopUpstream: () => simulator.stop() };
+}
+
+function readConfig(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError(`WEIR_CONFIG cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function firstRun(environment: Environment, databases: Databases): Promise<FirstRun | undefined> {
@@ -124,11 +131,31 @@ async function startActors(databases: Databases, installation: Installation, log
     random: Math.random,
     onError: (error, requestId) => logError(log, error, requestId),
   });
+  const audit = new Audit({
+    sql: databases.background.sql,
+    clock: systemClock,
+    onImbalance: (imbalances) => log.error({ imbalances }, 'the books do not add up'),
+    onError,
+  });
   return {
     replica,
     keys,
     inference,
+    metrics: () => [
+      {
+        name: 'weir_ledger_imbalances',
+        help: 'Organizations, keys, grants and holds whose books do not add up; must be 0.',
+        value: audit.imbalances,
+      },
+      {
+        name: 'weir_lane_depth',
+        help: 'Ledger commands that wait for their commit.',
+        value: lane.depth,
+      },
+      { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
+    ],
     async stop() {
+      await audit.stop();
       await quotas.close();
       await lane.drain();
       await replica.stop();

@@ -183,6 +183,12 @@ describe('the life of a call', () => {
       expect((call?.at ?? 0) + (call?.aborted_at_ms ?? 1e9) - leftAt).toBeLessThan(1_000);
     });
 
+    test('P15: the figures of a replica can be scraped, and name nobody', async () => {
+      const text = await (await fetch(`${installation.weir.base_url}/metrics`)).text();
+      expect(text).toContain('weir_lane_depth 0');
+      expect(text).not.toMatch(/openai|org_|key_/);
+    });
+
     test('P15: every settled line has one billing transaction, and lines sum to the used amount', async () => {
       const key = await newKey();
       await Promise.all(Array.from({ length: 20 }, async () => (await chat(key, 'Hi')).text()));

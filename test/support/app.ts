@@ -74,6 +74,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),
+    metrics: () => [],
     isReady: () => test_app.ready,
     onError: (error) => test_app.reported.push(error),
   }).listen({ port: 0, hostname: '127.0.0.1' });

@@ -1,0 +1,24 @@
+import type { Handler } from './endpoint.ts';
+
+/** One figure of this replica, in the words of the Prometheus text format. */
+export interface Metric {
+  name: string;
+  help: string;
+  /** undefined = not known yet; left out. */
+  value: number | undefined;
+}
+
+/** `GET /metrics`: counts only; nothing names an organization, a key or a channel (P5, P6). */
+export function metrics(read: () => Metric[]): Handler {
+  return () => {
+    const lines = read()
+      .filter(({ value }) => value !== undefined)
+      .map(
+        ({ name, help, value }) =>
+          `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`,
+      );
+    return new Response(lines.join(''), {
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+    });
+  };
+}

@@ -26,10 +26,13 @@ export function modelNames(
   answered: unknown,
   { physical_model, public_model }: UpstreamCall,
 ): string[] {
-  const names = new Set([physical_model, typeof answered === 'string' ? answered : '']);
-  return [...names]
-    .filter((name) => name !== '' && name !== public_model)
-    .map((name) => JSON.stringify(name));
+  const names: string[] = [];
+  if (physical_model !== public_model) names.push(JSON.stringify(physical_model));
+  const isAnother = answered !== physical_model && answered !== public_model;
+  if (typeof answered === 'string' && answered !== '' && isAnother) {
+    names.push(JSON.stringify(answered));
+  }
+  return names;
 }
 
 /** Replaces such names as values of a member `model`, at any depth. */

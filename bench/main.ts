@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '64' },
+    connections: { type: 'string', default: '256' },
     'no-write': { type: 'boolean', default: false },
   },
 });

@@ -87,7 +87,7 @@ async function bookNew(
         case when locked.status = 'open' then charged_nano_usd else 0 end,
         case when locked.status = 'open' then overrun_nano_usd
              else overrun_nano_usd + charged_nano_usd end,
-        weir_now()
+        (select weir_now())
       from input join locked on locked.id = input.grant_id
       on conflict (id) do nothing
       returning id, grant_id, charged_nano_usd, overrun_nano_usd

@@ -1,0 +1,181 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import {
+  answerOf,
+  chunks,
+  nativeEvents,
+  refusal,
+  UPSTREAM_HEADERS,
+} from '../support/upstream-answers.ts';
+import { streamed } from '../upstreams/upstream.ts';
+
+/** A busy machine may need longer than the default of 5 s. */
+setDefaultTimeout(60_000);
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.answer = answerOf;
+});
+
+const ROUTES = [
+  {
+    path: '/v1/chat/completions',
+    model: 'gpt-4o-mini',
+    own: { physical: 'canary-model-small', secret: 'canary-secret-openai' },
+  },
+  {
+    path: '/v1/messages',
+    model: 'claude-haiku-4-5',
+    own: { physical: 'canary-model-haiku', secret: 'canary-secret-anthropic' },
+  },
+];
+
+describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, model, own }) => {
+  const { physical } = own;
+  const ask = (more: object = {}) =>
+    gateway.post(path, {
+      model,
+      max_tokens: 500,
+      messages: [{ role: 'user', content: 'hello' }],
+      ...more,
+    });
+
+  /** The body of an answer in which no canary is. */
+  async function clean(response: Response, status: number): Promise<string> {
+    const text = await response.text();
+    expect({ status: response.status, text }).toEqual({ status, text });
+    const headers = JSON.stringify([...response.headers]);
+    expect(headers + text).not.toMatch(/canary/i);
+    for (const name of UPSTREAM_HEADERS) expect(response.headers.get(name)).toBeNull();
+    expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+    return text;
+  }
+
+  test('200: in a whole answer', async () => {
+    const response = await ask();
+    const answer = JSON.parse(await clean(response, 200));
+    expect(answer.model).toBe(model);
+    const id = response.headers.get('x-request-id')?.slice('req_'.length) ?? '';
+    expect(answer.id).toEndWith(id);
+  });
+
+  test('200: in a stream', async () => {
+    const text = await clean(await ask({ stream: true }), 200);
+    expect(text).toContain('answer.');
+    expect(text).toContain(JSON.stringify(model));
+  });
+
+  test('200: under another name that the upstream gives the model', async () => {
+    gateway.upstream.answer = async (asked) => {
+      const response = answerOf(asked);
+      const text = (await response.text()).replaceAll(physical, 'canary-model-2031-01-01');
+      return new Response(text, { headers: response.headers });
+    };
+    await clean(await ask(), 200);
+    await clean(await ask({ stream: true }), 200);
+  });
+
+  test('200: in a stream that breaks in its middle', async () => {
+    const events = path.endsWith('messages') ? nativeEvents(physical) : chunks(physical);
+    gateway.upstream.answer = () => streamed(events.slice(0, 4), true);
+    const text = await clean(await ask({ stream: true }), 200);
+    expect(text).toContain('A whole ');
+    expect(text).toContain('"error"');
+  });
+
+  test('200: in a stream that ends with an error of the upstream', async () => {
+    const events = path.endsWith('messages') ? nativeEvents(physical) : chunks(physical);
+    const refused = (await refusal(own, 500).json()) as object;
+    const error = JSON.stringify({ type: 'error', ...refused });
+    gateway.upstream.answer = () =>
+      streamed([...events.slice(0, 4), `event: error\ndata: ${error}\n\n`]);
+    const text = await clean(await ask({ stream: true }), 200);
+    expect(text).toContain('A whole ');
+    expect(text).toContain('"error"');
+  });
+
+  test.each([false, true])('400: in a refusal of the request, stream: %p', async (stream) => {
+    const words = `${physical} does not like temperature`;
+    gateway.upstream.answer = () => refusal(own, 400, { message: words, param: 'temperature' });
+    const { error } = JSON.parse(await clean(await ask({ stream }), 400));
+    // What helps the caller stays.
+    expect(error).toMatchObject({ param: 'temperature' });
+    expect(error.message).toBe(`${model} does not like temperature`);
+  });
+
+  test('400: in a refusal with every name in it', async () => {
+    gateway.upstream.answer = () => refusal(own, 400);
+    const { error } = JSON.parse(await clean(await ask(), 400));
+    expect(error.message).toContain(model);
+  });
+
+  /** One call on a Weir of its own: what an upstream does wrong counts against its channel. */
+  async function onceAnswered(answer: () => Response, stream: boolean): Promise<Response> {
+    const fresh = await startGateway();
+    try {
+      fresh.upstream.answer = answer;
+      const messages = [{ role: 'user', content: 'hello' }];
+      const response = await fresh.post(path, { model, stream, max_tokens: 9, messages });
+      return new Response(await response.text(), response);
+    } finally {
+      await fresh.stop();
+    }
+  }
+
+  test.each([
+    [401, { code: 'invalid_api_key' }, 503],
+    [403, {}, 503],
+    [404, { code: 'model_not_found' }, 502],
+    [429, { type: 'rate_limit_error' }, 429],
+    [500, {}, 502],
+    [529, { type: 'overloaded_error' }, 502],
+  ])('in what becomes of its own %d', async (status, error, expected) => {
+    const response = await onceAnswered(
+      () => refusal(own, status, error, { 'retry-after': '3' }),
+      false,
+    );
+    const said = JSON.parse(await clean(response, expected));
+    expect(said.error.retryable).toBe(true);
+    expect(response.headers.get('x-should-retry')).toBe('true');
+    expect(response.headers.get('retry-after')).toBe(said.error.retry_after?.toString() ?? null);
+  });
+
+  test.each([
+    ['no JSON', () => new Response('<html>canary-host</html>')],
+    ['an empty body', () => new Response('')],
+    ['a redirect', () => Response.redirect('https://canary-host.internal/v1')],
+    ['an array', () => Response.json(['canary'])],
+    ['nothing of what is needed', () => Response.json({ id: 'canary' })],
+  ])('502: in what becomes of %s', async (_what, answer) => {
+    for (const stream of [false, true]) await clean(await onceAnswered(answer, stream), 502);
+  });
+});
+
+test('P5: the upstream gets its own key and nothing of the client’s', async () => {
+  gateway.upstream.asked.length = 0;
+  const headers = { cookie: 'a=b', 'x-forwarded-for': '10.1.2.3', 'user-agent': 'client/1' };
+  for (const { path, model } of ROUTES) {
+    const body = { model, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] };
+    expect((await gateway.post(path, body, { headers })).status).toBe(200);
+  }
+  expect(gateway.upstream.asked).toHaveLength(ROUTES.length);
+  for (const { headers: got } of gateway.upstream.asked) {
+    const all = JSON.stringify([...got]);
+    expect(all).toContain('canary-secret-');
+    expect(all).not.toContain(gateway.api_key);
+    for (const name of ['cookie', 'x-forwarded-for']) expect(got.get(name)).toBeNull();
+    expect(got.get('user-agent')).not.toBe('client/1');
+  }
+});

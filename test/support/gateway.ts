@@ -55,7 +55,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     WEIR_BOOTSTRAP_BALANCE_USD: String(balance_usd),
   });
   const errors: string[] = [];
-  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
+  const serializers = { error: pino.stdSerializers.err };
+  const log = pino(
+    { level: 'error', serializers },
+    { write: (line: string) => void errors.push(line) },
+  );
   const weir = await startWeir(environment, log);
   const { first_run, base_url } = weir;
   if (!first_run) throw new Error('a fresh database was not empty');

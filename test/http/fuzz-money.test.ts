@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import fc from 'fast-check';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { anyJson, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
+import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import type { KeyList, KeyRecord } from '../support/managed-keys.ts';
+import { until } from '../support/until.ts';
+import { answerOf, chunks, nativeEvents } from '../support/upstream-answers.ts';
+import { streamed } from '../upstreams/upstream.ts';
+
+/** A busy machine may need longer than the default of 5 s. */
+setDefaultTimeout(60_000);
+
+/** Few, so that one call whose place is not given back is soon missed. */
+const MAX_CONCURRENCY = 60;
+const AT_ONCE = 40;
+const SAMPLE = { numRuns: 5_000, seed: 20_261_122 };
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({ max_concurrency: MAX_CONCURRENCY });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.answer = answerOf;
+});
+
+const ROUTES = [
+  { path: '/v1/chat/completions', model: 'gpt-4o-mini', errorOf, role: 'developer' },
+  { path: '/v1/messages', model: 'claude-haiku-4-5', errorOf: nativeErrorOf, role: 'user' },
+];
+
+interface Balance {
+  total_deposited: number;
+  available: number;
+  held: number;
+  used: number;
+}
+
+test.each(ROUTES)(
+  'P1: whatever is sent to $path, money is conserved and nothing breaks',
+  async ({ path, model, role, ...route }) => {
+    const anyContent = fc.oneof(
+      anyText,
+      fc.array(fc.oneof(fc.record({ type: fc.constant('text'), text: anyText }), anyJson), {
+        maxLength: 3,
+      }),
+    );
+    const body = mutated(
+      fc.record({
+        model: fc.constant(model),
+        max_tokens: fc.integer({ min: 1, max: 4_000 }),
+        messages: fc.array(
+          fc.record({ role: fc.constantFrom('user', 'assistant', role), content: anyContent }),
+          { minLength: 1, maxLength: 3 },
+        ),
+        stream: sometimes(fc.boolean()),
+        temperature: sometimes(fc.double({ min: 0, max: 1, noNaN: true })),
+        system: sometimes(anyText),
+        tools: sometimes(fc.array(fc.record({ type: anyText, function: anyJson }))),
+        metadata: sometimes(fc.dictionary(anyText, anyJson, { maxKeys: 3 })),
+        cache_control: sometimes(fc.record({ type: fc.constantFrom('no_cache', 'ephemeral') })),
+        stream_options: sometimes(fc.record({ include_usage: sometimes(fc.boolean()) })),
+      }),
+    );
+    const bodies = fc.sample(body, SAMPLE);
+    const statuses = new Map<number, number>();
+    for (let start = 0; start < bodies.length; start += AT_ONCE) {
+      await Promise.all(
+        bodies.slice(start, start + AT_ONCE).map(async (each) => {
+          const response = await gateway.post(path, each);
+          statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+          if (response.status !== 200) return void (await route.errorOf(response, 400));
+          const text = await response.text();
+          expect(text).toContain('answer.');
+          expect(text).not.toContain('canary');
+        }),
+      );
+    }
+    expect([...statuses.keys()].sort()).toEqual([200, 400]);
+    for (const count of statuses.values()) expect(count).toBeGreaterThan(SAMPLE.numRuns / 50);
+    expect(await findImbalances(gateway.database.sql)).toEqual([]);
+    // Nobody left here, and the upstream was always right: there is nothing to complain about.
+    expect(gateway.errors).toEqual([]);
+  },
+);
+
+test.each(ROUTES)(
+  'P8: whenever clients of $path leave, their money and their places come back',
+  async ({ path, model }) => {
+    const events = path === '/v1/messages' ? nativeEvents(model) : chunks(model);
+    let turn = 0;
+    gateway.upstream.answer = async (asked) => {
+      turn += 1;
+      if (turn % 3 === 0) return answerOf(asked);
+      await Bun.sleep(turn % 7);
+      const silence = asked.aborted.then(() => new Response());
+      if (!JSON.parse(asked.text).stream) return silence;
+      const said = events.slice(0, turn % events.length);
+      const body = new ReadableStream({
+        async start(controller) {
+          for (const event of said) controller.enqueue(new TextEncoder().encode(event));
+          await asked.aborted;
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: streamed([]).headers });
+    };
+    const { key } = await gateway.manage<KeyRecord>('POST', '/api-keys', { limitAmount: 50 });
+    const headers = { authorization: `Bearer ${key}` };
+    const messages = [{ role: 'user', content: 'hello' }];
+    for (let round = 0; round < 8; round += 1) {
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async (_, n) => {
+          const leave = new AbortController();
+          setTimeout(() => leave.abort(), n);
+          const body = { model, messages, max_tokens: 50, stream: n % 2 === 0 };
+          await gateway
+            .post(path, body, { headers, signal: leave.signal })
+            .then((response) => response.text())
+            .catch(() => undefined);
+        }),
+      );
+    }
+    expect(turn).toBeGreaterThan(AT_ONCE);
+    expect(await findImbalances(gateway.database.sql)).toEqual([]);
+  },
+);
+
+test('P1, P8: after all of that nothing is held, and every place on the channels is free', async () => {
+  const { sql } = gateway.database;
+  // An idle key gives its grant back, and a key is not idle while a call of it is in flight.
+  await until('every grant is closed', async () => {
+    const [row] = await sql<{ open: number }[]>`
+      select count(*)::int as open from quota_grant where status = 'open'`;
+    return row?.open === 0;
+  });
+  expect(await findImbalances(sql)).toEqual([]);
+  const balance = await gateway.manage<Balance>('GET', '/balance');
+  const nano = (usd: number) => Math.round(usd * 1e9);
+  expect(balance.held).toBe(0);
+  expect(nano(balance.used)).toBeGreaterThan(0);
+  expect(nano(balance.available) + nano(balance.used)).toBe(nano(balance.total_deposited));
+  const { data } = await gateway.manage<KeyList>('GET', '/api-keys');
+  const used = data.reduce((sum, { used_amount }) => sum + nano(used_amount), 0);
+  expect(used).toBe(nano(balance.used));
+  for (const { path, model } of ROUTES) {
+    // All at the same time: the upstream answers when the last place is taken.
+    let arrived = 0;
+    const full = Promise.withResolvers<void>();
+    gateway.upstream.answer = async (asked) => {
+      arrived += 1;
+      if (arrived === MAX_CONCURRENCY) full.resolve();
+      await full.promise;
+      return answerOf(asked);
+    };
+    const messages = [{ role: 'user', content: 'hi' }];
+    const answers = await Promise.all(
+      Array.from({ length: MAX_CONCURRENCY }, async () => {
+        const response = await gateway.post(path, { model, max_tokens: 9, messages });
+        // A place that was not given back would leave the others waiting for ever.
+        if (response.status !== 200) full.resolve();
+        await response.text();
+        return response.status;
+      }),
+    );
+    expect(answers).toEqual(answers.map(() => 200));
+  }
+});

@@ -8,6 +8,9 @@ export const KEY_CHANNEL = 'weir_key_changed';
 /** More keys than this an organization does not have; the list is not paginated (spec). */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 
+/** Names this use of PostgreSQL's two-part advisory locks; the other part is an organization. */
+const KEY_CREATION_LOCK = 7_301;
+
 export type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
 /** A key as authentication needs it. */
@@ -121,10 +124,17 @@ export interface NewKey {
 
 /** False if the organization has as many keys as it may have. */
 export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
-  const owned = await orm.$count(apiKey, eq(apiKey.organization_id, key.organization_id));
-  if (owned >= MAX_KEYS_PER_ORGANIZATION) return false;
-  await orm.insert(apiKey).values({ ...key, ceiling_nano_usd: key.limit_nano_usd });
-  return true;
+  return orm.transaction(async (tx) => {
+    // One creation at a time, or many at once would all count the same. Not the organization's row:
+    // money moves under that lock.
+    await tx.execute(
+      sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK}, hashtext(${key.organization_id}))`,
+    );
+    const owned = await tx.$count(apiKey, eq(apiKey.organization_id, key.organization_id));
+    if (owned >= MAX_KEYS_PER_ORGANIZATION) return false;
+    await tx.insert(apiKey).values({ ...key, ceiling_nano_usd: key.limit_nano_usd });
+    return true;
+  });
 }
 
 export interface KeyChanges {

@@ -143,6 +143,24 @@ describe('POST /v1/management/api-keys', () => {
     expect(error.message).toContain('10000');
     await crowded.stop();
   });
+
+  test('400: no more keys than that, however many are created at once', async () => {
+    const crowded = await startTestApp();
+    await crowded.database.sql`
+      insert into api_key (id, organization_id, name, key_hash, key_prefix)
+      select 'key_' || n, ${crowded.organization_id}, 'n', 'h' || n, 'sk-…'
+      from generate_series(1, 9990) n`;
+    const answers = await Promise.all(
+      Array.from(
+        { length: 30 },
+        async () => (await crowded.manage('POST', '/api-keys', {})).status,
+      ),
+    );
+    // One key is the organization's first.
+    expect(answers.filter((status) => status === 200)).toHaveLength(9);
+    expect(answers.filter((status) => status === 400)).toHaveLength(21);
+    await crowded.stop();
+  });
 });
 
 describe('GET /v1/management/api-keys', () => {

@@ -6,12 +6,12 @@ import { type ErrorReport, endpoint, type Handler, json, type RequestContext } f
 import { type ErrorFamily, renderError } from './errors/render.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
-import { createApiKey, listApiKeys, updateApiKey } from './management/keys.ts';
+import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
 
-export interface AppDeps extends InferenceRouteDeps {
+export interface AppDeps extends InferenceRouteDeps, ManagementDeps {
   orm: Orm;
   /** True while requests can be served. */
   isReady: () => boolean;

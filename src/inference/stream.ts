@@ -56,6 +56,8 @@ export class StreamRun {
   private covered: number;
   private held = '';
   private ended = false;
+  /** The client went away: the controller takes nothing any more. */
+  private left = false;
   private pending: StreamEvent[] | undefined;
 
   constructor(private readonly deps: StreamDeps) {
@@ -159,13 +161,13 @@ export class StreamRun {
     else permit.succeeded();
     try {
       await this.settle(this.cutShort ? 'partial' : 'completed');
-      controller.enqueue(this.encoder.encode(this.held));
+      this.send(controller, this.held);
     } catch (error) {
       // No answer is complete without its charge (P4).
       this.deps.onError(error);
-      controller.enqueue(this.encoder.encode(this.errorText(error)));
+      this.send(controller, this.errorText(error));
     }
-    controller.close();
+    if (!this.left) controller.close();
   }
 
   /** The upstream broke off in the middle: charge what was delivered, and say so in the stream. */
@@ -185,8 +187,12 @@ export class StreamRun {
       this.deps.onError(unsettled);
     }
     this.deps.onError(error);
-    controller.enqueue(this.encoder.encode(this.errorText(error)));
-    controller.close();
+    this.send(controller, this.errorText(error));
+    if (!this.left) controller.close();
+  }
+
+  private send(controller: ReadableStreamDefaultController<Uint8Array>, text: string): void {
+    if (!this.left) controller.enqueue(this.encoder.encode(text));
   }
 
   /** The event that tells the client, in its dialect, that the answer is not whole. */
@@ -203,6 +209,7 @@ export class StreamRun {
 
   /** P8: the upstream is stopped at once; what was produced is charged, the rest released. */
   private async clientLeft(): Promise<void> {
+    this.left = true;
     if (this.ended) return;
     this.ended = true;
     this.deps.abort.abort();

@@ -141,6 +141,8 @@ async function startActors(databases: Databases, installation: Installation, log
     replica,
     keys,
     inference,
+    onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
+      quotas.find(id)?.keyChanged(status),
     metrics: () => [
       {
         name: 'weir_ledger_imbalances',

@@ -21,6 +21,8 @@ export interface ManagementDeps {
   orm: Orm;
   keys: KeyRing;
   rateLimit: RateLimit;
+  /** Told of a change before it is answered: this replica's quota actor does not wait for the echo. */
+  onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
 
 const validateCreate = validator(CreateKeySchema);
@@ -115,6 +117,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
         hint: 'Create a new key.',
       });
     }
+    if (isChange) deps.onKeyChanged?.(key.id, key.status);
     return json(keyRecord(key));
   };
 }

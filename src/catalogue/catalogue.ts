@@ -1,44 +1,100 @@
-import type { ProtocolName } from '../upstreams/contract.ts';
+import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import type { GenerationContract } from './contracts/contract.ts';
+import { contractOf, offersOf } from './contracts/families.ts';
+import type { GenerationScene } from './contracts/inputs.ts';
+import {
+  type ChatFamily,
+  CLIENT_PROTOCOLS,
+  type GenerationFamily,
+  isChatFamily,
+  sceneOf,
+} from './families.ts';
+import { type GenerationPrice, generationPrice } from './generation-price.ts';
 import { type TokenPrice, tokenPrice } from './price.ts';
-import type { Category, ModelDeclaration } from './schema.ts';
+import type { Category, ModelDeclaration, Offers } from './schema.ts';
 
-/** A public model: what clients name, what it costs and which protocol its family speaks. */
-export interface CatalogueModel {
+interface PublicModel {
   readonly id: string;
   readonly category: Category;
   readonly owned_by: string;
-  readonly family: ModelDeclaration['family'];
+  /** Unix seconds. */
   readonly created: number;
+  readonly aliases: readonly string[];
+  readonly declaration: ModelDeclaration;
+}
+
+/** A model that talks, and which protocol its family speaks. */
+export interface ChatModel extends PublicModel {
+  readonly kind: 'chat';
+  readonly family: ChatFamily;
+  /** Tokens. */
   readonly context_window: number;
   readonly max_output_tokens: number;
-  readonly aliases: readonly string[];
   readonly price: TokenPrice;
-  readonly declaration: ModelDeclaration;
   readonly protocol: ProtocolName;
 }
+
+/** A model that makes images, videos or music. */
+export interface GenerationModel extends PublicModel {
+  readonly kind: 'generation';
+  readonly family: GenerationFamily;
+  readonly scene: GenerationScene;
+  readonly price: GenerationPrice;
+  /** What it offers, its family's defaults filled in. */
+  readonly offers: Offers;
+  readonly contract: GenerationContract;
+  /** Every call answers `pending` at once, whatever was asked. */
+  readonly by_task: boolean;
+  /** A generation that takes longer has failed. */
+  readonly deadline_ms: number;
+}
+
+/** A public model: what clients name and what it costs. */
+export type CatalogueModel = ChatModel | GenerationModel;
 
 /** Where a declaration says nothing. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
-
-const PROTOCOLS: Record<ModelDeclaration['family'], ProtocolName> = {
-  'openai-chat': 'openai',
-  'anthropic-messages': 'anthropic',
+const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
+  image: 10 * 60,
+  video: 30 * 60,
+  music: 15 * 60,
 };
 
 function modelOf(declaration: ModelDeclaration): CatalogueModel {
-  return {
+  const { family } = declaration;
+  const known = {
     id: declaration.id,
     category: declaration.category,
     owned_by: declaration.owned_by,
-    family: declaration.family,
     created: declaration.created ?? 0,
+    aliases: declaration.aliases ?? [],
+    declaration,
+  };
+  if (!isChatFamily(family)) return { ...known, ...generationModel(family, declaration) };
+  return {
+    ...known,
+    kind: 'chat',
+    family,
     context_window: declaration.context_window ?? DEFAULT_CONTEXT_WINDOW,
     max_output_tokens: declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
-    aliases: declaration.aliases ?? [],
     price: tokenPrice(declaration.price),
-    declaration,
-    protocol: PROTOCOLS[declaration.family],
+    protocol: CLIENT_PROTOCOLS[family],
+  };
+}
+
+function generationModel(family: GenerationFamily, declaration: ModelDeclaration) {
+  const scene = sceneOf(family) ?? 'image';
+  const offers = offersOf(family, declaration.offers);
+  return {
+    kind: 'generation' as const,
+    family,
+    scene,
+    offers,
+    price: generationPrice(declaration.price),
+    contract: contractOf(family, declaration.id, offers),
+    by_task: offers.by_task ?? scene !== 'image',
+    deadline_ms: (offers.deadline_s ?? DEFAULT_DEADLINE_S[scene]) * 1_000,
   };
 }
 
@@ -56,8 +112,14 @@ export class Catalogue {
   private readonly models: readonly CatalogueModel[];
   private readonly byName = new Map<string, CatalogueModel>();
 
-  /** Later declarations override earlier ones of the same id. */
-  constructor(declarations: readonly ModelDeclaration[]) {
+  /**
+   * Later declarations override earlier ones of the same id. `defaults` = the model of a create call
+   * that names none, by scene.
+   */
+  constructor(
+    declarations: readonly ModelDeclaration[],
+    readonly defaults: Readonly<Partial<Record<GenerationScene, string>>> = {},
+  ) {
     const byId = new Map(declarations.map((each) => [each.id, modelOf(each)]));
     this.models = [...byId.values()];
     for (const model of this.models) {

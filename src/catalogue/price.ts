@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../upstreams/contract.ts';
-import type { TokenPriceDeclaration } from './schema.ts';
+import type { PriceDeclaration } from './schema.ts';
 
 /**
  * Prices as integers: pico-USD (10⁻¹² USD) a token. A price list speaks of USD per million tokens,
@@ -19,18 +19,25 @@ const PICO_PER_NANO = 1_000;
 /** More tokens than any call has: keeps a search inside what is counted exactly. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** The declared price (USD per million tokens) in pico-USD; a missing cache price is the input's. */
-export function tokenPrice(declared: TokenPriceDeclaration): TokenPrice {
-  const input = pico(declared.input_usd_per_mtok);
+/**
+ * The declared price (USD per million tokens) in pico-USD; a missing cache price is the input's.
+ * Throws where input or output have no price: nothing is free by omission.
+ */
+export function tokenPrice(declared: PriceDeclaration): TokenPrice {
+  const { input_usd_per_mtok, output_usd_per_mtok } = declared;
+  if (input_usd_per_mtok === undefined || output_usd_per_mtok === undefined) {
+    throw new Error('a price by tokens needs input_usd_per_mtok and output_usd_per_mtok');
+  }
   return {
-    input,
-    cached_input: pico(declared.cached_input_usd_per_mtok ?? declared.input_usd_per_mtok),
-    cache_write: pico(declared.cache_write_usd_per_mtok ?? declared.input_usd_per_mtok),
-    output: pico(declared.output_usd_per_mtok),
+    input: picoPerToken(input_usd_per_mtok),
+    cached_input: picoPerToken(declared.cached_input_usd_per_mtok ?? input_usd_per_mtok),
+    cache_write: picoPerToken(declared.cache_write_usd_per_mtok ?? input_usd_per_mtok),
+    output: picoPerToken(output_usd_per_mtok),
   };
 }
 
-function pico(usdPerMtok: number): number {
+/** USD per million tokens as pico-USD a token. */
+export function picoPerToken(usdPerMtok: number): number {
   const exact = usdPerMtok * PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK;
   const rounded = Math.round(exact);
   // 1.1 × 10⁶ is not whole in binary; what is truly below a pico-USD is rounded up, never to free.

@@ -1,4 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { VIDEO_OPERATIONS } from './contracts/inputs.ts';
+import { FAMILIES } from './families.ts';
 
 /** Categories of the spec (Resources, Model object). */
 export const CATEGORIES = [
@@ -15,18 +17,84 @@ export const CATEGORIES = [
   'translation',
 ] as const;
 
-/** A family's models share one contract and one client protocol. */
-export const FAMILIES = ['openai-chat', 'anthropic-messages'] as const;
-
+/** Dearer than this is a slip of the pen. */
 const usdPerMtok = Type.Number({ minimum: 0, maximum: 1_000 });
+const usd = Type.Number({ minimum: 0, maximum: 1_000 });
 
-/** What a million tokens cost, USD. Without a price of its own a cached token costs like any other. */
-export const TokenPriceSchema = Type.Object(
+/** A price for some calls of a model, e.g. for those of one resolution. */
+const PriceTierSchema = Type.Object(
   {
-    input_usd_per_mtok: usdPerMtok,
+    /** Parameters of the checked request that must all be so. */
+    when: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+    /** In the unit of the price. */
+    usd,
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * What a model costs. By tokens: USD per million; without a price of its own a cached token costs
+ * like any other. Or by what is made: one of `usd_per_image`, `_second`, `_song`, `_request`; the
+ * first tier that fits a call replaces it.
+ */
+export const PriceSchema = Type.Object(
+  {
+    input_usd_per_mtok: Type.Optional(usdPerMtok),
     cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
-    output_usd_per_mtok: usdPerMtok,
+    image_input_usd_per_mtok: Type.Optional(usdPerMtok),
+    output_usd_per_mtok: Type.Optional(usdPerMtok),
+    usd_per_image: Type.Optional(usd),
+    /** Beside `usd_per_image`: each million pixels after an image's first. */
+    usd_per_further_megapixel: Type.Optional(usd),
+    usd_per_second: Type.Optional(usd),
+    usd_per_song: Type.Optional(usd),
+    usd_per_request: Type.Optional(usd),
+    tiers: Type.Optional(Type.Array(PriceTierSchema, { maxItems: 100 })),
+  },
+  { additionalProperties: false },
+);
+
+const names = (maxItems = 100) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems });
+
+/** What a model offers within its family's contract; what is left out is as its family has it. */
+export const OffersSchema = Type.Object(
+  {
+    operations: Type.Optional(
+      Type.Array(Type.Union(VIDEO_OPERATIONS.map((each) => Type.Literal(each))), { minItems: 1 }),
+    ),
+    /** Optional parameters that the model takes, beyond those that each of its family takes. */
+    parameters: Type.Optional(names()),
+    /** Images of one request. */
+    max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    prompt_optional: Type.Optional(Type.Boolean()),
+    /** The first of each list is what is taken where a call says nothing. */
+    sizes: Type.Optional(names()),
+    aspect_ratios: Type.Optional(names()),
+    resolutions: Type.Optional(names()),
+    /** Seconds of output. */
+    durations: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 3_600 }))),
+    /** Output is as long as the source: seconds that a source may have. */
+    max_source_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
+    output_audio: Type.Optional(Type.Boolean({ description: 'What is taken if nothing is said.' })),
+    max_reference_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
+    max_reference_videos: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
+    max_reference_audios: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
+    /** Takes `data:` URIs. */
+    inline_inputs: Type.Optional(Type.Boolean()),
+    actions: Type.Optional(
+      Type.Array(Type.Union([Type.Literal('MUSIC'), Type.Literal('LYRICS')]), { minItems: 1 }),
+    ),
+    /** Songs that one request yields. */
+    songs: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    /** Every call answers `pending` at once. */
+    by_task: Type.Optional(Type.Boolean()),
+    /** A call may ask for a task with `async`. */
+    async: Type.Optional(Type.Boolean()),
+    /** A generation that takes longer has failed. */
+    deadline_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   },
   { additionalProperties: false },
 );
@@ -44,7 +112,8 @@ export const ModelSchema = Type.Object(
     context_window: Type.Optional(Type.Integer({ minimum: 1 })),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-    price: TokenPriceSchema,
+    price: PriceSchema,
+    offers: Type.Optional(OffersSchema),
     pricing_provenance: Type.Optional(
       Type.Object({ source: Type.String(), date: Type.String() }, { additionalProperties: false }),
     ),
@@ -60,5 +129,6 @@ export const ModelOverrideSchema = Type.Object(
 
 export type ModelDeclaration = Static<typeof ModelSchema>;
 export type ModelOverride = Static<typeof ModelOverrideSchema>;
-export type TokenPriceDeclaration = Static<typeof TokenPriceSchema>;
+export type PriceDeclaration = Static<typeof PriceSchema>;
+export type Offers = Static<typeof OffersSchema>;
 export type Category = (typeof CATEGORIES)[number];

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
+import { CHAT_PROTOCOLS, GENERATION_PROTOCOL_NAMES } from '../upstreams/protocol-names.ts';
 
 /** A day in milliseconds is more than any upstream call takes, and less than a timer can hold. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
@@ -10,9 +11,10 @@ const ChannelSchema = Type.Object(
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
       description: 'Name of the channel: lower case, digits, - and _. Never shown to clients.',
     }),
-    protocol: Type.Union([Type.Literal('openai'), Type.Literal('anthropic')], {
-      description: 'What the upstream speaks.',
-    }),
+    protocol: Type.Union(
+      [...CHAT_PROTOCOLS, ...GENERATION_PROTOCOL_NAMES].map((name) => Type.Literal(name)),
+      { description: 'What the upstream speaks.' },
+    ),
     base_url: Type.String({
       pattern: '^https?://[^/@\\s]+',
       description: 'Where the upstream is, e.g. https://api.example.com/v1.',

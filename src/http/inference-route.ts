@@ -1,13 +1,13 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Validator } from '../errors/validate.ts';
 import type { Inference } from '../inference/inference.ts';
-import type { ProtocolName } from '../upstreams/contract.ts';
+import type { ProtocolName } from '../upstreams/protocol-names.ts';
 import type { KeyRing } from './auth/key-ring.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { resolveModel } from './resolve-model.ts';
-import type { Validator } from './validate.ts';
 
 /** What the routes need of the inference floor. */
 export type InferencePort = Pick<Inference, 'run' | 'isCallable'>;

@@ -1,30 +1,70 @@
-import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
+import {
+  type Catalogue,
+  type CatalogueModel,
+  type ChatModel,
+  type GenerationModel,
+  isAllowed,
+} from '../catalogue/catalogue.ts';
+import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { suggestModels } from '../catalogue/suggest.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Caller } from '../inference/call.ts';
-import type { ProtocolName } from '../upstreams/contract.ts';
+import type { ProtocolName } from '../upstreams/protocol-names.ts';
 
-const ROUTES: Record<ProtocolName, string> = {
+const CHAT_ROUTES: Record<ProtocolName, string> = {
   openai: '/v1/chat/completions',
   anthropic: '/v1/messages',
 };
+const GENERATION_ROUTES: Record<GenerationScene, string> = {
+  image: '/v1/images/generations',
+  video: '/v1/videos/generations',
+  music: '/v1/music/generations',
+};
 
-/**
- * The model that a call names. Throws WeirError: `model_not_found` with models that this key can
- * call now (P13), `model_not_allowed`, or 400 where another route serves the model.
- */
+type IsCallable = (model: CatalogueModel, key: Caller) => boolean;
+
+/** The model that a chat call names. Throws like `resolve`. */
 export function resolveModel(
   catalogue: Catalogue,
   name: string,
   key: Caller,
   protocol: ProtocolName,
-  isCallable: (model: CatalogueModel, key: Caller) => boolean,
-): CatalogueModel {
+  isCallable: IsCallable,
+): ChatModel {
+  const isServedHere = (model: CatalogueModel): model is ChatModel =>
+    model.kind === 'chat' && model.protocol === protocol;
+  return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isServedHere, isCallable);
+}
+
+/** The model that a create call names, or the scene's default. Throws like `resolve`. */
+export function resolveGenerationModel(
+  catalogue: Catalogue,
+  name: string | undefined,
+  key: Caller,
+  scene: GenerationScene,
+  isCallable: IsCallable,
+): GenerationModel {
+  const isServedHere = (model: CatalogueModel): model is GenerationModel =>
+    model.kind === 'generation' && model.scene === scene;
+  const asked = name ?? catalogue.defaults[scene] ?? '';
+  return resolve(catalogue, asked, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
+}
+
+/**
+ * The model of a name. Throws WeirError: `model_not_found` with models that this key can call now
+ * (P13), `model_not_allowed`, or 400 where another route serves the model.
+ */
+function resolve<Served extends CatalogueModel>(
+  catalogue: Catalogue,
+  name: string,
+  key: Caller,
+  route: string,
+  isServedHere: (model: CatalogueModel) => model is Served,
+  isCallable: IsCallable,
+): Served {
   const model = catalogue.find(name);
   if (!model) {
-    const callable = catalogue
-      .all()
-      .filter((each) => each.protocol === protocol && isCallable(each, key));
+    const callable = catalogue.all().filter((each) => isServedHere(each) && isCallable(each, key));
     throw new WeirError('model_not_found', `The model ${quoted(name)} does not exist.`, {
       param: 'model',
       ...suggestModels(name, callable),
@@ -37,12 +77,13 @@ export function resolveModel(
       hint: 'Add the model to the key’s models with the management API, or use another key.',
     });
   }
-  if (model.protocol !== protocol) {
-    throw new WeirError(
-      'invalid_request',
-      `${quoted(name)} is not available on ${ROUTES[protocol]}.`,
-      { param: 'model', hint: `Use ${ROUTES[model.protocol]}.` },
-    );
+  if (!isServedHere(model)) {
+    const proper =
+      model.kind === 'chat' ? CHAT_ROUTES[model.protocol] : GENERATION_ROUTES[model.scene];
+    throw new WeirError('invalid_request', `${quoted(name)} is not available on ${route}.`, {
+      param: 'model',
+      hint: `Use ${proper}.`,
+    });
   }
   return model;
 }

@@ -1,5 +1,5 @@
 import type { Ask } from '../actors/waiting-room.ts';
-import type { CatalogueModel } from '../catalogue/catalogue.ts';
+import type { ChatModel } from '../catalogue/catalogue.ts';
 import { maxPriceOf, outputTokensFor, priceOf, type TokenPrice } from '../catalogue/price.ts';
 import type { TokenUsage } from '../upstreams/contract.ts';
 import { inputTokensAtMost, inputTokensCounted } from './tokens.ts';
@@ -17,7 +17,7 @@ export class Budget {
   private counted: number | undefined;
 
   constructor(
-    model: CatalogueModel,
+    model: ChatModel,
     private readonly body: Readonly<Record<string, unknown>>,
     body_text: string,
   ) {
@@ -71,7 +71,7 @@ export class Budget {
 }
 
 /** The price of a call as the catalogue has it. */
-export function charge(model: CatalogueModel, usage: TokenUsage): number {
+export function charge(model: ChatModel, usage: TokenUsage): number {
   return priceOf(usage, model.price);
 }
 

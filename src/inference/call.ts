@@ -1,7 +1,8 @@
 import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
 import type { Consumption, Reservation } from '../actors/reservation.ts';
-import type { CatalogueModel } from '../catalogue/catalogue.ts';
-import type { ProtocolName, TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
+import type { ChatModel } from '../catalogue/catalogue.ts';
+import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
+import type { ProtocolName } from '../upstreams/protocol-names.ts';
 import { charge } from './budget.ts';
 import { countTokens } from './tokens.ts';
 
@@ -19,7 +20,7 @@ export interface InferenceCall {
   /** UUID; also the billing transaction of the call. */
   readonly request_id: string;
   readonly key: Caller;
-  readonly model: CatalogueModel;
+  readonly model: ChatModel;
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
   readonly stream: boolean;

@@ -5,8 +5,9 @@ import type { Reservation } from '../actors/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { anthropicProtocol } from '../upstreams/anthropic.ts';
-import type { ProtocolName, UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
 import { openaiProtocol } from '../upstreams/openai.ts';
+import type { ProtocolName } from '../upstreams/protocol-names.ts';
 import { Budget } from './budget.ts';
 import {
   type Caller,
@@ -145,6 +146,7 @@ export class Inference {
       .all()
       .filter(
         (model) =>
+          model.kind === 'chat' &&
           model.id !== call.model.id &&
           model.category === call.model.category &&
           model.protocol === call.protocol &&

@@ -3,6 +3,8 @@
  * `UpstreamProtocol`; nothing above this floor knows a provider's wire format.
  */
 
+import type { ChannelProtocol, ProtocolName } from './protocol-names.ts';
+
 /** Where a channel's calls go. The key is a secret: never logged, never in an error. */
 export interface UpstreamTarget {
   readonly channel_id: string;
@@ -132,12 +134,10 @@ export interface UpstreamProtocol {
   errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 
-export type ProtocolName = 'openai' | 'anthropic';
-
 /** A connection to an upstream account, as `weir.yaml` declares it (design 8). */
 export interface ChannelConfig {
   readonly id: string;
-  readonly protocol: ProtocolName;
+  readonly protocol: ChannelProtocol;
   readonly base_url: string;
   readonly api_key: string;
   /** Lower is tried first. */

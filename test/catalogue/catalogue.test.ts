@@ -38,7 +38,7 @@ describe('the catalogue', () => {
       declare('one'),
       declare('two', { family: 'anthropic-messages' }),
     ]);
-    expect(catalogue.all().map(({ protocol }) => protocol)).toEqual(['openai', 'anthropic']);
+    expect(catalogue.all()).toMatchObject([{ protocol: 'openai' }, { protocol: 'anthropic' }]);
   });
 });
 

@@ -147,7 +147,8 @@ async function compare(
 ): Promise<KillReport> {
   const ledger = await readLedger(data);
   const violations = ledger.imbalances.map((each) => `${each.what} is off by ${each.nano_usd}`);
-  const price = new Catalogue(builtInModels()).find('gpt-4o-mini')?.price;
+  const model = new Catalogue(builtInModels()).find('gpt-4o-mini');
+  const price = model?.kind === 'chat' ? model.price : undefined;
   const upstream = new Map(booked.map((call) => [call.client_reference, call]));
   const lines = new Map(ledger.lines.map((line) => [line.request_id, line]));
   if (lines.size !== ledger.lines.length) violations.push('a request was charged twice');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { FAMILY_PROTOCOLS } from '../../src/catalogue/families.ts';
 import { demoInstallation, installationOf, mergeModels } from '../../src/config/installation.ts';
 import { parseWeirYaml } from '../../src/config/weir-yaml.ts';
 
@@ -77,7 +78,8 @@ describe('the demo', () => {
   test('a model’s protocol is its channel’s', () => {
     for (const channel of demo.channels) {
       for (const id of Object.keys(channel.models)) {
-        expect(demo.catalogue.find(id)?.protocol).toBe(channel.protocol);
+        const family = demo.catalogue.find(id)?.family;
+        expect(family && FAMILY_PROTOCOLS[family]).toContain(channel.protocol);
       }
     }
   });

@@ -1,6 +1,6 @@
+import { validator } from '../../errors/validate.ts';
 import type { Handler } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
-import { validator } from '../validate.ts';
 import { ChatRequestSchema } from './schema.ts';
 
 /** `POST /v1/chat/completions` (spec: Chat and responses). */

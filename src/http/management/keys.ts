@@ -8,12 +8,12 @@ import {
   updateKey,
 } from '../../../db/keys.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
+import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyRing, Manager } from '../auth/key-ring.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import type { RateLimit } from '../rate-limit.ts';
-import { validator } from '../validate.ts';
 import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.ts';
 import { usd } from './usd.ts';
 

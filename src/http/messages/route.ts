@@ -1,7 +1,7 @@
+import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler, RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
-import { validator } from '../validate.ts';
 import { requireImageSources } from './images.ts';
 import { MessagesRequestSchema } from './schema.ts';
 

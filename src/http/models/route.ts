@@ -1,4 +1,4 @@
-import type { Catalogue, CatalogueModel } from '../../catalogue/catalogue.ts';
+import type { Catalogue, CatalogueModel, GenerationModel } from '../../catalogue/catalogue.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -12,15 +12,31 @@ const SCENES = CATEGORIES.filter((category) => category !== 'chat' && category !
 function metadata(model: CatalogueModel): object {
   return {
     category: model.category,
-    pricing_unit: 'token',
-    public_contract_summary: null,
+    pricing_unit: model.kind === 'chat' ? 'token' : model.price.unit,
+    public_contract_summary: model.kind === 'chat' ? null : contractSummary(model),
     agent_preferences: {},
   };
 }
 
+/** What a client needs for choosing: how a model answers, what it does and which parameters it takes. */
+function contractSummary({ scene, family, contract, by_task, offers }: GenerationModel): object {
+  return {
+    scene,
+    family,
+    answers: by_task ? ['task'] : offers.async ? ['inline', 'task'] : ['inline'],
+    supported_operations: operationsOf(scene, contract.operations),
+    parameters: Object.keys(contract.schema.properties),
+  };
+}
+
+function operationsOf(scene: GenerationModel['scene'], operations: readonly string[]) {
+  if (scene === 'video') return operations;
+  return [scene === 'image' ? 'text-to-image' : 'text-to-music'];
+}
+
 /**
  * A model for clients of both vendors' SDKs at once (spec: Model object; contracts 1.6, Models).
- * Limits are in tokens.
+ * Limits are in tokens; null where a model has none.
  */
 function modelObject(model: CatalogueModel, weir: object) {
   return {
@@ -32,8 +48,8 @@ function modelObject(model: CatalogueModel, weir: object) {
     display_name: model.id,
     created_at: new Date(model.created * 1000).toISOString(),
     capabilities: null,
-    max_input_tokens: model.context_window,
-    max_tokens: model.max_output_tokens,
+    max_input_tokens: model.kind === 'chat' ? model.context_window : null,
+    max_tokens: model.kind === 'chat' ? model.max_output_tokens : null,
     lifecycle: 'active',
     deprecated_at: null,
     retires_at: null,
@@ -48,7 +64,20 @@ function modelDetail(model: CatalogueModel): object {
     ...metadata(model),
     pricing: price,
     pricing_provenance: pricing_provenance ?? null,
+    ...(model.kind === 'chat' ? {} : generationDetail(model)),
   });
+}
+
+function generationDetail({ id, scene, contract, by_task, offers }: GenerationModel): object {
+  return {
+    supported_operations: operationsOf(scene, contract.operations),
+    capability_flags: {
+      inline: !by_task,
+      async: by_task || offers.async === true,
+      inline_inputs: offers.inline_inputs === true,
+    },
+    public_contract: { title: id, ...contract.schema, rules: contract.rules },
+  };
 }
 
 /** `GET /v1/models` (spec: Model catalogue). */

@@ -1,8 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
-import { closestName } from '../errors/closest-name.ts';
-import { explainMismatch } from '../errors/mismatch.ts';
-import { WeirError } from '../errors/weir-error.ts';
+import { closestName } from './closest-name.ts';
+import { explainMismatch } from './mismatch.ts';
+import { WeirError } from './weir-error.ts';
 
 /** Checks a value; throws WeirError `invalid_request` that names the first offending parameter. */
 export type Validator<Schema extends TSchema> = (value: Record<string, unknown>) => Static<Schema>;

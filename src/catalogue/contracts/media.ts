@@ -1,0 +1,60 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import { refuse } from './check.ts';
+
+/** Largest image that is taken inline (spec: Limits, image file size). */
+export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+export const MAX_URL_CHARS = 4_096;
+
+export type MediaKind = 'image' | 'video' | 'audio';
+
+export const isInline = (reference: string): boolean => /^data:/i.test(reference);
+
+/**
+ * True for an http or https URL as the public internet has them: a host name or a public address,
+ * no user information. What the name resolves to is checked where it is fetched.
+ */
+export function isPublicUrl(text: string): boolean {
+  if (text.length > MAX_URL_CHARS) return false;
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return false;
+  return url.hostname !== '' && url.username === '' && url.password === '';
+}
+
+/** Throws WeirError unless a reference is a usable URL, or inline data where the model takes some. */
+export function checkReference(
+  reference: string,
+  param: string,
+  kind: MediaKind,
+  takesInline: boolean,
+): void {
+  if (isInline(reference)) {
+    if (!takesInline) {
+      throw refuse(param, `${param} must be a URL: this model takes no inline data.`);
+    }
+    checkInline(reference, param, kind);
+    return;
+  }
+  if (!isPublicUrl(reference)) {
+    throw refuse(
+      param,
+      `${param} must be a public https URL${takesInline ? ' or a data: URL' : ''}.`,
+    );
+  }
+}
+
+const HEAD = /^data:([a-z]+)\/[a-z0-9.+-]+;base64,/i;
+const MAX_HEAD_CHARS = 200;
+
+function checkInline(reference: string, param: string, kind: MediaKind): void {
+  const head = HEAD.exec(reference.slice(0, MAX_HEAD_CHARS));
+  if (head?.[1]?.toLowerCase() !== kind) {
+    throw refuse(param, `${param} must be a data: URL of a Base64 ${kind}.`);
+  }
+  const chars = reference.length - head[0].length;
+  if (Math.floor((chars * 3) / 4) > MAX_IMAGE_BYTES + 2) {
+    throw new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
+  }
+  if (chars === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(reference.slice(head[0].length))) {
+    throw refuse(param, `${param} is not valid Base64.`);
+  }
+}

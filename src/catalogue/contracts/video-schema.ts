@@ -1,0 +1,150 @@
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import type { Offers } from '../schema.ts';
+import { VIDEO_OPERATIONS } from './inputs.ts';
+
+/** Taken by every video model; media only with the operations that work from them. */
+const COMMON = [
+  'prompt',
+  'operation',
+  'image_url',
+  'image_urls',
+  'image',
+  'start_image',
+  'end_image',
+  'video_url',
+  'audio_url',
+  'task_id',
+  'extend_at',
+  'extend_times',
+  'user',
+];
+
+/** Taken by the models that list them in `offers.parameters`. */
+export const OPTIONAL_PARAMETERS = [
+  'negative_prompt',
+  'seed',
+  'cfg_scale',
+  'motion_strength',
+  'fps',
+  'size',
+  'watermark',
+  'effect_type',
+  'reference_image_type',
+  'kling_elements',
+] as const;
+
+/** Taken by the models that offer something to choose from. */
+const BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
+  ['duration', 'durations'],
+  ['aspect_ratio', 'aspect_ratios'],
+  ['resolution', 'resolutions'],
+  ['output_audio', 'output_audio'],
+  ['reference_images', 'max_reference_images'],
+  ['video_urls', 'max_reference_videos'],
+  ['audio_urls', 'max_reference_audios'],
+];
+
+/** Every parameter of the route: one of these that a model does not take is refused, not ignored. */
+export const VIDEO_PARAMETERS: readonly string[] = [
+  ...COMMON,
+  ...OPTIONAL_PARAMETERS,
+  ...BY_OFFER.map(([name]) => name),
+];
+
+const MAX_PROMPT_CHARS = 10_000;
+const reference = (description: string) => Type.String({ minLength: 1, description });
+
+const oneOf = (values: readonly (string | number)[], more: object = {}) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    more,
+  );
+
+/** `kling_elements` (spec: Video generation): 1 to 3, each of 2 to 4 pictures. */
+const KlingElements = Type.Array(
+  Type.Object({
+    name: Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,20}$',
+      errorMessage: 'must be 1 to 20 letters, digits, _ or -',
+    }),
+    description: Type.Optional(Type.String({ maxLength: 100 })),
+    element_input_urls: Type.Array(reference('Picture of the element.'), {
+      minItems: 2,
+      maxItems: 4,
+    }),
+  }),
+  { minItems: 1, maxItems: 3, description: 'Referenced in the prompt as @name.' },
+);
+
+function parameterSchema(name: string, offers: Offers): TSchema {
+  switch (name) {
+    case 'prompt':
+      return Type.String({ minLength: 1, maxLength: offers.max_prompt_chars ?? MAX_PROMPT_CHARS });
+    case 'operation':
+      return oneOf(VIDEO_OPERATIONS);
+    case 'image_urls':
+      return Type.Array(reference('Where the video begins, and where it ends.'), {
+        minItems: 1,
+        maxItems: 2,
+      });
+    case 'reference_images':
+      return references(offers.max_reference_images);
+    case 'video_urls':
+      return references(offers.max_reference_videos);
+    case 'audio_urls':
+      return references(offers.max_reference_audios);
+    case 'reference_image_type':
+      return oneOf(['asset', 'style']);
+    case 'kling_elements':
+      return KlingElements;
+    case 'extend_at':
+      return Type.Integer({ minimum: 0, maximum: 3_600, description: 'Seconds.' });
+    case 'extend_times':
+      return Type.String({ minLength: 1, maxLength: 20 });
+    case 'duration':
+      return oneOf(offers.durations ?? [], { default: offers.durations?.[0] });
+    case 'aspect_ratio':
+      return oneOf(offers.aspect_ratios ?? []);
+    case 'resolution':
+      return oneOf(offers.resolutions ?? [], { default: offers.resolutions?.[0] });
+    case 'output_audio':
+      return Type.Boolean({ default: offers.output_audio });
+    case 'watermark':
+      return Type.Boolean();
+    case 'fps':
+      return Type.Integer({ minimum: 1, maximum: 120 });
+    case 'seed':
+      return Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
+    case 'cfg_scale':
+      return Type.Number({ minimum: 0, maximum: 20 });
+    case 'motion_strength':
+      return Type.Number({ minimum: 0, maximum: 1 });
+    case 'negative_prompt':
+      return Type.String({ maxLength: MAX_PROMPT_CHARS });
+    default:
+      return Type.String({ minLength: 1 });
+  }
+}
+
+function references(max = 0): TSchema {
+  return Type.Array(reference('URL, or a data: URL where the model takes some.'), {
+    minItems: 1,
+    maxItems: max,
+  });
+}
+
+/** The parameters of a video model as it offers them. */
+export function videoSchema(offers: Offers): TObject {
+  const names = [
+    ...COMMON,
+    ...BY_OFFER.filter(([, offer]) => offers[offer] !== undefined).map(([name]) => name),
+    ...(offers.parameters ?? []),
+  ];
+  const properties: Record<string, TSchema> = {};
+  for (const name of names) {
+    const schema = parameterSchema(name, offers);
+    const required = name === 'prompt' && !offers.prompt_optional;
+    properties[name] = required ? schema : Type.Optional(schema);
+  }
+  return Type.Object(properties);
+}

@@ -1,0 +1,83 @@
+import type { ChannelProtocol, ProtocolName } from '../upstreams/protocol-names.ts';
+import type { GenerationScene } from './contracts/inputs.ts';
+
+/** Chat families: a family's models share one contract and one client protocol. */
+export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages'] as const;
+export type ChatFamily = (typeof CHAT_FAMILIES)[number];
+
+export const IMAGE_FAMILIES = [
+  'token-priced-image',
+  'classic-image',
+  'gemini-image',
+  'grok-image',
+  'flux-image',
+  'midjourney-image',
+  'ideogram-image',
+  'stable-diffusion-image',
+] as const;
+export type ImageFamily = (typeof IMAGE_FAMILIES)[number];
+
+export const VIDEO_FAMILIES = [
+  'veo-video',
+  'kling-video',
+  'multimodal-reference-video',
+  'runway-video',
+  'grok-video',
+  'upscaler-video',
+] as const;
+export type VideoFamily = (typeof VIDEO_FAMILIES)[number];
+
+export const MUSIC_FAMILIES = ['suno-music'] as const;
+export type MusicFamily = (typeof MUSIC_FAMILIES)[number];
+
+export type GenerationFamily = ImageFamily | VideoFamily | MusicFamily;
+export type Family = ChatFamily | GenerationFamily;
+export const FAMILIES: readonly Family[] = [
+  ...CHAT_FAMILIES,
+  ...IMAGE_FAMILIES,
+  ...VIDEO_FAMILIES,
+  ...MUSIC_FAMILIES,
+];
+
+/** The client protocol of a chat family, which is also what its channels speak. */
+export const CLIENT_PROTOCOLS: Record<ChatFamily, ProtocolName> = {
+  'openai-chat': 'openai',
+  'anthropic-messages': 'anthropic',
+};
+
+/** Protocols that can serve a family: a channel of another one would be public and never served. */
+export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
+  'openai-chat': ['openai'],
+  'anthropic-messages': ['anthropic'],
+  'token-priced-image': ['openai-images', 'azure-images', 'fal', 'replicate'],
+  'classic-image': ['openai-images', 'azure-images'],
+  'gemini-image': ['gemini', 'fal', 'replicate'],
+  'grok-image': ['xai', 'fal', 'replicate'],
+  'flux-image': ['bfl', 'fal', 'replicate'],
+  'midjourney-image': ['midjourney'],
+  'ideogram-image': ['ideogram', 'fal', 'replicate'],
+  'stable-diffusion-image': ['stability', 'fal', 'replicate'],
+  'veo-video': ['veo', 'fal', 'replicate', 'runway'],
+  'kling-video': ['kling', 'fal', 'replicate'],
+  'multimodal-reference-video': ['ark', 'fal', 'replicate', 'runway'],
+  'runway-video': ['runway', 'replicate'],
+  'grok-video': ['xai', 'fal', 'replicate'],
+  'upscaler-video': ['fal', 'replicate'],
+  'suno-music': ['suno'],
+};
+
+/** What a family's models make; undefined = they talk. */
+export function sceneOf(family: Family): GenerationScene | undefined {
+  if (IMAGE_FAMILIES.some((each) => each === family)) return 'image';
+  if (VIDEO_FAMILIES.some((each) => each === family)) return 'video';
+  if (MUSIC_FAMILIES.some((each) => each === family)) return 'music';
+  return undefined;
+}
+
+export function isChatFamily(family: Family): family is ChatFamily {
+  return CHAT_FAMILIES.some((each) => each === family);
+}
+
+export function isGenerationFamily(family: Family): family is GenerationFamily {
+  return !isChatFamily(family);
+}

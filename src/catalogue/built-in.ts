@@ -1,9 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import chat from '../../catalogue/chat.json' with { type: 'json' };
+import defaults from '../../catalogue/defaults.json' with { type: 'json' };
+import image from '../../catalogue/image.json' with { type: 'json' };
+import music from '../../catalogue/music.json' with { type: 'json' };
+import video from '../../catalogue/video.json' with { type: 'json' };
+import type { GenerationScene } from './contracts/inputs.ts';
 import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
 /** The models that Weir knows by itself. Throws if a reviewed file broke its schema. */
 export function builtInModels(): ModelDeclaration[] {
-  return Value.Decode(Type.Array(ModelSchema), chat);
+  return [chat, image, video, music].flatMap((file: unknown) =>
+    Value.Decode(Type.Array(ModelSchema), file),
+  );
 }
+
+/** The models that create calls mean which name none (spec: `default_image_model` and the like). */
+export const BUILT_IN_DEFAULTS: Readonly<Record<GenerationScene, string>> = defaults;

@@ -1,11 +1,14 @@
-import { type ModelDeclaration, ModelSchema } from '../catalogue/schema.ts';
+import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
+import type { ModelDeclaration } from '../catalogue/schema.ts';
 import { closestName } from '../errors/closest-name.ts';
+import { findModelContradictions, joined } from './model-contradictions.ts';
 import type { WeirYaml } from './schema.ts';
 import { pointerStep } from './yaml-source.ts';
 
 type Add = (pointer: string, message: string) => void;
+type Declared = ReturnType<typeof findModelContradictions>;
 
-/** Finds what a schema cannot say: names used twice, models that nobody declares. */
+/** Finds what a schema cannot say: names used twice, models that nobody declares or can serve. */
 export function findContradictions(
   config: WeirYaml,
   known: readonly ModelDeclaration[],
@@ -13,8 +16,9 @@ export function findContradictions(
 ): void {
   findRepeated(config.channels, 'channels', add);
   findRepeated(config.models, 'models', add);
-  findIncompleteModels(config, known, add);
-  findUnknownModels(config, known, add);
+  const declared = findModelContradictions(config.models, known, add);
+  findUnservableModels(config, declared, add);
+  findWrongDefaults(config, declared, add);
 }
 
 function findRepeated(entries: readonly { id: string }[], list: string, add: Add): void {
@@ -25,37 +29,39 @@ function findRepeated(entries: readonly { id: string }[], list: string, add: Add
   }
 }
 
-/** A model that the catalogue does not have needs all that it would have. */
-function findIncompleteModels(
-  config: WeirYaml,
-  known: readonly ModelDeclaration[],
-  add: Add,
-): void {
-  const required = ModelSchema.required ?? [];
-  for (const [index, model] of config.models.entries()) {
-    if (known.some(({ id }) => id === model.id)) continue;
-    for (const field of required.filter((name) => !Object.hasOwn(model, name))) {
-      add(
-        `/models/${index}/${field}`,
-        `is required: the catalogue has no ${model.id} to take it from`,
-      );
+/** Models that nobody declares, or that a channel's protocol has no words for. */
+function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): void {
+  for (const [index, channel] of config.channels.entries()) {
+    for (const id of Object.keys(channel.models)) {
+      const pointer = `/channels/${index}/models/${pointerStep(id)}`;
+      const model = declared.get(id);
+      if (!model) add(pointer, unknownModel(id, declared));
+      else if (model.family) {
+        const able = FAMILY_PROTOCOLS[model.family];
+        if (able.includes(channel.protocol)) continue;
+        const cannot = `cannot be served by a channel that speaks ${channel.protocol}`;
+        add(pointer, `${cannot}: needs ${joined(able, 'or')}`);
+      }
     }
   }
 }
 
-function findUnknownModels(config: WeirYaml, known: readonly ModelDeclaration[], add: Add): void {
-  const declared = [...known, ...config.models];
-  const ids = new Set(declared.map(({ id }) => id));
-  for (const [index, channel] of config.channels.entries()) {
-    for (const id of Object.keys(channel.models)) {
-      if (ids.has(id)) continue;
-      const pointer = `/channels/${index}/models/${pointerStep(id)}`;
-      const owner = declared.find(({ aliases }) => aliases?.includes(id));
-      const meant = owner?.id ?? closestName(id, [...ids]);
-      add(
-        pointer,
-        `is not a model of the catalogue or of this file${meant ? `; did you mean ${meant}?` : ''}`,
-      );
-    }
+function unknownModel(id: string, declared: Declared): string {
+  const owner = [...declared.values()].find(({ aliases }) => aliases?.includes(id));
+  const meant = owner?.id ?? closestName(id, [...declared.keys()]);
+  const known = 'is not a model of the catalogue or of this file';
+  return meant ? `${known}; did you mean ${meant}?` : known;
+}
+
+/** A default that is not served would refuse every call that names no model. */
+function findWrongDefaults(config: WeirYaml, declared: Declared, add: Add): void {
+  const served = new Set(config.channels.flatMap(({ models }) => Object.keys(models)));
+  for (const [scene, name] of Object.entries(config.default_models)) {
+    const pointer = `/default_models/${scene}`;
+    const model =
+      declared.get(name) ?? [...declared.values()].find(({ aliases }) => aliases?.includes(name));
+    if (!model) add(pointer, unknownModel(name, declared));
+    else if (!served.has(model.id)) add(pointer, `no channel serves ${name}`);
+    else if (model.category !== scene) add(pointer, `${name} does not make ${scene}`);
   }
 }

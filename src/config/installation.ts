@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { builtInModels } from '../catalogue/built-in.ts';
+import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig } from '../upstreams/contract.ts';
 import type { WeirYaml } from './schema.ts';
@@ -22,12 +23,27 @@ export interface Installation {
  */
 export function installationOf(yaml: WeirYaml): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
-  const models = mergeModels(builtInModels(), yaml.models);
+  const models = mergeModels(builtInModels(), yaml.models).filter(({ id }) => served.has(id));
   return {
-    catalogue: new Catalogue(models.filter(({ id }) => served.has(id))),
+    catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
     channels: yaml.channels,
     roles: { ...BUILT_IN_ROLES, ...yaml.roles },
   };
+}
+
+/** Per scene what the file says, else the catalogue's default, else the first model that is served. */
+function defaultModels(
+  served: readonly ModelDeclaration[],
+  configured: WeirYaml['default_models'],
+): Partial<Record<GenerationScene, string>> {
+  const defaults: Partial<Record<GenerationScene, string>> = {};
+  for (const scene of ['image', 'video', 'music'] as const) {
+    const ofScene = served.filter(({ category }) => category === scene);
+    const usual = ofScene.find(({ id }) => id === BUILT_IN_DEFAULTS[scene]) ?? ofScene[0];
+    const name = configured[scene] ?? usual?.id;
+    if (name !== undefined) defaults[scene] = name;
+  }
+  return defaults;
 }
 
 /** Lays overrides over declarations of the same id; the rest is new. Throws on an incomplete model. */
@@ -43,42 +59,4 @@ export function mergeModels(
     byId.set(override.id, { ...known, ...provenance, ...override });
   }
   return Value.Decode(Type.Array(ModelSchema), [...byId.values()]);
-}
-
-/** Without a configuration: every model of the catalogue, served by the simulator (design 8). */
-export function demoInstallation(simulatorUrl: string): Installation {
-  const models = builtInModels();
-  const served = (family: string) =>
-    Object.fromEntries(
-      models.filter((model) => model.family === family).map(({ id }) => [id, `${id}-sim`]),
-    );
-  const shared = {
-    priority: 0,
-    weight: 1,
-    max_concurrency: 1_000,
-    timeout_ms: 120_000,
-    enabled: true,
-  };
-  return installationOf({
-    models: [],
-    roles: {},
-    channels: [
-      {
-        ...shared,
-        id: 'demo-openai',
-        protocol: 'openai',
-        base_url: `${simulatorUrl}/openai/v1`,
-        api_key: 'sim-demo-openai',
-        models: served('openai-chat'),
-      },
-      {
-        ...shared,
-        id: 'demo-anthropic',
-        protocol: 'anthropic',
-        base_url: `${simulatorUrl}/anthropic`,
-        api_key: 'sim-demo-anthropic',
-        models: served('anthropic-messages'),
-      },
-    ],
-  });
 }

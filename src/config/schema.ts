@@ -63,6 +63,18 @@ export const WeirYamlSchema = Type.Object(
       maxItems: 10_000,
       description: 'Models that the catalogue does not have, or has differently.',
     }),
+    default_models: Type.Object(
+      {
+        image: Type.Optional(Type.String({ minLength: 1 })),
+        video: Type.Optional(Type.String({ minLength: 1 })),
+        music: Type.Optional(Type.String({ minLength: 1 })),
+      },
+      {
+        default: {},
+        additionalProperties: false,
+        description: 'Which model makes what a call wants that names none.',
+      },
+    ),
     roles: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 10_000_000 }), {
       default: {},
       description: 'Requests per minute of a role; trial, standard and enterprise exist.',

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { calcPrice } from '@pydantic/genai-prices';
-import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { BUILT_IN_DEFAULTS, builtInModels } from '../../src/catalogue/built-in.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import { FAMILIES } from '../../src/catalogue/families.ts';
 import { tokenPrice } from '../../src/catalogue/price.ts';
 
-const models = builtInModels();
+const all = builtInModels();
+const models = all.filter(({ category }) => category === 'chat');
+const makers = all.filter(({ category }) => category !== 'chat');
 /** When the prices were compared; a later price change of a vendor shows when the package is updated. */
 const COMPARED_AT = new Date('2026-11-20T00:00:00Z');
 
@@ -13,15 +17,15 @@ function flat(price: unknown): number | undefined {
   return (price as { base: number }).base;
 }
 
-describe('the built-in catalogue', () => {
-  test('has models of both vendors', () => {
+describe('the chat models of the catalogue', () => {
+  test('are of both vendors', () => {
     expect(new Set(models.map(({ owned_by }) => owned_by))).toEqual(
       new Set(['openai', 'anthropic']),
     );
   });
 
   test('names each model once, aliases included', () => {
-    const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+    const names = all.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
     expect(names).toEqual([...new Set(names)]);
   });
 
@@ -54,5 +58,59 @@ describe('the built-in catalogue', () => {
     for (const { family, price } of models) {
       expect(price.cache_write_usd_per_mtok !== undefined).toBe(family === 'anthropic-messages');
     }
+  });
+});
+
+describe('the models of images, videos and music', () => {
+  const catalogue = new Catalogue(all);
+
+  test('are of every family', () => {
+    const families = new Set(all.map(({ family }) => family));
+    expect(FAMILIES.filter((family) => !families.has(family))).toEqual([]);
+  });
+
+  test.each(makers)('$id says since when it is, what it costs and who says so', (model) => {
+    expect(model.created).toBeGreaterThan(1_600_000_000);
+    expect(model.pricing_provenance?.source).toBeString();
+    expect(model.pricing_provenance?.date).toMatch(/^20\d\d-\d\d-\d\d$/);
+    const found = catalogue.find(model.id);
+    if (found?.kind !== 'generation') throw new Error('a maker talks');
+    expect(found.scene).toBe(model.category as typeof found.scene);
+    if (found.price.unit !== 'token') expect(found.price.nano_usd).toBeGreaterThan(0);
+  });
+
+  test.each(makers)('no tier of $id is out of reach', (model) => {
+    const { price } = model;
+    const found = catalogue.find(model.id);
+    if (found?.kind !== 'generation') throw new Error('a maker talks');
+    for (const { when } of price.tiers ?? []) {
+      for (const [name, value] of Object.entries(when)) {
+        const schema = JSON.stringify(found.contract.schema.properties[name]);
+        if (typeof value === 'string') expect(schema).toContain(`"${value}"`);
+        else expect(schema).toContain('boolean');
+      }
+    }
+  });
+
+  test('have a default of each scene', () => {
+    for (const [scene, id] of Object.entries(BUILT_IN_DEFAULTS)) {
+      expect(catalogue.find(id)).toMatchObject({ id, scene });
+    }
+  });
+
+  test('nobody offers audio-to-video and video-extension, as the specification says', () => {
+    const offered = catalogue
+      .all()
+      .flatMap((model) => (model.kind === 'generation' ? model.contract.operations : []));
+    expect(new Set(offered)).toEqual(
+      new Set([
+        'text-to-video',
+        'image-to-video',
+        'start-end-to-video',
+        'reference-to-video',
+        'video-to-video',
+        'motion-control',
+      ]),
+    );
   });
 });

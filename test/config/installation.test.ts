@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { FAMILY_PROTOCOLS } from '../../src/catalogue/families.ts';
-import { demoInstallation, installationOf, mergeModels } from '../../src/config/installation.ts';
+import { demoInstallation } from '../../src/config/demo.ts';
+import { installationOf, mergeModels } from '../../src/config/installation.ts';
 import { parseWeirYaml } from '../../src/config/weir-yaml.ts';
 
 const CHANNEL = `channels:
@@ -52,6 +53,33 @@ describe('an installation', () => {
   });
 });
 
+describe('the model of a call that names none', () => {
+  const serving = (models: string) => `channels:
+  - id: images
+    protocol: fal
+    base_url: https://api.example.com
+    api_key: secret
+    models: { ${models} }
+`;
+
+  test('is the catalogue’s choice where a channel serves it', () => {
+    const { catalogue } = installationOf(
+      parseWeirYaml(serving('flux-2-pro: a, flux-1.1-pro: b'), {}),
+    );
+    expect(catalogue.defaults).toEqual({ image: 'flux-1.1-pro' });
+  });
+
+  test('is the file’s choice before that', () => {
+    const text = `${serving('flux-2-pro: a, flux-1.1-pro: b')}default_models: { image: flux-2-pro }\n`;
+    expect(installationOf(parseWeirYaml(text, {})).catalogue.defaults.image).toBe('flux-2-pro');
+  });
+
+  test('is the first that is served where neither is', () => {
+    const { catalogue } = installationOf(parseWeirYaml(serving('ideogram-v3: a'), {}));
+    expect(catalogue.defaults).toEqual({ image: 'ideogram-v3' });
+  });
+});
+
 describe('the demo', () => {
   const demo = demoInstallation('http://127.0.0.1:1234');
 
@@ -63,16 +91,13 @@ describe('the demo', () => {
   });
 
   test('has one channel per protocol, each with its own account at the simulator', () => {
-    expect(
-      demo.channels.map(({ protocol, base_url, api_key, id }) => ({
-        protocol,
-        base_url,
-        account: api_key === `sim-${id}`,
-      })),
-    ).toEqual([
-      { protocol: 'openai', base_url: 'http://127.0.0.1:1234/openai/v1', account: true },
-      { protocol: 'anthropic', base_url: 'http://127.0.0.1:1234/anthropic', account: true },
-    ]);
+    const protocols = demo.channels.map(({ protocol }) => protocol);
+    expect(protocols).toEqual([...new Set(protocols)]);
+    for (const { id, protocol, base_url, api_key } of demo.channels) {
+      expect(id).toBe(`demo-${protocol}`);
+      expect(api_key).toBe(`sim-${id}`);
+      expect(base_url).toStartWith('http://127.0.0.1:1234/');
+    }
   });
 
   test('a model’s protocol is its channel’s', () => {

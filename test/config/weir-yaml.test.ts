@@ -67,7 +67,12 @@ describe('weir.yaml', () => {
       timeout_ms: 120_000,
       enabled: true,
     });
-    expect(parseWeirYaml('', {})).toEqual({ channels: [], models: [], roles: {} });
+    expect(parseWeirYaml('', {})).toEqual({
+      channels: [],
+      models: [],
+      default_models: {},
+      roles: {},
+    });
   });
 
   test('reads numbers and booleans from the environment too', () => {

@@ -54,7 +54,11 @@ describe('GET /v1/models', () => {
   });
 
   test('200: of one category', async () => {
-    expect((await list('?category=chat')).data).toHaveLength(ids.length);
+    for (const category of ['chat', 'image', 'video', 'music']) {
+      const { data } = await list(`?category=${category}`);
+      const expected = builtInModels().filter((model) => model.category === category);
+      expect(data.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    }
     expect(await list('?category=3d')).toMatchObject({ data: [], first_id: null, last_id: null });
   });
 
@@ -95,6 +99,32 @@ describe('GET /v1/models/{model}', () => {
         pricing_provenance: { source: expect.any(String), date: expect.any(String) },
       },
     });
+  });
+
+  test.each([
+    ['gpt-image-1', 'token', ['text-to-image'], ['inline', 'task']],
+    ['dall-e-3', 'image', ['text-to-image'], ['inline']],
+    ['midjourney', 'image', ['text-to-image'], ['task']],
+    ['topaz-video-upscale', 'second', ['video-to-video'], ['task']],
+    ['suno_music', 'song', ['text-to-music'], ['task']],
+  ])('200: %s with its contract', async (id, pricing_unit, supported_operations, answers) => {
+    const response = await app.fetch(`/v1/models/${id}`);
+    const { weir } = (await response.json()) as ModelObject;
+    expect(weir).toMatchObject({
+      pricing_unit,
+      supported_operations,
+      capability_flags: { inline: answers.includes('inline'), async: answers.includes('task') },
+      public_contract_summary: { answers, supported_operations },
+      public_contract: { title: id, type: 'object', rules: expect.any(Array) },
+    });
+    const contract = weir['public_contract'] as { properties: object };
+    const summary = weir['public_contract_summary'] as { parameters: string[] };
+    expect(Object.keys(contract.properties)).toEqual(summary.parameters);
+  });
+
+  test('200: the legacy pro id of Grok-type images is the quality model', async () => {
+    const response = await app.fetch('/v1/models/grok-imagine-image-pro');
+    expect(await response.json()).toMatchObject({ id: 'grok-imagine-image-quality' });
   });
 
   test('200: by another name of the model', async () => {
@@ -167,7 +197,7 @@ describe('the vendors’ SDKs', () => {
     for (const model of listed) {
       expect(model.type).toBe('model');
       expect(Number.isNaN(Date.parse(model.created_at))).toBe(false);
-      expect(model.max_input_tokens).toBeGreaterThan(0);
+      if (model.max_input_tokens !== null) expect(model.max_input_tokens).toBeGreaterThan(0);
     }
     expect((await client.models.retrieve('claude-haiku-4-5')).display_name).toBeString();
     const missing = await client.models.retrieve('claude-nonsense').catch((error) => error);

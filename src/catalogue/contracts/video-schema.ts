@@ -133,11 +133,16 @@ function references(max = 0): TSchema {
   });
 }
 
+/** An empty list offers nothing to choose from, and zero no reference; `false` is a usual value. */
+function isOffered(offer: Offers[keyof Offers]): boolean {
+  return Array.isArray(offer) ? offer.length > 0 : offer !== undefined && offer !== 0;
+}
+
 /** The parameters of a video model as it offers them. */
 export function videoSchema(offers: Offers): TObject {
   const names = [
     ...COMMON,
-    ...BY_OFFER.filter(([, offer]) => offers[offer] !== undefined).map(([name]) => name),
+    ...BY_OFFER.filter(([, offer]) => isOffered(offers[offer])).map(([name]) => name),
     ...(offers.parameters ?? []),
   ];
   const properties: Record<string, TSchema> = {};

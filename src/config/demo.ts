@@ -1,0 +1,84 @@
+import { builtInModels } from '../catalogue/built-in.ts';
+import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
+import type { ChannelProtocol } from '../upstreams/protocol-names.ts';
+import { type Installation, installationOf } from './installation.ts';
+
+/** Where the simulator speaks each protocol that serves a model of the catalogue first. */
+const PATHS: Partial<Record<ChannelProtocol, string>> = {
+  openai: '/openai/v1',
+  anthropic: '/anthropic',
+  'openai-images': '/openai/v1',
+  gemini: '/google/v1beta',
+  veo: '/google/v1beta',
+  xai: '/xai/v1',
+  stability: '/stability',
+  ideogram: '/ideogram',
+  bfl: '/bfl/v1',
+  kling: '/kling',
+  runway: '/runway',
+  ark: '/ark/api/v3',
+  midjourney: '/midjourney/mj',
+  suno: '/suno',
+  fal: '/fal',
+};
+
+/** What the providers call models whose names mean something to their protocols. */
+const PHYSICAL: Record<string, string> = {
+  'gpt-image-2': 'gpt-image-2',
+  'gpt-image-1': 'gpt-image-1',
+  'dall-e-3': 'dall-e-3',
+  'gemini-3-pro-image-preview': 'gemini-3-pro-image-preview',
+  'gemini-2.5-flash-image': 'gemini-2.5-flash-image',
+  'gemini-2.0-flash-preview-image-generation': 'gemini-2.0-flash-preview-image-generation',
+  'grok-imagine-image': 'grok-imagine-image',
+  'grok-imagine-image-quality': 'grok-imagine-image-2.0',
+  'flux-1.1-pro': 'flux-pro-1.1',
+  'flux-2-pro': 'flux-2-pro',
+  midjourney: 'MID_JOURNEY',
+  'ideogram-v3': 'ideogram-v3',
+  'stable-diffusion-3.5-large': 'sd3.5-large',
+  'veo-3.1': 'veo-3.1-generate-preview',
+  'veo-3.1-fast': 'veo-3.1-fast-generate-preview',
+  'kling-3.0': 'kling-v3',
+  'kling-3.0-motion-control': 'kling-v3',
+  'seedance-2.0': 'dreamina-seedance-2-0-260128',
+  'seedance-2.0-fast': 'dreamina-seedance-2-0-fast-260128',
+  'runway-gen4.5': 'gen4.5',
+  'runway-gen4-turbo': 'gen4_turbo',
+  'runway-gen4-aleph': 'gen4_aleph',
+  'grok-imagine-video': 'grok-imagine-video',
+  'topaz-video-upscale': 'fal-ai/topaz/upscale/video',
+  suno_music: 'chirp-v5',
+  suno_lyrics: 'chirp-v5',
+};
+
+const LIMITS = {
+  priority: 0,
+  weight: 1,
+  max_concurrency: 1_000,
+  timeout_ms: 120_000,
+  enabled: true,
+};
+
+/** Without a configuration: every model of the catalogue, served by the simulator (design 8). */
+export function demoInstallation(simulatorUrl: string): Installation {
+  const served = new Map<ChannelProtocol, Record<string, string>>();
+  for (const { id, family } of builtInModels()) {
+    const protocol = FAMILY_PROTOCOLS[family].find((each) => PATHS[each] !== undefined);
+    if (!protocol) throw new Error(`the simulator speaks no protocol of ${family}`);
+    served.set(protocol, { ...served.get(protocol), [id]: PHYSICAL[id] ?? `${id}-sim` });
+  }
+  return installationOf({
+    models: [],
+    roles: {},
+    default_models: {},
+    channels: [...served].map(([protocol, models]) => ({
+      ...LIMITS,
+      id: `demo-${protocol}`,
+      protocol,
+      base_url: simulatorUrl + PATHS[protocol],
+      api_key: `sim-demo-${protocol}`,
+      models,
+    })),
+  });
+}

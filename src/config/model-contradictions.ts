@@ -1,0 +1,104 @@
+import { OPTIONAL_PARAMETERS } from '../catalogue/contracts/video-schema.ts';
+import { type Family, sceneOf } from '../catalogue/families.ts';
+import { declaredUnits } from '../catalogue/generation-price.ts';
+import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
+import { closestName } from '../errors/closest-name.ts';
+
+type Add = (pointer: string, message: string) => void;
+
+const CHAT_PRICES = [
+  'input_usd_per_mtok',
+  'cached_input_usd_per_mtok',
+  'cache_write_usd_per_mtok',
+  'output_usd_per_mtok',
+];
+/** Units that what is made can be priced in; the token-priced family knows its tokens as well. */
+const SCENE_UNITS = {
+  image: ['image', 'request'],
+  video: ['second', 'request'],
+  music: ['song', 'request'],
+} as const;
+
+/**
+ * Finds models of the file that lack something or contradict themselves. Gives back every model by
+ * its id, as far as it is declared, overrides laid over what the catalogue has.
+ */
+export function findModelContradictions(
+  models: readonly ModelOverride[],
+  known: readonly ModelDeclaration[],
+  add: Add,
+): Map<string, ModelOverride> {
+  const declared = new Map(known.map((model): [string, ModelOverride] => [model.id, model]));
+  for (const [index, override] of models.entries()) {
+    const pointer = `/models/${index}`;
+    const model = { ...declared.get(override.id), ...override };
+    const missing = (ModelSchema.required ?? []).filter((name) => !Object.hasOwn(model, name));
+    for (const field of missing) {
+      const why = `is required: the catalogue has no ${model.id} to take it from`;
+      add(`${pointer}/${field}`, why);
+    }
+    if (model.family) checkModel(model, model.family, pointer, add);
+    declared.set(model.id, model);
+  }
+  return declared;
+}
+
+function checkModel(model: ModelOverride, family: Family, pointer: string, add: Add): void {
+  const scene = sceneOf(family);
+  const category = scene ?? 'chat';
+  if (model.category && model.category !== category) {
+    add(`${pointer}/category`, `must be ${category}, as ${family} is`);
+    return;
+  }
+  if (model.price && scene === undefined) checkChatPrice(model.price, `${pointer}/price`, add);
+  else if (model.price && scene) {
+    checkGenerationPrice(model.price, family, SCENE_UNITS[scene], `${pointer}/price`, add);
+  }
+  if (model.offers && scene === undefined) {
+    add(`${pointer}/offers`, 'is only for models of images, videos and music');
+  }
+  for (const [index, name] of (model.offers?.parameters ?? []).entries()) {
+    if (OPTIONAL_PARAMETERS.some((each) => each === name)) continue;
+    const meant = closestName(name, OPTIONAL_PARAMETERS);
+    const wrong = 'is not a parameter of videos';
+    const message = meant ? `${wrong}; did you mean ${meant}?` : wrong;
+    add(`${pointer}/offers/parameters/${index}`, message);
+  }
+}
+
+type Price = ModelDeclaration['price'];
+
+function checkChatPrice(price: Price, pointer: string, add: Add): void {
+  for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
+    if (price[name] === undefined) add(`${pointer}/${name}`, 'is required');
+  }
+  for (const name of Object.keys(price).filter((each) => !CHAT_PRICES.includes(each))) {
+    add(`${pointer}/${name}`, 'is no price of a chat model');
+  }
+}
+
+function checkGenerationPrice(
+  price: Price,
+  family: Family,
+  units: readonly string[],
+  pointer: string,
+  add: Add,
+): void {
+  const declared = declaredUnits(price);
+  if (family === 'token-priced-image' && declared.length === 1 && declared[0] === 'token') {
+    if (price.input_usd_per_mtok === undefined) {
+      add(`${pointer}/input_usd_per_mtok`, 'is required');
+    }
+    return;
+  }
+  const names = units.map((unit) => `usd_per_${unit}`);
+  if (declared.length > 1) add(pointer, `needs one of ${joined(names, 'and')}`);
+  else if (!units.some((unit) => unit === declared[0]))
+    add(pointer, `needs ${joined(names, 'or')}`);
+}
+
+/** `a, b or c`. */
+export function joined(names: readonly string[], word: 'and' | 'or'): string {
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} ${word} ${last}`;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test';
+import { readWeirYaml } from '../../src/config/weir-yaml.ts';
+
+/** The mistakes as `path: message`. */
+function mistakesOf(text: string): string[] {
+  const reading = readWeirYaml(text, {});
+  if ('config' in reading) return [];
+  return reading.mistakes.map(({ path, message }) => `${path}: ${message}`);
+}
+
+const channel = (protocol: string, model: string) => `channels:
+  - id: main
+    protocol: ${protocol}
+    base_url: https://api.example.com/v1
+    api_key: secret
+    models: { ${model}: physical }
+`;
+
+const mine = (lines: string) => `models:
+  - id: mine
+    owned_by: me
+${lines}`;
+const CHAT = mine(`    category: chat
+    family: openai-chat
+    price: { input_usd_per_mtok: 1, output_usd_per_mtok: 2 }
+`);
+
+describe('a channel', () => {
+  test.each([
+    ['openai', 'gpt-4o'],
+    ['anthropic', 'claude-haiku-4-5'],
+    ['openai-images', 'gpt-image-1'],
+    ['azure-images', 'gpt-image-1'],
+    ['fal', 'flux-1.1-pro'],
+    ['suno', 'suno_music'],
+  ])('that speaks %s serves %s', (protocol, model) => {
+    expect(mistakesOf(channel(protocol, model))).toEqual([]);
+  });
+
+  test.each([
+    ['anthropic', 'gpt-4o', 'openai'],
+    ['openai', 'claude-haiku-4-5', 'anthropic'],
+    ['openai', 'gpt-image-1', 'openai-images, azure-images, fal or replicate'],
+    ['suno', 'veo-3.1', 'veo, fal, replicate or runway'],
+    ['kling', 'gpt-4o', 'openai'],
+  ])('that speaks %s cannot be given %s', (protocol, model, needed) => {
+    const [mistake] = mistakesOf(channel(protocol, model));
+    expect(mistake).toBe(
+      `channels.0.models.${model}: cannot be served by a channel that speaks ${protocol}: needs ${needed}`,
+    );
+  });
+
+  test('cannot be given a model of this file whose family it does not speak', () => {
+    expect(mistakesOf(channel('anthropic', 'mine') + CHAT)).toEqual([
+      'channels.0.models.mine: cannot be served by a channel that speaks anthropic: needs openai',
+    ]);
+  });
+});
+
+describe('a model', () => {
+  test.each([
+    ['chat', 'openai-chat', '{ input_usd_per_mtok: 1 }', 'price.output_usd_per_mtok: is required'],
+    ['chat', 'openai-chat', '{ output_usd_per_mtok: 1 }', 'price.input_usd_per_mtok: is required'],
+    [
+      'chat',
+      'openai-chat',
+      '{ input_usd_per_mtok: 1, output_usd_per_mtok: 2, usd_per_image: 1 }',
+      'price.usd_per_image: is no price of a chat model',
+    ],
+    ['image', 'flux-image', '{}', 'price: needs usd_per_image or usd_per_request'],
+    [
+      'image',
+      'flux-image',
+      '{ usd_per_image: 1, usd_per_request: 1 }',
+      'price: needs one of usd_per_image and usd_per_request',
+    ],
+    ['video', 'veo-video', '{ usd_per_song: 1 }', 'price: needs usd_per_second or usd_per_request'],
+    [
+      'image',
+      'token-priced-image',
+      '{ output_usd_per_mtok: 1 }',
+      'price.input_usd_per_mtok: is required',
+    ],
+    ['video', 'flux-image', '{ usd_per_image: 1 }', 'category: must be image, as flux-image is'],
+    ['chat', 'veo-video', '{ usd_per_second: 1 }', 'category: must be video, as veo-video is'],
+  ])('of category %s and family %s with the price %s', (category, family, price, mistake) => {
+    const text = mine(`    category: ${category}\n    family: ${family}\n    price: ${price}\n`);
+    expect(mistakesOf(text)).toEqual([`models.0.${mistake}`]);
+  });
+
+  test('that talks offers nothing to make', () => {
+    expect(mistakesOf(`${CHAT}    offers: { max_images: 2 }\n`)).toEqual([
+      'models.0.offers: is only for models of images, videos and music',
+    ]);
+  });
+
+  test('offers only parameters that exist', () => {
+    const text = mine(`    category: video
+    family: veo-video
+    price: { usd_per_second: 1 }
+    offers: { parameters: [seed, sead] }
+`);
+    expect(mistakesOf(text)).toEqual([
+      'models.0.offers.parameters.1: is not a parameter of videos; did you mean seed?',
+    ]);
+  });
+
+  test('of the catalogue may be overridden in part', () => {
+    expect(mistakesOf('models:\n  - id: veo-3.1\n    price: { usd_per_second: 1 }\n')).toEqual([]);
+    expect(mistakesOf('models:\n  - id: veo-3.1\n    price: { usd_per_image: 1 }\n')).toEqual([
+      'models.0.price: needs usd_per_second or usd_per_request',
+    ]);
+  });
+});
+
+describe('a default model', () => {
+  test('is one that is served, by any of its names', () => {
+    const flux = channel('bfl', 'flux-2-pro');
+    expect(mistakesOf(`${flux}default_models: { image: flux-2-pro }\n`)).toEqual([]);
+    expect(mistakesOf(`${flux}default_models: { image: flux-2 }\n`)).toEqual([]);
+    expect(mistakesOf(`${flux}default_models: { video: flux-2-pro }\n`)).toEqual([
+      'default_models.video: flux-2-pro does not make video',
+    ]);
+    expect(mistakesOf(`${flux}default_models: { image: flux-1.1-pro }\n`)).toEqual([
+      'default_models.image: no channel serves flux-1.1-pro',
+    ]);
+  });
+});

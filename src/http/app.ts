@@ -4,15 +4,22 @@ import { WeirError } from '../errors/weir-error.ts';
 import { chatCompletions } from './chat/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
+import type { GenerationRouteDeps } from './generation-route.ts';
+import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
+import { createMusic } from './music/route.ts';
+import { getTask } from './tasks/route.ts';
+import { createVideo } from './videos/route.ts';
 
 export interface AppDeps extends InferenceRouteDeps, ManagementDeps {
   orm: Orm;
+  /** Tasks and their files; absent where nothing is generated. */
+  generation?: GenerationRouteDeps['generation'];
   /** True while requests can be served. */
   isReady: () => boolean;
   /** Figures of this replica. */
@@ -50,12 +57,32 @@ function routes(deps: AppDeps): Route[] {
     openai('/metrics', { GET: metrics(deps.metrics) }),
     openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
     { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
+    ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
     openai('/v1/models/*', { GET: getModel(deps) }),
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
   ];
+}
+
+/** What makes images, videos and music, and the status of what is being made. */
+function generationRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
+  const deps: GenerationRouteDeps = { ...app, generation: app.generation ?? nothingIsGenerated };
+  const image = getTask(deps, ['image']);
+  return [
+    ['/v1/images/generations', { POST: createImage(deps) }],
+    ['/v1/videos/generations', { POST: createVideo(deps) }],
+    ['/v1/music/generations', { POST: createMusic(deps) }],
+    ['/v1/tasks/:id', { GET: getTask(deps) }],
+    ['/v1/images/generations/:id', { GET: image }],
+    ['/v1/images/:id', { GET: image }],
+    ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],
+  ];
+}
+
+function nothingIsGenerated(): never {
+  throw new WeirError('service_unavailable', 'Nothing is generated here.');
 }
 
 /** The routes of Weir. Bodies are read by the handlers: so nothing is stripped or coerced on the way. */
@@ -69,7 +96,10 @@ export function createApp(deps: AppDeps) {
     for (const [method, handler] of Object.entries(methods)) {
       app.route(method, path, wrap(family, handler), unparsed);
     }
-    app.all(path, wrap(family, notAllowed(family, Object.keys(methods))), unparsed);
+    const refuse = wrap(family, notAllowed(family, Object.keys(methods)));
+    // By its own method a path goes before another one's parameter that would fit it.
+    if (!methods.GET) app.route('GET', path, refuse, unparsed);
+    app.all(path, refuse, unparsed);
   }
   for (const path of ['/v1/messages/*', '/*', '/']) {
     app.all(path, wrap(path.startsWith('/v1/messages') ? 'native' : 'openai', unknown), unparsed);

@@ -12,6 +12,7 @@ import { createApp } from '../../src/http/app.ts';
 import { KeyRing } from '../../src/http/auth/key-ring.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
+import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestAppOptions {
@@ -38,6 +39,9 @@ export interface TestApp {
   calls: InferenceCall[];
   /** What the inference floor answers; a test may replace it. */
   answer: (call: InferenceCall) => Response | Promise<Response>;
+  /** The tasks of the app, and the files that hold their results. */
+  tasks: FakeTasks;
+  files: Map<string, string>;
   /** Errors that were reported, with what clients are not told. */
   reported: unknown[];
   ready: boolean;
@@ -75,6 +79,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),
+    generation: () => ({
+      tasks: test_app.tasks,
+      filePath: (name) => `/v1/files/${name}?signature=s`,
+      openFile: async (name) => {
+        const content = test_app.files.get(name);
+        return content === undefined ? undefined : { stream: new Blob([content]).stream() };
+      },
+    }),
     metrics: () => [],
     isReady: () => test_app.ready,
     onError: (error) => test_app.reported.push(error),
@@ -95,6 +107,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     pool,
     keys,
     calls: [],
+    tasks: new FakeTasks(),
+    files: new Map(),
     answer: () => Response.json({ ok: true }),
     reported: [],
     ready: true,

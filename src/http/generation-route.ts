@@ -1,0 +1,114 @@
+import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
+import { isPublicUrl } from '../catalogue/contracts/media.ts';
+import { WeirError } from '../errors/weir-error.ts';
+import type { TaskPort, TaskView } from '../inference/tasks/port.ts';
+import { readJsonObject } from './body.ts';
+import type { Handler } from './endpoint.ts';
+import type { InferenceRouteDeps } from './inference-route.ts';
+import { resolveGenerationModel } from './resolve-model.ts';
+import { taskAnswer } from './tasks/answer.ts';
+
+/** What the routes need of tasks and of where their results are kept. */
+export interface GenerationPorts {
+  readonly tasks: TaskPort;
+  /** Path and query under which anybody fetches a stored file until they expire. */
+  readonly filePath: (name: string) => string;
+  /** A stored file; undefined = not there. */
+  readonly openFile: (name: string) => Promise<{ readonly stream: ReadableStream } | undefined>;
+  /** Where clients reach us, without a slash at the end; undefined = where the request came to. */
+  readonly public_url?: string;
+}
+
+export interface GenerationRouteDeps extends InferenceRouteDeps {
+  generation: () => GenerationPorts;
+}
+
+/** What differs between the routes that create a generation. */
+export interface GenerationRoute {
+  readonly scene: GenerationScene;
+  readonly path: string;
+  readonly max_body_bytes: number;
+  /** Renders a task that ended while the client waited. */
+  readonly inline?: (context: InlineContext) => Promise<Response>;
+}
+
+export interface InlineContext {
+  readonly view: TaskView;
+  readonly request: Request;
+  readonly ports: GenerationPorts;
+  readonly response_format: 'url' | 'b64_json';
+}
+
+/** authenticate → rate limit → read → resolve the model → its contract → create the task. */
+export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
+  return async ({ request, uuid, server }) => {
+    const key = await deps.keys.authenticate(request, false);
+    await deps.rateLimit.consume(key);
+    const idempotency_key = idempotencyKey(request);
+    const { text, value } = await readJsonObject(request, route.max_body_bytes);
+    const inference = deps.inference();
+    const model = resolveGenerationModel(
+      deps.catalogue(),
+      modelName(value['model']),
+      key,
+      route.scene,
+      (each, caller) => inference.isCallable(each, caller),
+    );
+    const webhook_url = webhookUrl(value['webhook_url']);
+    const input = model.contract.accept(value);
+    const wait = route.inline !== undefined && !model.by_task && value['async'] !== true;
+    // Bun ends a silent connection after its idle time-out; a picture may take longer.
+    if (wait) server?.timeout(request, 0);
+    const ports = deps.generation();
+    const view = await ports.tasks.create({
+      key,
+      request_id: uuid,
+      model,
+      input,
+      wait,
+      body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
+      route: route.path,
+      signal: request.signal,
+      ...(idempotency_key === undefined ? {} : { idempotency_key }),
+      ...(webhook_url === undefined ? {} : { webhook_url }),
+    });
+    if (wait && route.inline && view.status === 'completed') {
+      const response_format = input.scene === 'image' ? input.response_format : 'url';
+      return route.inline({ view, request, ports, response_format });
+    }
+    return taskAnswer(view, request, ports);
+  };
+}
+
+/** Absent means the scene's default. */
+function modelName(model: unknown): string | undefined {
+  if (model === undefined || model === null) return undefined;
+  if (typeof model === 'string' && model !== '') return model;
+  throw new WeirError('invalid_request', 'model must be the id of a model.', { param: 'model' });
+}
+
+const MAX_IDEMPOTENCY_KEY_CHARS = 255;
+
+/** Visible ASCII, so that it is the same everywhere it passes. */
+function idempotencyKey(request: Request): string | undefined {
+  const key = request.headers.get('idempotency-key');
+  if (key === null) return undefined;
+  if (key.length <= MAX_IDEMPOTENCY_KEY_CHARS && /^[\x21-\x7e]+$/.test(key)) return key;
+  throw new WeirError(
+    'invalid_request',
+    `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} visible ASCII characters.`,
+    { param: 'Idempotency-Key' },
+  );
+}
+
+const MAX_WEBHOOK_URL_CHARS = 2_048;
+
+/** Where the name leads is checked whenever something is sent there. */
+function webhookUrl(url: unknown): string | undefined {
+  if (url === undefined || url === null) return undefined;
+  if (typeof url === 'string' && url.length <= MAX_WEBHOOK_URL_CHARS && isPublicUrl(url))
+    return url;
+  throw new WeirError('invalid_request', 'webhook_url must be a public https URL.', {
+    param: 'webhook_url',
+  });
+}

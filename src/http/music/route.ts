@@ -1,0 +1,14 @@
+import type { Handler } from '../endpoint.ts';
+import { type GenerationRouteDeps, generationRoute } from '../generation-route.ts';
+
+/** Words only. */
+export const MAX_MUSIC_BODY_BYTES = 1024 * 1024;
+
+/** `POST /v1/music/generations` (spec: Music generation): always a task. */
+export function createMusic(deps: GenerationRouteDeps): Handler {
+  return generationRoute(deps, {
+    scene: 'music',
+    path: '/v1/music/generations',
+    max_body_bytes: MAX_MUSIC_BODY_BYTES,
+  });
+}

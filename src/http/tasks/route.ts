@@ -1,0 +1,32 @@
+import type { GenerationScene } from '../../catalogue/contracts/inputs.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Handler } from '../endpoint.ts';
+import type { GenerationRouteDeps } from '../generation-route.ts';
+import { taskAnswer } from './answer.ts';
+
+/** What no id of a task has is not looked up. */
+const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
+
+/**
+ * The status of a task (spec: Async task polling): one handler for every path, so that authorization,
+ * ownership and answer are the same. `scenes` = the tasks that a path knows. What belongs to another
+ * organization answers exactly like what does not exist (P6).
+ */
+export function getTask(
+  deps: GenerationRouteDeps,
+  scenes: readonly GenerationScene[] = ['image', 'video', 'music'],
+): Handler {
+  return async ({ request, params }) => {
+    const key = await deps.keys.authenticate(request, false);
+    await deps.rateLimit.consume(key);
+    const ports = deps.generation();
+    const id = params['id'] ?? '';
+    const view = TASK_ID.test(id) ? await ports.tasks.find(id, key.organization_id) : undefined;
+    if (!view || !scenes.includes(view.scene)) {
+      throw new WeirError('async_task_not_found', 'Task not found or no longer available', {
+        param: 'id',
+      });
+    }
+    return taskAnswer(view, request, ports);
+  };
+}

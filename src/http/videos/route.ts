@@ -1,0 +1,14 @@
+import type { Handler } from '../endpoint.ts';
+import { type GenerationRouteDeps, generationRoute } from '../generation-route.ts';
+
+/** Two inline pictures of the largest size, in Base64, and the rest of the request. */
+export const MAX_VIDEO_BODY_BYTES = 64 * 1024 * 1024;
+
+/** `POST /v1/videos/generations` (spec: Video generation): always a task. */
+export function createVideo(deps: GenerationRouteDeps): Handler {
+  return generationRoute(deps, {
+    scene: 'video',
+    path: '/v1/videos/generations',
+    max_body_bytes: MAX_VIDEO_BODY_BYTES,
+  });
+}

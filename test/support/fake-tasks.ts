@@ -1,0 +1,45 @@
+/** Tasks as the routes see them, in memory: for tests of the routes alone. */
+import type { CreateTask, TaskPort, TaskView } from '../../src/inference/tasks/port.ts';
+
+export class FakeTasks implements TaskPort {
+  /** Every create that came through the contract. */
+  readonly asks: CreateTask[] = [];
+  private readonly owned = new Map<string, { organization_id: string; view: TaskView }>();
+  /** How a new task is answered; a test may replace it. */
+  answer = (ask: CreateTask): TaskView =>
+    ask.wait ? this.view(ask, { status: 'completed' }) : this.view(ask, {});
+
+  async create(ask: CreateTask): Promise<TaskView> {
+    this.asks.push(ask);
+    const view = this.answer(ask);
+    this.keep(view, ask.key.organization_id);
+    return view;
+  }
+
+  async find(id: string, organization_id: string): Promise<TaskView | undefined> {
+    const found = this.owned.get(id);
+    return found?.organization_id === organization_id ? found.view : undefined;
+  }
+
+  keep(view: TaskView, organization_id: string): void {
+    this.owned.set(view.id, { organization_id, view });
+  }
+
+  /** A task of an ask, pending unless said otherwise. */
+  view(ask: Pick<CreateTask, 'model' | 'request_id'>, more: Partial<TaskView>): TaskView {
+    const { scene, id } = ask.model;
+    const kind = scene === 'music' ? 'audio' : scene;
+    return {
+      id: `task_${ask.request_id.replaceAll('-', '')}`,
+      scene,
+      status: 'pending',
+      created: 1_795_000_000,
+      model: id,
+      outputs: more.status === 'completed' ? [{ kind, file: `${kind}-1` }] : [],
+      error: null,
+      billing_transaction_id: more.status === 'completed' ? 'txn_1' : null,
+      retry_after_s: 3,
+      ...more,
+    };
+  }
+}

@@ -65,21 +65,20 @@ export function exactRatio(size: string): string {
   return `${width / a}:${height / a}`;
 }
 
-/** Side of a square with as many pixels as each class has; between two classes the nearer one. */
-const CLASS_PIXELS: readonly [resolution: string, side: number][] = [
-  ['1k', 1_024],
-  ['2k', 2_048],
-  ['4k', 4_096],
+/** Pixels that a picture of each class has at most: 1792x1024 still counts as 1k, 3840x2160 as 4k. */
+const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
+  ['1k', 2_250_000],
+  ['2k', 8_000_000],
+  ['4k', Number.POSITIVE_INFINITY],
 ];
 
-/** Of `resolutions`, the one nearest to the pixels of `size`. */
+/** Of `resolutions`, the smallest that `size` fits in, else the largest. */
 export function nearestResolution(
   size: string,
   resolutions: readonly string[],
 ): string | undefined {
   const { width, height } = sizeOf(size);
-  const side = Math.log(Math.sqrt(width * height));
-  return CLASS_PIXELS.filter(([name]) => resolutions.includes(name))
-    .map(([name, pixels]) => ({ name, off: Math.abs(Math.log(pixels) - side) }))
-    .toSorted((a, b) => a.off - b.off)[0]?.name;
+  const offered = CLASS_MAX_PIXELS.filter(([name]) => resolutions.includes(name));
+  const fitting = offered.find(([, pixels]) => width * height <= pixels) ?? offered.at(-1);
+  return fitting?.[0];
 }

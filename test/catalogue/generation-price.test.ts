@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { estimateGeneration, priceGeneration } from '../../src/catalogue/generation-price.ts';
+import { imageTokensAtMost } from '../../src/catalogue/image-tokens.ts';
+import type { GenerationUsage } from '../../src/upstreams/generation/contract.ts';
+import { accept, declaredModel, generationModel } from '../support/contracts.ts';
+
+const USD = 1_000_000_000;
+
+const estimate = (id: string, body: object) =>
+  estimateGeneration(generationModel(id), accept(id, body)) / USD;
+const price = (id: string, body: object, usage: GenerationUsage, outputs: number) =>
+  priceGeneration(generationModel(id), accept(id, body), usage, outputs) / USD;
+
+const video_url = 'https://example.com/a.mp4';
+const image_url = 'https://example.com/a.png';
+
+describe('what a generation can cost at most', () => {
+  test.each<[id: string, body: object, usd: number]>([
+    ['dall-e-3', {}, 0.04],
+    ['dall-e-3', { size: '1792x1024' }, 0.08],
+    ['dall-e-3', { quality: 'hd' }, 0.08],
+    ['dall-e-3', { quality: 'hd', size: '1024x1792' }, 0.12],
+    ['gemini-3-pro-image-preview', { resolution: '4k' }, 0.24],
+    ['gemini-3-pro-image-preview', { n: 3 }, 0.402],
+    ['grok-imagine-image-quality', { resolution: '2k' }, 0.07],
+    ['flux-2-pro', {}, 0.03],
+    ['flux-2-pro', { size: '1920x1088' }, 0.06],
+    ['veo-3.1', {}, 3.2],
+    ['veo-3.1', { resolution: '4k', duration: 4 }, 2.4],
+    ['kling-3.0', {}, 0.42],
+    ['kling-3.0', { output_audio: true, resolution: '1080p', duration: 10 }, 1.68],
+    ['kling-3.0-motion-control', { video_url, image_url }, 3.78],
+    ['seedance-2.0', { resolution: '480p', duration: 10 }, 1.345],
+    ['topaz-video-upscale', { video_url, resolution: '720p' }, 0.6],
+    ['suno_music', {}, 0.06],
+    ['suno_music', { action: 'LYRICS' }, 0.002],
+    ['suno_lyrics', {}, 0.002],
+  ])('%s %j: %d USD', (id, body, usd) => {
+    expect(estimate(id, body)).toBeCloseTo(usd, 9);
+  });
+
+  test.each([
+    ['low', '1024x1024', 272],
+    ['low', '1024x1536', 408],
+    ['low', '1536x1024', 400],
+    ['medium', '1024x1024', 1_056],
+    ['medium', '1024x1536', 1_584],
+    ['medium', '1536x1024', 1_568],
+    ['high', '1024x1024', 4_160],
+    ['high', '1024x1536', 6_240],
+    ['high', '1536x1024', 6_208],
+  ])('tokens of a picture: %s %s, as the vendor lists them', (quality, size, tokens) => {
+    expect(imageTokensAtMost({ quality, size })).toBe(tokens);
+    expect(imageTokensAtMost({ quality: 'auto', size: 'auto' })).toBeGreaterThanOrEqual(tokens);
+  });
+
+  test('of tokens: the longest prompt and the largest picture', () => {
+    // 6,240 tokens of 40 USD, and 112 of 5 USD: the prompt's 12 bytes and what is put around it.
+    expect(estimate('gpt-image-1', {})).toBeCloseTo((6_240 * 40 + 112 * 5) / 1e6, 9);
+    expect(estimate('gpt-image-1', { n: 2, quality: 'low', size: '1024x1024' })).toBeCloseTo(
+      (2 * 272 * 40 + 112 * 5) / 1e6,
+      9,
+    );
+    const partial = { quality: 'low', size: '1024x1024', partial_images: 3 };
+    expect(estimate('gpt-image-1', partial)).toBeCloseTo((572 * 40 + 112 * 5) / 1e6, 9);
+  });
+});
+
+describe('what a generation costs', () => {
+  test.each<
+    [what: string, id: string, body: object, GenerationUsage, outputs: number, usd: number]
+  >([
+    ['per image, by what came out', 'dall-e-3', {}, {}, 1, 0.04],
+    ['per image, by what the provider counted', 'ideogram-v3', { n: 4 }, { images: 3 }, 4, 0.18],
+    ['per image, fewer than asked', 'ideogram-v3', { n: 4 }, {}, 2, 0.12],
+    ['per second, by what the provider counted', 'veo-3.1', {}, { seconds: 6.5 }, 1, 2.6],
+    ['per second, by what was asked', 'veo-3.1', { duration: 6 }, {}, 1, 2.4],
+    ['per second of a source', 'topaz-video-upscale', { video_url }, { seconds: 12 }, 1, 0.24],
+    ['per song', 'suno_music', {}, { songs: 1 }, 2, 0.03],
+    ['per song, by what came out', 'suno_music', {}, {}, 2, 0.06],
+    ['nothing made is free', 'veo-3.1', {}, { seconds: 8 }, 0, 0],
+    ['an explicit zero is no missing number', 'veo-3.1', {}, { seconds: 0 }, 1, 0],
+    [
+      'by tokens',
+      'gpt-image-1',
+      {},
+      { tokens: { text_input: 10, cached_input: 20, image_input: 0, output: 1_056 } },
+      1,
+      (10 * 5 + 20 * 1.25 + 1_056 * 40) / 1e6,
+    ],
+    [
+      'by tokens, image input too',
+      'gpt-image-2',
+      {},
+      { tokens: { text_input: 0, cached_input: 0, image_input: 100, output: 200 } },
+      1,
+      (100 * 8 + 200 * 30) / 1e6,
+    ],
+  ])('%s: %s %j', (_what, id, body, usage, outputs, usd) => {
+    expect(price(id, body, usage, outputs)).toBeCloseTo(usd, 9);
+  });
+
+  test('tokens that nobody counted cost what was set aside for them', () => {
+    expect(price('gpt-image-1', {}, {}, 1)).toBe(estimate('gpt-image-1', {}));
+  });
+
+  test('P2: what was asked never costs more than what was set aside', () => {
+    const seconds = fc.constantFrom(4, 6, 8);
+    const resolution = fc.constantFrom('720p', '1080p', '4k');
+    fc.assert(
+      fc.property(seconds, resolution, fc.boolean(), (duration, quality, output_audio) => {
+        const body = { duration, resolution: quality, output_audio };
+        expect(price('veo-3.1', body, {}, 1)).toBeLessThanOrEqual(estimate('veo-3.1', body));
+      }),
+    );
+    const images = fc.integer({ min: 1, max: 8 });
+    fc.assert(
+      fc.property(images, images, (n, made) => {
+        const outputs = Math.min(n, made);
+        expect(price('ideogram-v3', { n }, {}, outputs)).toBeLessThanOrEqual(
+          estimate('ideogram-v3', { n }),
+        );
+      }),
+    );
+  });
+
+  test('P1: every price is a whole number of nano-USD', () => {
+    const model = declaredModel({
+      category: 'video',
+      family: 'veo-video',
+      price: { usd_per_second: 0.000_000_333_3 },
+    });
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 3_600, noNaN: true }), (seconds) => {
+        const nano = priceGeneration(model, accept(model, {}), { seconds }, 1);
+        expect(Number.isSafeInteger(nano)).toBe(true);
+        expect(nano).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe('a price that cannot be', () => {
+  test.each([[{}], [{ usd_per_image: 1, usd_per_request: 1 }], [{ output_usd_per_mtok: 1 }]])(
+    '%j is refused',
+    (declared) => {
+      const declare = () =>
+        declaredModel({ category: 'image', family: 'flux-image', price: declared });
+      expect(declare).toThrow(/price/);
+    },
+  );
+
+  test('beyond what is counted exactly is refused', () => {
+    const model = declaredModel({
+      category: 'image',
+      family: 'flux-image',
+      price: { usd_per_image: 1_000 },
+    });
+    const input = accept(model, {});
+    expect(() => priceGeneration(model, input, { images: 1e9 }, 1)).toThrow(RangeError);
+  });
+});

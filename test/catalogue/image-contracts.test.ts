@@ -251,6 +251,8 @@ const REFUSED: Refused[] = [
   ],
   ['rule 1: moderation', TOKEN, { moderation: 'none' }, 'moderation'],
   ['rule 1: partial_images over 3', TOKEN, { partial_images: 4 }, 'partial_images'],
+  ['text with NUL', TOKEN, { prompt: 'a\0b' }, 'prompt'],
+  ['text with half of a character', TOKEN, { prompt: 'a\ud800' }, 'prompt'],
   ['images are not streamed', TOKEN, { stream: true }, 'stream'],
   ['classic: quality', CLASSIC, { quality: 'high' }, 'quality'],
   ['classic: style', CLASSIC, { style: 'wild' }, 'style'],

@@ -29,11 +29,22 @@ export function canonical(
   return given;
 }
 
-/** Only those of the parameters that a contract knows. */
+/** Only those of the parameters that a contract knows. Throws for text that cannot be kept. */
 export function pick(given: Body, names: Iterable<string>): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const name of names) {
-    if (Object.hasOwn(given, name)) picked[name] = given[name];
+    if (!Object.hasOwn(given, name)) continue;
+    if (!isKeepable(given[name])) {
+      throw refuse(name, `${name} must not have the character NUL or half of a character.`);
+    }
+    picked[name] = given[name];
   }
   return picked;
+}
+
+/** PostgreSQL keeps no NUL and no lone surrogate (PostgreSQL docs: JSON types). */
+function isKeepable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, each]) => isKeepable(name) && isKeepable(each));
 }

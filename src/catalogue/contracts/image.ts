@@ -63,6 +63,8 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
 ];
 
 const MAX_PROMPT_CHARS = 32_000;
+/** The end user is named, not described. */
+const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
 /** Edges of FLUX-type pictures, pixels (BFL docs). */
 const FLUX_EDGES = { min: 256, max: 1_920 };
@@ -124,6 +126,8 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
       return Type.Integer({ minimum: 0, maximum: 3 });
     case 'seed':
       return Type.Integer({ minimum: 0, maximum: MAX_SEED });
+    case 'user':
+      return Type.String({ maxLength: MAX_USER_CHARS });
     default:
       return Type.String({ maxLength: MAX_PROMPT_CHARS });
   }

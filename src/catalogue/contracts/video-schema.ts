@@ -52,6 +52,8 @@ export const VIDEO_PARAMETERS: readonly string[] = [
 ];
 
 const MAX_PROMPT_CHARS = 10_000;
+/** Names of users, tasks, sizes, effects. */
+const MAX_NAME_CHARS = 512;
 const reference = (description: string) => Type.String({ minLength: 1, description });
 
 const oneOf = (values: readonly (string | number)[], more: object = {}) =>
@@ -121,8 +123,15 @@ function parameterSchema(name: string, offers: Offers): TSchema {
       return Type.Number({ minimum: 0, maximum: 1 });
     case 'negative_prompt':
       return Type.String({ maxLength: MAX_PROMPT_CHARS });
+    case 'image_url':
+    case 'image':
+    case 'start_image':
+    case 'end_image':
+    case 'video_url':
+    case 'audio_url':
+      return reference('URL, or a data: URL where the model takes some.');
     default:
-      return Type.String({ minLength: 1 });
+      return Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS });
   }
 }
 

@@ -8,6 +8,12 @@ const EnvironmentSchema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 3_000 }),
   WEIR_DATA: Type.String({ minLength: 1, default: './data' }),
   WEIR_CONFIG: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/@\\s?#]+(/[^\\s?#]*)?$',
+      rule: 'an http or https address without user, query and fragment',
+    }),
+  ),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   REDIS_URL: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
@@ -34,6 +40,8 @@ Runs Weir. Without DATABASE_URL it brings its own PostgreSQL in the data folder.
 
 Environment:
   WEIR_CONFIG                      channels and models (default ./weir.yaml if present)
+  WEIR_PUBLIC_URL                  where clients reach Weir, for links to results (default: the
+                                   host of each request)
   DATABASE_URL                     PostgreSQL 15 or newer, instead of the embedded one
   REDIS_URL                        Redis 7 or Valkey, shared rate limits for several replicas
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given

@@ -4,7 +4,6 @@ import { WeirError } from '../errors/weir-error.ts';
 import { chatCompletions } from './chat/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
-import type { GenerationRouteDeps } from './generation-route.ts';
 import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
@@ -13,6 +12,7 @@ import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
 import { createMusic } from './music/route.ts';
+import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { createVideo } from './videos/route.ts';
 

@@ -1,27 +1,12 @@
 import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { isPublicUrl } from '../catalogue/contracts/media.ts';
 import { WeirError } from '../errors/weir-error.ts';
-import type { TaskPort, TaskView } from '../inference/tasks/port.ts';
+import type { TaskView } from '../inference/tasks/port.ts';
 import { readJsonObject } from './body.ts';
 import type { Handler } from './endpoint.ts';
-import type { InferenceRouteDeps } from './inference-route.ts';
 import { resolveGenerationModel } from './resolve-model.ts';
 import { taskAnswer } from './tasks/answer.ts';
-
-/** What the routes need of tasks and of where their results are kept. */
-export interface GenerationPorts {
-  readonly tasks: TaskPort;
-  /** Path and query under which anybody fetches a stored file until they expire. */
-  readonly filePath: (name: string) => string;
-  /** A stored file; undefined = not there. */
-  readonly openFile: (name: string) => Promise<{ readonly stream: ReadableStream } | undefined>;
-  /** Where clients reach us, without a slash at the end; undefined = where the request came to. */
-  readonly public_url?: string;
-}
-
-export interface GenerationRouteDeps extends InferenceRouteDeps {
-  generation: () => GenerationPorts;
-}
+import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
 /** What differs between the routes that create a generation. */
 export interface GenerationRoute {

@@ -2,13 +2,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
-import {
-  type GenerationPorts,
-  type GenerationRouteDeps,
-  generationRoute,
-  type InlineContext,
-} from '../generation-route.ts';
+import { generationRoute, type InlineContext } from '../generation-route.ts';
 import { imageOf, linker, withBill } from '../tasks/answer.ts';
+import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
 /** `POST /v1/images/generations` (spec: Image generation): inline, or a task. */
 export function createImage(deps: GenerationRouteDeps): Handler {

@@ -1,5 +1,6 @@
 import type { Handler } from '../endpoint.ts';
-import { type GenerationRouteDeps, generationRoute } from '../generation-route.ts';
+import { generationRoute } from '../generation-route.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
 /** Words only. */
 export const MAX_MUSIC_BODY_BYTES = 1024 * 1024;

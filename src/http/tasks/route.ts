@@ -1,8 +1,8 @@
 import type { GenerationScene } from '../../catalogue/contracts/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler } from '../endpoint.ts';
-import type { GenerationRouteDeps } from '../generation-route.ts';
 import { taskAnswer } from './answer.ts';
+import type { GenerationRouteDeps } from './ports.ts';
 
 /** What no id of a task has is not looked up. */
 const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;

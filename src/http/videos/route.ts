@@ -1,5 +1,6 @@
 import type { Handler } from '../endpoint.ts';
-import { type GenerationRouteDeps, generationRoute } from '../generation-route.ts';
+import { generationRoute } from '../generation-route.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
 /** Two inline pictures of the largest size, in Base64, and the rest of the request. */
 export const MAX_VIDEO_BODY_BYTES = 64 * 1024 * 1024;

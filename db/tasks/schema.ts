@@ -1,0 +1,102 @@
+/** What of a durable task is no business of its machine: what was asked, what came out (design 3). */
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { apiKey, organization } from '../schema.ts';
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+
+/**
+ * One generation. `status` is written in the transaction that moves its machine, so clients read
+ * this row and nothing else (P11); the actor's row holds neither prompt nor result.
+ */
+export const task = pgTable(
+  'task',
+  {
+    id: text('id').primaryKey(),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    key_id: text('key_id')
+      .notNull()
+      .references(() => apiKey.id),
+    request_id: uuid('request_id').notNull(),
+    scene: text('scene', { enum: ['image', 'video', 'music'] }).notNull(),
+    /** Public id. */
+    model: text('model').notNull(),
+    status: text('status', { enum: ['pending', 'processing', 'completed', 'failed'] })
+      .notNull()
+      .default('pending'),
+    /** The checked input; forgotten when the task has ended. */
+    input: jsonb('input'),
+    /** The durable hold that pays; its amount is the upper bound of the price. */
+    hold_id: uuid('hold_id').notNull(),
+    hold_nano_usd: bigint('hold_nano_usd', { mode: 'number' }).notNull(),
+    /** What every attempt of the submission is called upstream. */
+    submission_key: uuid('submission_key').notNull(),
+    /** Submissions begun. The latest went to `channel_id`; written before anything is sent (P10). */
+    attempts: integer('attempts').notNull().default(0),
+    /** Internal, like everything down to `outputs` (P5). */
+    channel_id: text('channel_id'),
+    /** When the latest submission was begun; null = nothing was sent, or it surely was not accepted. */
+    submitted_at: instant('submitted_at'),
+    /** How the upstream knows the job. */
+    job: jsonb('job'),
+    /** What the upstream made, without its bytes. */
+    produced: jsonb('produced'),
+    /** What is kept in our storage; shown once the task is completed. */
+    outputs: jsonb('outputs'),
+    error_code: text('error_code'),
+    error_message: text('error_message'),
+    /** The usage line that charged it. */
+    billing_id: uuid('billing_id'),
+    webhook_url: text('webhook_url'),
+    deadline_at: instant('deadline_at').notNull(),
+    created_at: instant('created_at').notNull().default(sql`now()`),
+    ended_at: instant('ended_at'),
+  },
+  (table) => [
+    index('task_by_organization').on(table.organization_id, table.created_at),
+    check(
+      'only_a_completed_task_is_charged',
+      sql`(${table.status} = 'completed') = (${table.billing_id} is not null)`,
+    ),
+    check(
+      'a_failed_task_says_why',
+      sql`${table.status} <> 'failed' or ${table.error_code} is not null`,
+    ),
+    check(
+      'an_ended_task_has_an_end',
+      sql`(${table.status} in ('completed', 'failed')) = (${table.ended_at} is not null)`,
+    ),
+  ],
+);
+
+/** Create calls with an `Idempotency-Key`: the same key names the same task (P7). */
+export const taskRequest = pgTable(
+  'task_request',
+  {
+    organization_id: text('organization_id').notNull(),
+    /** Path of the create route. */
+    route: text('route').notNull(),
+    idempotency_key: text('idempotency_key').notNull(),
+    /** SHA-256 of the body, hex: the same key with another body is refused. */
+    body_hash: text('body_hash').notNull(),
+    task_id: text('task_id').notNull(),
+    created_at: instant('created_at').notNull().default(sql`now()`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organization_id, table.route, table.idempotency_key] }),
+    index('task_request_by_age').on(table.created_at),
+  ],
+);

@@ -9,6 +9,12 @@ const SEEDANCE = 'seedance-2.0';
 const UPSCALER = 'topaz-video-upscale';
 
 const REFUSED: Refused[] = [
+  [
+    'reference audios alone',
+    SEEDANCE,
+    { operation: 'reference-to-video', audio_urls: [audio] },
+    'reference_images',
+  ],
   ['prompt is required for most models', VEO, { prompt: null }, 'prompt'],
   ['prompt is text', VEO, { prompt: ['x'] }, 'prompt'],
   ['operation is one of eight', VEO, { operation: 'dance' }, 'operation'],

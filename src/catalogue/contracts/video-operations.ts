@@ -6,6 +6,9 @@ import type { VideoOperation } from './inputs.ts';
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;
 const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url'] as const;
 
+/** Sounds alone show nothing to refer to (Seedance docs: reference audios). */
+const VISIBLE_REFERENCES = ['reference_images', 'video_urls', 'video_url'];
+
 /** Media that an operation works from: each group needs one of its parameters; `also` may be there. */
 interface Needs {
   readonly groups: readonly (readonly string[])[];
@@ -83,6 +86,9 @@ export function checkInputs(operation: VideoOperation, given: Body): void {
     if (group.some(has)) continue;
     const [param = ''] = group;
     throw refuse(param, `${operation} needs ${group.join(' or ')}.`);
+  }
+  if (operation === 'reference-to-video' && !VISIBLE_REFERENCES.some(has)) {
+    throw refuse('reference_images', 'Reference audios go with an image or a video.');
   }
   const used = [...groups.flat(), ...also];
   const unused = MEDIA.find((name) => given[name] !== undefined && !used.includes(name));

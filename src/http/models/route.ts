@@ -25,7 +25,7 @@ function contractSummary({ scene, family, contract, by_task, offers }: Generatio
     family,
     answers: by_task ? ['task'] : offers.async ? ['inline', 'task'] : ['inline'],
     supported_operations: operationsOf(scene, contract.operations),
-    parameters: Object.keys(contract.schema.properties),
+    parameters: ['model', ...Object.keys(contract.schema.properties), 'webhook_url'],
   };
 }
 
@@ -68,6 +68,13 @@ function modelDetail(model: CatalogueModel): object {
   });
 }
 
+/** Taken with every create. */
+const WEBHOOK_URL = {
+  type: 'string',
+  format: 'uri',
+  description: 'Told when the task has ended.',
+};
+
 function generationDetail({ id, scene, contract, by_task, offers }: GenerationModel): object {
   return {
     supported_operations: operationsOf(scene, contract.operations),
@@ -76,7 +83,16 @@ function generationDetail({ id, scene, contract, by_task, offers }: GenerationMo
       async: by_task || offers.async === true,
       inline_inputs: offers.inline_inputs === true,
     },
-    public_contract: { title: id, ...contract.schema, rules: contract.rules },
+    public_contract: {
+      title: id,
+      ...contract.schema,
+      properties: {
+        model: { type: 'string', const: id },
+        ...contract.schema.properties,
+        webhook_url: WEBHOOK_URL,
+      },
+      rules: contract.rules,
+    },
   };
 }
 

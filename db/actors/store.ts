@@ -58,6 +58,18 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
     on conflict (kind, id) do nothing`;
 }
 
+/** Takes actors away that were made in this transaction and never told anything. */
+export async function deleteUntold(
+  tx: TransactionSql,
+  addresses: readonly ActorAddress[],
+): Promise<void> {
+  if (addresses.length === 0) return;
+  await tx`
+    delete from actor using json_to_recordset(${JSON.stringify(addresses)}::text::json)
+      as input(kind text, id text)
+    where actor.kind = input.kind and actor.id = input.id and seq = 0`;
+}
+
 /** Locks actors, always in the same order, and reads them. */
 export async function lockActors(
   tx: TransactionSql,
@@ -182,16 +194,18 @@ export interface PendingEffect extends OutboxRow {
   attempts: number;
 }
 
-/** Effects that are due, of actors that this replica owns. */
+/** Effects that are due, of actors that this replica owns, without those that run or may not. */
 export function findPendingEffects(
   sql: Sql,
   owner: string,
   limit: number,
+  skip: { ids: readonly string[]; effects: readonly string[] } = { ids: [], effects: [] },
 ): Promise<PendingEffect[]> {
   return sql<PendingEffect[]>`
     select outbox.id, outbox.kind, actor_id, outbox.seq, effect, params, attempts
     from outbox join actor on actor.kind = outbox.kind and actor.id = outbox.actor_id
     where outbox.status = 'pending' and next_attempt_at <= weir_now() and owner = ${owner}
+      and outbox.id <> all(${skip.ids}::uuid[]) and effect <> all(${skip.effects}::text[])
     order by next_attempt_at limit ${limit}`;
 }
 
@@ -208,14 +222,27 @@ export async function postponeEffect(
     where id = ${id} and status = 'pending'`;
 }
 
-/** Takes over the live actors of replicas that are dead, under a new epoch; how many. */
+/**
+ * Takes over the actors of replicas that are dead, under a new epoch: the live ones, and ended ones
+ * that still have something to say. How many.
+ */
 export async function adoptActors(sql: Sql, replicaId: string, limit: number): Promise<number> {
   const rows = await sql`
-    update actor set owner = ${replicaId}, epoch = epoch + 1
-    where (kind, id) in (
+    with orphan as (
       select actor.kind, actor.id from actor left join replica on replica.id = owner
       where live and (replica.id is null or replica.status = 'dead')
-      order by actor.kind, actor.id limit ${limit} for update of actor skip locked)
+      union
+      select actor.kind, actor.id from outbox
+        join actor on actor.kind = outbox.kind and actor.id = actor_id
+        left join replica on replica.id = owner
+      where outbox.status = 'pending' and not live
+        and (replica.id is null or replica.status = 'dead')
+    ), locked as (
+      select actor.kind, actor.id from actor join orphan using (kind, id)
+      order by actor.kind, actor.id limit ${limit} for update of actor skip locked
+    )
+    update actor set owner = ${replicaId}, epoch = epoch + 1
+    from locked where actor.kind = locked.kind and actor.id = locked.id
       and exists (select 1 from replica where id = ${replicaId} and status = 'alive')
     returning 1`;
   return rows.length;

@@ -1,5 +1,7 @@
-import type { AnyEventObject, AnyStateMachine } from 'xstate';
+import type { TransactionSql } from 'postgres';
+import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { Json } from '../../db/actors/store.ts';
+import type { MoneyCommand } from './ledger.ts';
 
 /** What an effect gets to work with. */
 export interface EffectContext {
@@ -10,8 +12,24 @@ export interface EffectContext {
   signal: AbortSignal;
 }
 
+/** What an effect says came of it, and what has to be committed with that or not at all. */
+export interface Report {
+  report: AnyEventObject;
+  /** Moves only if the machine takes the event. */
+  money?: MoneyCommand;
+  also?: (tx: TransactionSql) => Promise<void>;
+}
+
 /** Does something outside and says what came of it; throws to be tried again. */
-export type Effect = (params: Json, context: EffectContext) => Promise<AnyEventObject>;
+export type Effect = (params: Json, context: EffectContext) => Promise<AnyEventObject | Report>;
+
+/** A change of state that is being committed; `snapshot` is the actor's as the transaction ends. */
+export interface Change {
+  id: string;
+  from_state: string;
+  to_state: string;
+  snapshot: AnyMachineSnapshot;
+}
 
 /**
  * One kind of durable actor: a pure machine and the effects that its actions ask for.
@@ -30,5 +48,9 @@ export interface DurableKind {
   readonly effect_timeout_ms: number;
   /** Attempts before the effect is given up and `failed` is said. */
   readonly max_attempts: number;
+  /** Effects that are tried until they are done, e.g. what moves money. */
+  readonly never_given_up?: readonly string[];
   readonly failed: (effect: string, error: string) => AnyEventObject;
+  /** Keeps rows of the kind's own in step with its actors, inside their transaction. */
+  readonly project?: (tx: TransactionSql, changes: readonly Change[]) => Promise<void>;
 }

@@ -59,6 +59,8 @@ export interface HoldCommand {
   reference: string;
   /** ISO 8601. */
   expires_at: string;
+  /** The recall that an earlier, contended ask started. */
+  recall_seq?: number | null;
 }
 
 export interface ExtendHoldCommand {

@@ -200,7 +200,7 @@ class Batch {
     if (!key) return { type: 'not_found' };
     const unusable = unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
-    const refused = await this.coverHold(key, command.amount);
+    const refused = await this.coverHold(key, command.amount, command.recall_seq ?? null);
     if (refused) return refused;
     this.rows.holds.set(command.hold_id, {
       id: command.hold_id,
@@ -221,18 +221,22 @@ class Batch {
     if (hold.status !== 'held') return ended(hold);
     const extra = command.amount - hold.amount_nano_usd;
     if (extra <= 0) return { type: 'held' };
-    const refused = await this.coverHold(this.key(hold.key_id), extra);
+    const refused = await this.coverHold(this.key(hold.key_id), extra, null);
     if (refused) return refused;
     hold.amount_nano_usd = command.amount;
     return { type: 'held' };
   }
 
-  private async coverHold(key: KeyRow, amount: number): Promise<LedgerAnswer | undefined> {
+  private async coverHold(
+    key: KeyRow,
+    amount: number,
+    recall_seq: number | null,
+  ): Promise<LedgerAnswer | undefined> {
     const decision = decideGrant(
       { need: amount, want: amount },
       { ...this.fundsOf(key), replicas: 1 },
     );
-    if (decision.type === 'short') return this.explainShort(decision, key, { recall_seq: null });
+    if (decision.type === 'short') return this.explainShort(decision, key, { recall_seq });
     this.setAside(key, amount);
     return undefined;
   }

@@ -12,6 +12,8 @@ export interface TimersDeps {
   clock: Clock;
   actors: DurableActors;
   replicaId: () => string;
+  /** False while this replica's lease may have ended: nothing is fired then. */
+  mayRun?: () => boolean;
   onError: (error: unknown) => void;
 }
 
@@ -40,6 +42,7 @@ export class Timers {
   /** Fires everything that is due now; how many were found. */
   async look(): Promise<number> {
     const { sql, actors, replicaId } = this.deps;
+    if (this.deps.mayRun?.() === false) return 0;
     let found = 0;
     for (;;) {
       const due = await findDueTimers(sql, replicaId(), MAX_TIMERS_PER_LOOK);

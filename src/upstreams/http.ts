@@ -33,7 +33,10 @@ export class Exchange {
     return this.answer;
   }
 
-  /** Sends the request and waits for the head of the answer. */
+  /**
+   * POSTs the request and waits for the head of the answer. Throws RetryableUpstreamError
+   * (`connection`, `timeout`) or the signal's reason.
+   */
   async send(path: string, headers: Record<string, string>, body: string): Promise<void> {
     try {
       this.answer = await fetch(addressOf(this.call.target.base_url, path), {
@@ -100,21 +103,6 @@ export class Exchange {
     }
     this.timer = setTimeout(this.check, Math.min(left_ms, this.call.target.timeout_ms));
   };
-}
-
-/**
- * POSTs to an upstream; resolves with the head of its answer. Throws RetryableUpstreamError
- * (`connection`, `timeout`) or the signal's reason.
- */
-export async function post(
-  call: UpstreamCall,
-  path: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<Exchange> {
-  const exchange = new Exchange(call);
-  await exchange.send(path, headers, body);
-  return exchange;
 }
 
 function addressOf(base_url: string, path: string): string {

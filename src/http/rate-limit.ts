@@ -43,11 +43,14 @@ export class RateLimit {
   ) {}
 
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
-  async consume(who: Limited): Promise<void> {
-    // The narrow limit first: a key that ran into its own costs its organization nothing.
-    if (who.id && who.requests_per_minute) await this.take(who.requests_per_minute, who.id);
+  consume(who: Limited): Promise<void> {
     const limit = Object.hasOwn(this.roles, who.role) ? this.roles[who.role] : undefined;
-    await this.take(limit ?? UNKNOWN_ROLE_LIMIT, who.organization_id);
+    const byRole = () => this.take(limit ?? UNKNOWN_ROLE_LIMIT, who.organization_id);
+    // The narrow limit first: a key that ran into its own costs its organization nothing.
+    if (who.id && who.requests_per_minute) {
+      return this.take(who.requests_per_minute, who.id).then(byRole);
+    }
+    return byRole();
   }
 
   private async take(limit: number, who: string): Promise<void> {

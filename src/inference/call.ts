@@ -1,5 +1,5 @@
 import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
-import type { Consumption, Reservation } from '../actors/reservation.ts';
+import type { Consumption, Reservation, Settlement } from '../actors/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
 import type { ProtocolName } from '../upstreams/protocol-names.ts';
@@ -73,13 +73,13 @@ export function estimateUsage(
 }
 
 /** Books a call; resolves when the charge is committed. */
-export async function settleCall(
+export function settleCall(
   call: InferenceCall,
   permit: ChannelPermit,
   reservation: Reservation,
   usage: TokenUsage,
   how: { outcome: 'completed' | 'partial'; estimated: boolean },
-): Promise<void> {
+): Promise<Settlement> {
   const line: Consumption = {
     id: call.request_id,
     request_id: call.request_id,
@@ -93,5 +93,5 @@ export async function settleCall(
     ...how,
     ...usage,
   };
-  await reservation.settle(line, charge(call.model, usage));
+  return reservation.settle(line, charge(call.model, usage));
 }

@@ -1,7 +1,7 @@
 import type { ChannelPermit } from '../actors/channel.ts';
 import type { Channels } from '../actors/channels.ts';
 import type { Quotas } from '../actors/quotas.ts';
-import type { Reservation } from '../actors/reservation.ts';
+import type { Reservation, Settlement } from '../actors/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { anthropicProtocol } from '../upstreams/anthropic.ts';
@@ -88,7 +88,7 @@ export class Inference {
     reservation: Reservation,
     budget: Budget,
     answer: UpstreamAnswer,
-  ): Promise<void> {
+  ): Promise<Settlement> {
     const usage = answer.usage ?? estimateUsage(null, () => budget.inputCounted, answer.produced());
     return settleCall(call, permit, reservation, usage, {
       outcome: 'completed',

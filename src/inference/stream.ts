@@ -56,6 +56,8 @@ export class StreamRun {
   private covered: number;
   private held = '';
   private ended = false;
+  /** The money was gone before the answer was whole. */
+  private cutShort = false;
   /** The client went away: the controller takes nothing any more. */
   private left = false;
   private pending: StreamEvent[] | undefined;
@@ -79,11 +81,12 @@ export class StreamRun {
   private async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       while (!this.ended) {
-        const text = await this.nextText();
+        const events = this.takeFirst() ?? (await this.read());
+        const text = events && this.carry(events);
         if (text === undefined) await this.finish(controller);
-        else if (text !== '') {
-          controller.enqueue(this.encoder.encode(text));
-          return;
+        else {
+          if (!this.isCovered() && !(await this.extend())) this.cutOff();
+          if (text !== '') return this.send(controller, text);
         }
       }
     } catch (error) {
@@ -91,11 +94,21 @@ export class StreamRun {
     }
   }
 
-  /** The next text for the client; '' = nothing to send yet; undefined = the answer is whole. */
-  private async nextText(): Promise<string | undefined> {
-    const events = this.pending ?? (await this.read());
+  private takeFirst(): StreamEvent[] | undefined {
+    const { pending } = this;
     this.pending = undefined;
-    if (!events) return undefined;
+    return pending;
+  }
+
+  /** The next events; undefined = the answer is whole. */
+  private async read(): Promise<StreamEvent[] | undefined> {
+    if (this.cutShort) return undefined;
+    const { done, value } = await this.deps.open.iterator.next();
+    return done ? undefined : value;
+  }
+
+  /** What of these events may go to the client now; the rest is held back. */
+  private carry(events: readonly StreamEvent[]): string {
     let text = '';
     for (const event of events) {
       if (event.produced !== '') {
@@ -105,35 +118,19 @@ export class StreamRun {
       if (event.final || this.held !== '') this.held += event.text;
       else text += event.text;
     }
-    if (!(await this.isPaid())) {
-      this.deps.abort.abort();
-      this.held = this.deps.open.stream.cutShort(this.usageSoFar());
-      this.cutShort = true;
-      return text === '' ? undefined : this.thenEnd(text);
-    }
     return text;
   }
 
-  private cutShort = false;
-  private endAfterThis = false;
-
-  private thenEnd(text: string): string {
-    this.endAfterThis = true;
-    return text;
-  }
-
-  private async read(): Promise<StreamEvent[] | undefined> {
-    if (this.endAfterThis) return undefined;
-    const { done, value } = await this.deps.open.iterator.next();
-    return done ? undefined : value;
-  }
-
-  /** True if the reservation covers what was produced, if need be after it was extended. */
-  private async isPaid(): Promise<boolean> {
-    const { budget, reservation } = this.deps;
+  /** True if the reservation covers what was produced by now. */
+  private isCovered(): boolean {
+    if (this.held !== '' || this.covered >= this.deps.budget.max_output_tokens) return true;
     const roughly = Math.ceil(this.producedChars / CHARS_PER_TOKEN);
-    if (this.held !== '' || this.covered >= budget.max_output_tokens) return true;
-    if (roughly + EXTENSION_MARGIN_TOKENS < this.covered) return true;
+    return roughly + EXTENSION_MARGIN_TOKENS < this.covered;
+  }
+
+  /** Asks for more money; false = what was produced is all that can be paid. */
+  private async extend(): Promise<boolean> {
+    const { budget, reservation } = this.deps;
     const more = Math.min(this.covered, budget.max_output_tokens - this.covered);
     const extra = await reservation.extend({
       amount: budget.priceOfMore(more),
@@ -150,6 +147,13 @@ export class StreamRun {
     this.covered = Math.min(budget.outputCoveredBy(reservation.amount), budget.max_output_tokens);
     this.producedChars = tokens * CHARS_PER_TOKEN;
     return tokens < this.covered;
+  }
+
+  /** The money is gone: the upstream stops, and the answer ends cleanly. */
+  private cutOff(): void {
+    this.deps.abort.abort();
+    this.held = this.deps.open.stream.cutShort(this.usageSoFar());
+    this.cutShort = true;
   }
 
   /** The answer is whole: charge it, then send what completes it. */

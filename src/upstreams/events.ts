@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { RetryableUpstreamError, type StreamEvent } from './contract.ts';
+import { DeltaTemplates } from './delta-template.ts';
 import type { Exchange } from './http.ts';
 
 /** One event may be this long: a tool's arguments in one delta fit many times. */
@@ -36,47 +37,98 @@ interface Reader {
  * When a stream breaks, the events before the break are still given out, except while nothing was:
  * then another channel may serve the call from its start (P7).
  */
-export async function* readEvents(
+export function readEvents(
   exchange: EventExchange,
   dialect: Dialect,
-): AsyncGenerator<StreamEvent[]> {
-  const reader: Reader | undefined = exchange.response.body?.getReader();
-  const events = new EventBatches(dialect);
-  let begun = false;
-  let isDraining = false;
-  try {
+): AsyncIterable<StreamEvent[]> {
+  return new EventReader(exchange, dialect);
+}
+
+/** An iterator by hand: a generator would cost every stream several turns of the event loop. */
+class EventReader implements AsyncIterableIterator<StreamEvent[]> {
+  private readonly reader: Reader | undefined;
+  private readonly events: EventBatches;
+  private begun = false;
+  private over = false;
+  /** What comes after the batch that was given out last. */
+  private broken: unknown;
+
+  constructor(
+    private readonly exchange: EventExchange,
+    private readonly dialect: Dialect,
+  ) {
+    this.reader = exchange.response.body?.getReader();
+    this.events = new EventBatches(dialect);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<StreamEvent[]>> {
+    if (this.over) return OVER;
+    try {
+      if (this.broken) throw this.broken;
+      const batch = await this.read();
+      if (batch) {
+        this.begun = true;
+        return { done: false, value: batch };
+      }
+    } catch (error) {
+      await this.leave();
+      throw this.exchange.explain(error);
+    }
+    return OVER;
+  }
+
+  async return(): Promise<IteratorResult<StreamEvent[]>> {
+    if (!this.over) await this.leave();
+    return OVER;
+  }
+
+  /** The next events that are not none; undefined = the stream has ended. */
+  private async read(): Promise<StreamEvent[] | undefined> {
+    const { exchange, reader } = this;
     if (!reader) throw new RetryableUpstreamError('malformed', 'a stream without a body');
     for (;;) {
+      if (this.begun) {
+        if (this.dialect.ended()) return this.end(reader);
+        exchange.waiting();
+      }
       const { done, value } = await reader.read();
       exchange.heard();
       if (done) exchange.finished();
-      const { batch, broken } = value ? events.feed(value) : events.end();
-      if (broken && !begun) throw broken;
-      if (batch.length > 0) {
-        begun = true;
-        yield batch;
-      }
-      if (broken) throw broken;
-      if (done) return;
-      if (dialect.ended()) {
-        isDraining = true;
-        void drain(exchange, reader);
-        return;
-      }
+      const { batch, broken } = value ? this.events.feed(value) : this.events.end();
+      if (broken && (!this.begun || batch.length === 0)) throw broken;
+      this.broken = broken;
+      if (done) this.close();
+      if (batch.length > 0) return batch;
+      if (done) return undefined;
       exchange.waiting();
     }
-  } catch (error) {
-    throw exchange.explain(error);
-  } finally {
-    if (!isDraining) await leave(exchange, reader);
+  }
+
+  /** The terminal event is out; what the connection still holds is read on the side. */
+  private end(reader: Reader): undefined {
+    this.over = true;
+    void drain(this.exchange, reader);
+  }
+
+  /** The body was read to its end. */
+  private close(): void {
+    this.over = !this.broken;
+    this.exchange.close();
+  }
+
+  /** Stops an upstream. A reader whose stream was aborted rejects even to be cancelled. */
+  private async leave(): Promise<void> {
+    this.over = true;
+    this.exchange.close();
+    await this.reader?.cancel().catch(() => undefined);
   }
 }
 
-/** Stops an upstream. A reader whose stream was aborted rejects even to be cancelled. */
-async function leave(exchange: EventExchange, reader: Reader | undefined): Promise<void> {
-  exchange.close();
-  await reader?.cancel().catch(() => undefined);
-}
+const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** Reads the end of the body, which mostly is there already: a cut connection is not used again. */
 async function drain(exchange: EventExchange, reader: Reader): Promise<void> {
@@ -88,13 +140,14 @@ async function drain(exchange: EventExchange, reader: Reader): Promise<void> {
     // Too late, or reset: the answer was whole already.
   } finally {
     clearTimeout(timer);
-    await leave(exchange, reader);
+    exchange.close();
   }
 }
 
 /** Turns bytes into the public events of a dialect, up to the terminal one or to what broke it. */
 class EventBatches {
   private readonly decoder = new TextDecoder();
+  private readonly templates: DeltaTemplates;
   private batch: StreamEvent[] = [];
   private broken: unknown;
 
@@ -103,7 +156,7 @@ class EventBatches {
     onEvent: (event) => {
       if (this.broken || this.dialect.ended()) return;
       try {
-        const taken = this.dialect.take(event);
+        const taken = this.templates.take(event);
         if (taken) this.batch.push(taken);
       } catch (error) {
         this.broken = error;
@@ -115,7 +168,9 @@ class EventBatches {
     },
   });
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(private readonly dialect: Dialect) {
+    this.templates = new DeltaTemplates((event) => dialect.take(event));
+  }
 
   feed(bytes: Uint8Array): { batch: StreamEvent[]; broken: unknown } {
     this.parser.feed(this.decoder.decode(bytes, { stream: true }));

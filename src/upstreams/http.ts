@@ -1,3 +1,4 @@
+import { type Connections, connectionsTo } from './connections.ts';
 import { RetryableUpstreamError, type UpstreamCall } from './contract.ts';
 
 /** Largest answer that is read whole. */
@@ -19,6 +20,7 @@ export class Exchange {
   private timedOut = false;
   private atEnd = false;
   private answer: Response | undefined;
+  private connection: Connections | undefined;
 
   constructor(private readonly call: UpstreamCall) {
     const { timeout_ms } = call.target;
@@ -33,8 +35,14 @@ export class Exchange {
     return this.answer;
   }
 
-  /** Sends the request and waits for the head of the answer. */
+  /**
+   * POSTs the request and waits for the head of the answer. Throws RetryableUpstreamError
+   * (`connection`, `timeout`) or the signal's reason.
+   */
   async send(path: string, headers: Record<string, string>, body: string): Promise<void> {
+    const connections = connectionsTo(this.call.target.base_url);
+    await connections.take();
+    this.connection = connections;
     try {
       this.answer = await fetch(addressOf(this.call.target.base_url, path), {
         method: 'POST',
@@ -72,6 +80,8 @@ export class Exchange {
     clearTimeout(this.timer);
     this.call.signal.removeEventListener('abort', this.stop);
     if (!this.atEnd) this.abort.abort();
+    this.connection?.giveBack(this.atEnd);
+    this.connection = undefined;
   }
 
   /** What an error while sending or reading means: the client left, or the upstream failed. */
@@ -100,21 +110,6 @@ export class Exchange {
     }
     this.timer = setTimeout(this.check, Math.min(left_ms, this.call.target.timeout_ms));
   };
-}
-
-/**
- * POSTs to an upstream; resolves with the head of its answer. Throws RetryableUpstreamError
- * (`connection`, `timeout`) or the signal's reason.
- */
-export async function post(
-  call: UpstreamCall,
-  path: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<Exchange> {
-  const exchange = new Exchange(call);
-  await exchange.send(path, headers, body);
-  return exchange;
 }
 
 function addressOf(base_url: string, path: string): string {

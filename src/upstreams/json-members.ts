@@ -93,14 +93,16 @@ function membersOf(text: string): Member[] {
  */
 export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = membersOf(text);
-  const last = new Map<string, number>();
-  for (const [index, { key }] of members.entries()) last.set(key, index);
+  const repeated = repeatedIn(members);
   let result = '';
   let copied = 0;
   let kept = 0;
-  for (const [index, { key, start, valueStart, end }] of members.entries()) {
-    const edit = Object.hasOwn(edits, key) ? edits[key] : undefined;
-    if (edit === null || last.get(key) !== index) {
+  let index = -1;
+  for (const member of members) {
+    index += 1;
+    const { key, start, valueStart, end } = member;
+    const edit = editOf(edits, key);
+    if (edit === null || repeated?.has(member)) {
       // With the comma before it, or, as long as nothing stays before it, with the one after it.
       const [from, to] =
         kept > 0
@@ -117,9 +119,9 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
     copied = end;
   }
   const close = members.at(-1)?.end ?? skipSpace(text, 0) + 1;
-  for (const key of Object.keys(edits)) {
+  for (const key in edits) {
     const edit = edits[key];
-    if (typeof edit !== 'string' || last.has(key)) continue;
+    if (typeof edit !== 'string' || members.some((member) => member.key === key)) continue;
     result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${edit}`;
     copied = close;
     kept += 1;
@@ -127,10 +129,25 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   return result + text.slice(copied);
 }
 
+function editOf(edits: Readonly<Record<string, Edit>>, key: string): Edit | undefined {
+  const edit = edits[key];
+  // A key of the body may be called like what every object inherits.
+  return edit === undefined || Object.hasOwn(edits, key) ? edit : undefined;
+}
+
+/** Members that a later one of the same key overrides; mostly there are none. */
+function repeatedIn(members: readonly Member[]): Set<Member> | undefined {
+  if (new Set(members.map(({ key }) => key)).size === members.length) return undefined;
+  const last = new Map(members.map((member) => [member.key, member]));
+  return new Set(members.filter((member) => last.get(member.key) !== member));
+}
+
 /**
- * Where a top-level member ends, from the start of the text; -1 if there is none. Of a key that
- * stands several times, the last. `text` must be valid JSON of an object.
+ * Where the last of these top-level members ends, from the start of the text; -1 if one is missing.
+ * Of a key that stands several times, the last counts. `text` must be valid JSON of an object.
  */
-export function endOfMember(text: string, key: string): number {
-  return membersOf(text).findLast((member) => member.key === key)?.end ?? -1;
+export function endOfMembers(text: string, keys: readonly string[]): number {
+  const members = membersOf(text);
+  const ends = keys.map((key) => members.findLast((member) => member.key === key)?.end ?? -1);
+  return ends.includes(-1) ? -1 : Math.max(...ends);
 }

@@ -1,5 +1,5 @@
 import type { UpstreamCall } from './contract.ts';
-import { type Edit, editMembers, endOfMember } from './json-members.ts';
+import { type Edit, editMembers, endOfMembers } from './json-members.ts';
 
 /**
  * Members of an answer that name the provider, the account or its request, added by resellers to the
@@ -63,14 +63,8 @@ export class ChunkPublisher {
   /** The public text of `chunk`, which is what `text` says; without `usage` unless it is wanted. */
   publish(text: string, chunk: Json, keepUsage: boolean): string {
     const dropUsage = !keepUsage && 'usage' in chunk;
-    const known =
-      this.head !== '' &&
-      chunk['id'] === this.id &&
-      chunk['model'] === this.model &&
-      text.startsWith(this.head) &&
-      !LEAKS.some((leak) => leak in chunk);
-    if (!known) {
-      this.remember(text, chunk);
+    const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
+    if (!isKnown || LEAKS.some((leak) => leak in chunk)) {
       const all = publish(text, chunk, this.call);
       return dropUsage ? editMembers(all, { usage: null }) : all;
     }
@@ -81,15 +75,27 @@ export class ChunkPublisher {
       : editMembers(this.publicHead + rest, { usage: null });
   }
 
-  private remember(text: string, chunk: Json): void {
-    const end = Math.max(endOfMember(text, 'id'), endOfMember(text, 'model'));
-    if (end < 0 || typeof chunk['id'] !== 'string' || typeof chunk['model'] !== 'string') return;
+  private knows(text: string, chunk: Json): boolean {
+    return (
+      this.head !== '' &&
+      chunk['id'] === this.id &&
+      chunk['model'] === this.model &&
+      text.startsWith(this.head)
+    );
+  }
+
+  private learns(text: string, chunk: Json): boolean {
+    const end = endOfMembers(text, ['id', 'model']);
+    if (end < 0 || typeof chunk['id'] !== 'string' || typeof chunk['model'] !== 'string') {
+      return false;
+    }
     this.head = text.slice(0, end);
     // Closed, the beginning is an object of its own.
     this.publicHead = publish(`${this.head}}`, chunk, this.call).slice(0, -1);
     this.id = chunk['id'];
     this.model = chunk['model'];
     this.names = modelNames(this.model, this.call);
+    return true;
   }
 }
 

@@ -2,7 +2,7 @@ import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import { type Dialect, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
-import { type Exchange, isObject, MAX_ERROR_BYTES, parseObject, post, readAll } from './http.ts';
+import { Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
 
 /** Where and how a protocol sends a call. */
@@ -70,7 +70,8 @@ export async function requestStream(
 
 async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
-  const exchange = await post(call, request.path, request.headers, body);
+  const exchange = new Exchange(call);
+  await exchange.send(request.path, request.headers, body);
   const { ok, status, headers } = exchange.response;
   if (ok) return exchange;
   throw failureOf(call, status, headers, await readAll(exchange, MAX_ERROR_BYTES));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { editMembers, endOfMember } from '../../src/upstreams/json-members.ts';
+import { editMembers, endOfMembers } from '../../src/upstreams/json-members.ts';
 
 /** JSON texts as clients write them: spaces anywhere, numbers that a double cannot hold. */
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t ', '\r\n  ');
@@ -108,7 +108,7 @@ describe('editing the members of a JSON text', () => {
   });
 
   test('finds where a member ends', () => {
-    expect(endOfMember('{"a":1, "b":"x" ,"c":2}', 'b')).toBe(15);
-    expect(endOfMember('{"a":{"b":1}}', 'b')).toBe(-1);
+    expect(endOfMembers('{"a":1, "b":"x" ,"c":2}', ['b', 'a'])).toBe(15);
+    expect(endOfMembers('{"a":{"b":1}}', ['a', 'b'])).toBe(-1);
   });
 });

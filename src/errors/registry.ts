@@ -42,6 +42,8 @@ export const ERRORS = {
   model_not_allowed: entry(403, 'access_denied', 'permission_error'),
   not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   async_task_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
+  /** The key names another request (IETF draft: The Idempotency-Key HTTP Header Field). */
+  idempotency_key_reused: entry(422, 'invalid_request_error', 'invalid_request_error'),
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
   payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),
   unsupported_media_type: entry(415, 'invalid_request_error', 'invalid_request_error'),

@@ -23,7 +23,7 @@ export interface TaskContext {
   /** Channels that rejected the submission in this round. */
   tried: string[];
   rounds: number;
-  /** Polls since the last change of state. */
+  /** Polls of the job; before there is one, how often there was no room on any channel. */
   polls: number;
   /** How often the outcome of a lost submission was asked for. */
   asks: number;
@@ -53,6 +53,8 @@ export type TaskEvent =
       retryable: boolean;
       /** Another channel might take it now. */
       more: boolean;
+      /** Only other calls are in the way. */
+      busy: boolean;
       error_code: string;
       retry_after_ms: number;
       random: number;
@@ -67,6 +69,9 @@ export type TaskEvent =
   /** Nobody could say what became of a lost submission; `hopeless` = nobody ever will. */
   | { type: 'UNANSWERED'; hopeless: boolean; random: number }
   | { type: 'RELEASED' }
+  /** Reports that change nothing: kept in the log. */
+  | { type: 'CANCELLED' }
+  | { type: 'ANNOUNCED' }
   | { type: 'DEADLINE' }
   | { type: 'CANCEL' }
   | { type: 'RETRY' }

@@ -45,6 +45,10 @@ export const taskMachine = setup({
       if (event.type !== 'ACCEPTED') return;
       enqueue(named('setTimer', fromTimer('deadline', event.deadline_ms, 'DEADLINE')));
     }),
+    waitForRoom: enqueueActions(({ context, event, enqueue }) => {
+      const delay_ms = spreadMs(context.polls, event);
+      enqueue(named('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
+    }),
     waitToRetry: enqueueActions(({ context, event, enqueue }) => {
       const delay_ms = spreadMs(context.rounds, event);
       enqueue(named('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
@@ -88,6 +92,7 @@ export const taskMachine = setup({
   },
   guards: {
     isEnding: ({ context }) => context.ending !== null,
+    isBusy: ({ event }) => event.type === 'SUBMIT_REJECTED' && event.busy,
     mayFailOver: ({ context, event }) =>
       event.type === 'SUBMIT_REJECTED' &&
       event.retryable &&
@@ -159,6 +164,11 @@ export const taskMachine = setup({
                 guard: 'isEnding',
                 target: '#task.refunding',
                 actions: 'noteEnding',
+              },
+              {
+                guard: 'isBusy',
+                target: 'reserved',
+                actions: ['waitForRoom', 'countPoll'],
               },
               {
                 guard: 'mayFailOver',

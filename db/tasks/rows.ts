@@ -1,0 +1,143 @@
+import type { Sql, TransactionSql } from 'postgres';
+import type { Json } from '../actors/store.ts';
+
+/** A task as it is created. Amounts in nano-USD. */
+export interface NewTask {
+  id: string;
+  organization_id: string;
+  key_id: string;
+  request_id: string;
+  scene: string;
+  model: string;
+  input: object;
+  hold_id: string;
+  hold_nano_usd: number;
+  submission_key: string;
+  webhook_url: string | null;
+  /** From now on. */
+  deadline_ms: number;
+}
+
+/** A create call that can be repeated (P7). */
+export interface TaskRequest {
+  organization_id: string;
+  route: string;
+  idempotency_key: string;
+  body_hash: string;
+  task_id: string;
+}
+
+export type TaskStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** What clients see of a task. */
+export interface TaskViewRow {
+  id: string;
+  scene: 'image' | 'video' | 'music';
+  status: TaskStatus;
+  /** Unix seconds. */
+  created: number;
+  /** Seconds since then. */
+  age_s: number;
+  model: string;
+  /** Only of a completed task. */
+  outputs: Json;
+  error_code: string | null;
+  error_message: string | null;
+  billing_id: string | null;
+}
+
+/** What effects work with. */
+export interface TaskWorkRow {
+  id: string;
+  organization_id: string;
+  key_id: string;
+  request_id: string;
+  scene: 'image' | 'video' | 'music';
+  status: TaskStatus;
+  model: string;
+  input: Json;
+  hold_id: string;
+  hold_nano_usd: number;
+  submission_key: string;
+  channel_id: string | null;
+  /** Since the latest submission was begun; null = nothing is under way. */
+  submitted_ms_ago: number | null;
+  job: Json;
+  produced: Json;
+  outputs: Json;
+  webhook_url: string | null;
+  /** Until the deadline; negative once it has passed. */
+  ms_left: number;
+}
+
+/** Throws a unique violation if its idempotency key is taken: then nothing of it is committed. */
+export async function insertTask(
+  tx: TransactionSql,
+  task: NewTask,
+  request: TaskRequest | null,
+): Promise<void> {
+  await tx`
+    insert into task (id, organization_id, key_id, request_id, scene, model, input, hold_id,
+      hold_nano_usd, submission_key, webhook_url, deadline_at, created_at)
+    values (${task.id}, ${task.organization_id}, ${task.key_id}, ${task.request_id}, ${task.scene},
+      ${task.model}, ${JSON.stringify(task.input)}::text::jsonb, ${task.hold_id},
+      ${task.hold_nano_usd}, ${task.submission_key}, ${task.webhook_url},
+      weir_now() + ${task.deadline_ms} * interval '1 millisecond', weir_now())`;
+  if (!request) return;
+  await tx`
+    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
+    values (${request.organization_id}, ${request.route}, ${request.idempotency_key},
+      ${request.body_hash}, ${request.task_id}, weir_now())`;
+}
+
+/** The task that an idempotency key of an organization's route names. */
+export async function findTaskRequest(
+  sql: Sql,
+  key: Pick<TaskRequest, 'organization_id' | 'route' | 'idempotency_key'>,
+): Promise<Pick<TaskRequest, 'task_id' | 'body_hash'> | undefined> {
+  const [row] = await sql<Pick<TaskRequest, 'task_id' | 'body_hash'>[]>`
+    select task_id, body_hash from task_request
+    where organization_id = ${key.organization_id} and route = ${key.route}
+      and idempotency_key = ${key.idempotency_key}`;
+  return row;
+}
+
+/** Reads one row and locks nothing (P11); another organization's task is not there (P6). */
+export async function findTaskView(
+  sql: Sql,
+  id: string,
+  organizationId: string,
+): Promise<TaskViewRow | undefined> {
+  const [row] = await sql<TaskViewRow[]>`
+    select id, scene, status, extract(epoch from created_at)::int8 as created,
+      extract(epoch from weir_now() - created_at)::int8 as age_s, model,
+      case when status = 'completed' then outputs end as outputs, error_code, error_message,
+      billing_id
+    from task where id = ${id} and organization_id = ${organizationId}`;
+  return row;
+}
+
+/** Throws if there is no such task: an effect without its task is a defect. */
+export async function findTaskWork(sql: Sql, id: string): Promise<TaskWorkRow> {
+  const [row] = await sql<TaskWorkRow[]>`
+    select id, organization_id, key_id, request_id, scene, status, model, input, hold_id,
+      hold_nano_usd, submission_key, channel_id,
+      (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,
+      job, produced, outputs, webhook_url,
+      (extract(epoch from deadline_at - weir_now()) * 1000)::int8 as ms_left
+    from task where id = ${id}`;
+  if (!row) throw new Error(`task ${id} does not exist`);
+  return row;
+}
+
+/** What a later generation of the same organization may continue from. */
+export async function findContinued(
+  sql: Sql,
+  id: string,
+  organizationId: string,
+): Promise<Pick<TaskWorkRow, 'channel_id' | 'job' | 'produced'> | undefined> {
+  const [row] = await sql<Pick<TaskWorkRow, 'channel_id' | 'job' | 'produced'>[]>`
+    select channel_id, job, produced from task
+    where id = ${id} and organization_id = ${organizationId} and status = 'completed'`;
+  return row;
+}

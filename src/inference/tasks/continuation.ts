@@ -1,0 +1,60 @@
+import type { Sql } from 'postgres';
+import { findContinued } from '../../../db/tasks/rows.ts';
+import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { ProducedRecord } from './deps.ts';
+
+/** `<task id>-<number of its output>`. */
+const CLIP_ID = /^(.+)-(\d{1,3})$/;
+
+/** An input whose public names of earlier results are replaced by the upstream's own. */
+export interface Continued {
+  readonly input: GenerationInput;
+  /** Only the account that made the earlier result can go on with it; null = any. */
+  readonly channel_id: string | null;
+}
+
+/**
+ * Finds what a call continues: a finished task of the same organization (P6). Throws WeirError
+ * `invalid_request` where there is none.
+ */
+export async function continued(
+  sql: Sql,
+  input: GenerationInput,
+  organization_id: string,
+): Promise<Continued> {
+  if (input.scene === 'video' && input.continued_job !== undefined) {
+    const { name, channel_id } = await find(
+      sql,
+      input.continued_job,
+      1,
+      organization_id,
+      'task_id',
+    );
+    return { input: { ...input, continued_job: name }, channel_id };
+  }
+  if (input.scene === 'music' && input.continue_clip_id !== undefined) {
+    const [, id = '', number = '1'] = CLIP_ID.exec(input.continue_clip_id) ?? [];
+    const param = 'continue_clip_id';
+    const { name, channel_id } = await find(sql, id, Number(number), organization_id, param);
+    return { input: { ...input, continue_clip_id: name }, channel_id };
+  }
+  return { input, channel_id: null };
+}
+
+async function find(
+  sql: Sql,
+  id: string,
+  number: number,
+  organization_id: string,
+  param: string,
+): Promise<{ name: string; channel_id: string | null }> {
+  const row = await findContinued(sql, id, organization_id);
+  const produced = row?.produced as unknown as ProducedRecord | null;
+  const job = row?.job as unknown as { id: string } | null;
+  const name = produced?.outputs[number - 1]?.continuation_id ?? job?.id;
+  if (row && name !== undefined) return { name, channel_id: row.channel_id };
+  throw new WeirError('invalid_request', 'There is no finished generation of that name.', {
+    param,
+  });
+}

@@ -1,0 +1,51 @@
+import { ERRORS, type ErrorId } from '../../errors/registry.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
+import type { Failed } from '../../upstreams/generation/contract.ts';
+
+/** Why a task failed: an id of the error registry, or that its client left. */
+export type TaskErrorCode = ErrorId | 'request_cancelled';
+
+const MESSAGES: Partial<Record<TaskErrorCode, string>> = {
+  timeout_error: 'The generation took too long.',
+  request_cancelled: 'The client left before the generation had ended.',
+  content_policy_violation: 'The content was refused by the safety system.',
+  invalid_request: 'The model cannot serve this request.',
+  rate_limit_exceeded: 'The model is receiving more requests than it can serve.',
+  all_channels_failed: 'No provider can serve this model right now.',
+};
+
+/** What a client is told where the upstream's words are missing. */
+export function messageFor(code: string): string {
+  return MESSAGES[code as TaskErrorCode] ?? 'The model provider could not complete the generation.';
+}
+
+/** A failed task as the error of a call that waited for it. */
+export function errorOfTask(code: string, message: string): WeirError {
+  const id = code in ERRORS ? (code as ErrorId) : 'upstream_error';
+  return new WeirError(id, message, ERRORS[id].retryable ? { retry_after: 1 } : {});
+}
+
+/** The code of a job that the provider ended without a result. */
+export function codeOfFailure(reason: Failed['reason']): TaskErrorCode {
+  switch (reason) {
+    case 'moderation':
+      return 'content_policy_violation';
+    case 'input':
+      return 'invalid_request';
+    case 'upstream':
+      return 'upstream_error';
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** The code of a submission that nobody took; `channels` = how many serve the model. */
+export function codeOfRejection(
+  failure: RetryableUpstreamError['failure'],
+  channels: number,
+): TaskErrorCode {
+  if (failure === 'throttle') return 'rate_limit_exceeded';
+  if (failure === 'timeout') return 'timeout_error';
+  return channels === 1 && failure !== 'auth' ? 'upstream_error' : 'all_channels_failed';
+}

@@ -1,0 +1,95 @@
+import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
+import type { TaskStatus } from '../../../db/tasks/rows.ts';
+import type { Change, DurableKind } from '../../actors/durable-kind.ts';
+import { taskMachine } from '../../machines/task.ts';
+import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
+import type { TaskEffectDeps } from './deps.ts';
+import { messageFor } from './failures.ts';
+import { JobProgress } from './progress.ts';
+import { TaskSettlement } from './settlement.ts';
+import { type RunningSubmissions, Submission } from './submission.ts';
+
+export const TASK_KIND = 'task';
+/** More than any upstream call or download of one effect takes. */
+const EFFECT_TIMEOUT_MS = 15 * 60_000;
+const MAX_ATTEMPTS = 6;
+
+/** Tasks as durable actors: the machine, what its effects do, and the row that clients read. */
+export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): DurableKind {
+  const { submit, locate } = new Submission(deps, running);
+  const { poll, collect, cancel } = new JobProgress(deps);
+  const { settle, refund } = new TaskSettlement(deps);
+  return {
+    kind: TASK_KIND,
+    machine: taskMachine,
+    version: 1,
+    effects: {
+      submit,
+      locate,
+      poll,
+      collect,
+      cancel,
+      settle,
+      refund,
+      announce: async (_, { actor_id }) => {
+        await deps.announce(actor_id);
+        return { type: 'ANNOUNCED' } satisfies TaskEvent;
+      },
+    },
+    effect_timeout_ms: EFFECT_TIMEOUT_MS,
+    max_attempts: MAX_ATTEMPTS,
+    never_given_up: ['settle', 'refund', 'announce'],
+    failed: (effect) => givenUp(effect, deps.random()),
+    project: (tx, changes) => projectTasks(tx, changes.flatMap(projectionOf)),
+  };
+}
+
+/** What the machine hears of an effect that was tried too often. */
+function givenUp(effect: string, random: number): TaskEvent {
+  switch (effect) {
+    case 'submit':
+      return { type: 'LOST', random };
+    case 'locate':
+      return { type: 'UNANSWERED', hopeless: false, random };
+    case 'poll':
+      return { type: 'PROGRESSED', retry_after_ms: 0, random };
+    case 'collect':
+      return { type: 'COLLECT_FAILED', random };
+    default:
+      return { type: 'CANCELLED' };
+  }
+}
+
+function projectionOf({ id, from_state, to_state, snapshot }: Change): TaskProjection[] {
+  if (publicStatus(from_state) === publicStatus(to_state)) return [];
+  const { error_code, billing_id } = snapshot.context as TaskContext;
+  // The snapshot is the one that the transaction ends with: so the status is, too.
+  const status = publicStatus(topLevelOf(snapshot.value));
+  const failed = status === 'failed';
+  return [
+    {
+      id,
+      status,
+      error_code: failed ? (error_code ?? 'upstream_error') : null,
+      error_message: failed ? messageFor(error_code ?? 'upstream_error') : null,
+      billing_id: status === 'completed' ? billing_id : null,
+    },
+  ];
+}
+
+function topLevelOf(value: unknown): string {
+  return typeof value === 'string' ? value : (Object.keys(value as object)[0] ?? '');
+}
+
+/** The top-level state; a refund under way is nobody's business (design 3). */
+export function publicStatus(state: string): TaskStatus {
+  const [top] = state.split('.');
+  switch (top) {
+    case 'pending':
+    case 'completed':
+    case 'failed':
+      return top;
+    default:
+      return 'processing';
+  }
+}

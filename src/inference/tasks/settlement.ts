@@ -1,0 +1,68 @@
+import { findTaskWork } from '../../../db/tasks/rows.ts';
+import type { Effect } from '../../actors/durable-kind.ts';
+import { priceGeneration } from '../../catalogue/generation-price.ts';
+import type { TaskEvent } from '../../machines/task-events.ts';
+import {
+  modelOf,
+  type ProducedRecord,
+  type TaskEffectDeps,
+  type TaskWork,
+  workOf,
+} from './deps.ts';
+
+/** The effects `settle` and `refund`: each moves the hold with the event that it reports (P1). */
+export class TaskSettlement {
+  constructor(private readonly deps: TaskEffectDeps) {}
+
+  /** Charges what was produced; the usage line is the effect's own id, so there is one (P15). */
+  readonly settle: Effect = async (_, context) => {
+    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
+    const billing_id = context.idempotency_key;
+    return {
+      report: { type: 'SETTLED', billing_id } satisfies TaskEvent,
+      money: {
+        type: 'SETTLE_HOLD',
+        hold_id: work.hold_id,
+        line: this.line(work, work.produced, billing_id),
+      },
+    };
+  };
+
+  /** Gives the whole hold back. */
+  readonly refund: Effect = async (_, context) => {
+    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    return {
+      report: { type: 'RELEASED' } satisfies TaskEvent,
+      money: { type: 'RELEASE_HOLD', hold_id: work.hold_id },
+    };
+  };
+
+  private line(work: TaskWork, { outputs, usage }: ProducedRecord, id: string) {
+    const model = modelOf(this.deps, work);
+    const { tokens } = usage;
+    const media = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music');
+    return {
+      id,
+      request_id: work.request_id,
+      organization_id: work.organization_id,
+      key_id: work.key_id,
+      scene: work.scene,
+      access_channel: 'platform' as const,
+      model: work.model,
+      model_vendor: model?.owned_by ?? '',
+      channel_id: work.channel_id ?? '',
+      outcome: 'completed' as const,
+      input_tokens: (tokens?.text_input ?? 0) + (tokens?.image_input ?? 0),
+      cached_input_tokens: tokens?.cached_input ?? 0,
+      cache_write_tokens: 0,
+      output_tokens: tokens?.output ?? 0,
+      estimated: model?.price.unit === 'token' && tokens === undefined,
+      // A model that was taken out of the catalogue has no price any more: what was agreed counts.
+      charged_nano_usd: model
+        ? priceGeneration(model, work.input, usage, media.length)
+        : work.hold_nano_usd,
+      overrun_nano_usd: 0,
+    };
+  }
+}

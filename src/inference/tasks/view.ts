@@ -1,0 +1,41 @@
+import type { TaskViewRow } from '../../../db/tasks/rows.ts';
+import { ERRORS, type ErrorId, publicCode } from '../../errors/registry.ts';
+import { messageFor } from './failures.ts';
+import type { StoredOutput, TaskView } from './port.ts';
+
+/** Young tasks are asked about sooner; seconds of age: seconds to wait. */
+const RETRY_AFTER: readonly (readonly [age_s: number, retry_after_s: number])[] = [
+  [10, 1],
+  [60, 3],
+  [300, 5],
+];
+const LATER_S = 10;
+
+/** What clients see of a task's row. */
+export function viewOf(row: TaskViewRow): TaskView {
+  const { id, scene, status, created, model } = row;
+  return {
+    id,
+    scene,
+    status,
+    created,
+    model,
+    outputs: (row.outputs ?? []) as unknown as StoredOutput[],
+    error: status === 'failed' ? errorOf(row) : null,
+    billing_transaction_id: row.billing_id === null ? null : billingTransactionId(row.billing_id),
+    retry_after_s: RETRY_AFTER.find(([age_s]) => row.age_s < age_s)?.[1] ?? LATER_S,
+  };
+}
+
+function errorOf({ error_code, error_message }: TaskViewRow): TaskView['error'] {
+  const code = error_code ?? 'upstream_error';
+  return {
+    code: code in ERRORS ? publicCode(code as ErrorId) : code,
+    message: error_message ?? messageFor(code),
+  };
+}
+
+/** `txn_` and the usage line's UUID (P15). */
+export function billingTransactionId(line_id: string): string {
+  return `txn_${line_id.replaceAll('-', '')}`;
+}

@@ -1,0 +1,104 @@
+import type { Sql } from 'postgres';
+import type { Channels } from '../actors/channels.ts';
+import type { Clock, Ids } from '../actors/clock.ts';
+import { DurableActors } from '../actors/durable.ts';
+import type { DurableKind } from '../actors/durable-kind.ts';
+import { InspectionFeed } from '../actors/inspection.ts';
+import { Outbox } from '../actors/outbox.ts';
+import type { Quotas } from '../actors/quotas.ts';
+import { Registry } from '../actors/registry.ts';
+import { Timers } from '../actors/timers.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
+import { taskKind } from '../inference/tasks/kind.ts';
+import { RunningSubmissions } from '../inference/tasks/submission.ts';
+import { Tasks } from '../inference/tasks/tasks.ts';
+
+/** What the durable part of this replica is made of. */
+export interface TaskParts
+  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchOutput' | 'announce'> {
+  /** Reads of requests. */
+  readonly requests: Sql;
+  /** Transactions of durable actors. */
+  readonly durable: Sql;
+  /** What effects and pollers read and note. */
+  readonly background: Sql;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: () => number;
+  readonly quotas: Quotas;
+  readonly channels: Channels;
+  readonly catalogue: Catalogue;
+  readonly replica: { readonly id: string; isAlive(): boolean };
+  /** Durable actors beside the tasks. */
+  readonly kinds?: readonly DurableKind[];
+  readonly onError: (error: unknown, task_id?: string) => void;
+}
+
+export interface RunningTasks {
+  readonly tasks: Tasks;
+  readonly actors: DurableActors;
+  readonly registry: Registry;
+  readonly feed: InspectionFeed;
+  readonly outbox: Outbox;
+  readonly timers: Timers;
+  /** Begins to fire timers and to run effects, those of adopted tasks among them. */
+  start(): void;
+  /** Fires and begins nothing more, lets effects end, commits what they brought back. */
+  stop(): Promise<void>;
+}
+
+/** Composes durable actors, their timers, their effects and the tasks that they are (design 3). */
+export function composeTasks(parts: TaskParts): RunningTasks {
+  const { clock, ids, random, replica, background, onError } = parts;
+  const replicaId = () => replica.id;
+  const mayRun = () => replica.isAlive();
+  const running = new RunningSubmissions();
+  const effects: TaskEffectDeps = { ...parts, sql: background, now: () => clock.now() };
+  const actors: DurableActors = new DurableActors({
+    sql: parts.durable,
+    clock,
+    ids,
+    kinds: [taskKind(effects, running), ...(parts.kinds ?? [])],
+    replicaId,
+    onCommitted: (events, begun) => {
+      registry.committed(events);
+      tasks.committed(events);
+      if (begun > 0) outbox.wake();
+    },
+    onError,
+  });
+  const feed = new InspectionFeed(replicaId, () => clock.now());
+  const registry = new Registry({ actors, clock, feed });
+  const pollers = { sql: background, clock, actors, replicaId, mayRun, onError };
+  const outbox = new Outbox({ ...pollers, random });
+  const timers = new Timers(pollers);
+  const tasks = new Tasks({
+    sql: parts.requests,
+    clock,
+    ids,
+    quotas: parts.quotas,
+    tell: (tell) => registry.tell(tell),
+    running,
+    mayAdmit: mayRun,
+    onError,
+  });
+  return {
+    tasks,
+    actors,
+    registry,
+    feed,
+    outbox,
+    timers,
+    start() {
+      timers.start();
+      outbox.start();
+    },
+    async stop() {
+      await timers.stop();
+      await outbox.stop();
+      await actors.drain();
+      registry.stop();
+    },
+  };
+}

@@ -53,9 +53,12 @@ export class Tasks implements TaskPort {
     if (!this.deps.mayAdmit()) {
       throw new WeirError('service_unavailable', 'Not ready to serve.', { retry_after: 2 });
     }
-    const id = (await this.findEarlier(ask)) ?? (await this.createNew(ask));
+    const earlier = await this.findEarlier(ask);
+    const id = earlier ?? (await this.createNew(ask));
     if (ask.wait) return this.waitFor(id, ask);
-    return this.viewOf(id, ask.key.organization_id);
+    const view = await this.viewOf(id, ask.key.organization_id);
+    // However fast it goes on: what was just created is answered as that.
+    return earlier === undefined ? asCreated(view) : view;
   }
 
   async find(id: string, organization_id: string): Promise<TaskView | undefined> {
@@ -177,6 +180,10 @@ export class Tasks implements TaskPort {
     if (!view) throw new Error(`task ${id} is gone`);
     return view;
   }
+}
+
+function asCreated(view: TaskView): TaskView {
+  return { ...view, status: 'pending', outputs: [], error: null, billing_transaction_id: null };
 }
 
 function requestOf(ask: CreateTask, task_id: string): TaskRequest | null {

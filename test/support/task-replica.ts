@@ -1,0 +1,211 @@
+/**
+ * The durable half of Weir in this process, composed as in production, on a real database and with
+ * providers that a test scripts.
+ */
+import { randomUUID } from 'node:crypto';
+import { bootstrap } from '../../db/bootstrap.ts';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { Channels } from '../../src/actors/channels.ts';
+import { systemClock, systemIds } from '../../src/actors/clock.ts';
+import { Lane } from '../../src/actors/lane.ts';
+import { Quotas } from '../../src/actors/quotas.ts';
+import { Replica } from '../../src/actors/replica.ts';
+import type { GenerationModel } from '../../src/catalogue/catalogue.ts';
+import { demoInstallation } from '../../src/config/demo.ts';
+import type { CreateTask, TaskView } from '../../src/inference/tasks/port.ts';
+import { composeTasks, type RunningTasks } from '../../src/start/tasks.ts';
+import type { ChannelConfig } from '../../src/upstreams/contract.ts';
+import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
+import { channelConfig } from './channels.ts';
+import { createTestDatabase } from './postgres.ts';
+import { until } from './until.ts';
+
+export const VIDEO = 'veo-3.1';
+export const IMAGE = 'dall-e-3';
+
+export interface TaskWorld {
+  database: Database;
+  /** An organization and a key of it with this balance and cap. */
+  newKey(balance_usd: number, limit_usd?: number): Promise<{ id: string; organization_id: string }>;
+  replica(options: ReplicaOptions): Promise<TaskReplica>;
+  /** Every row of the books: P1, P15. */
+  imbalances(): Promise<object[]>;
+  stop(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  /** One channel each, in this order of priority. */
+  protocols: readonly GenerationProtocol[];
+  channel?: Partial<ChannelConfig>;
+  deadline_ms?: number;
+  /** Fetching a result; default: a few bytes. */
+  fetchOutput?: () => Promise<{ stream: ReadableStream; content_type: string }>;
+}
+
+export interface TaskReplica extends RunningTasks {
+  replica: Replica;
+  quotas: Quotas;
+  lane: Lane;
+  /** What was stored, by name. */
+  files: Map<string, string>;
+  announced: string[];
+  errors: unknown[];
+  create(
+    key: { id: string; organization_id: string },
+    ask?: Partial<CreateTask> & { name?: string },
+  ): Promise<TaskView>;
+  /** The task once it has ended. */
+  ended(id: string, organization_id: string): Promise<TaskView>;
+  /** Stops everything, giving grants back. */
+  close(): Promise<void>;
+  /** Stops running anything, as a crash does, and is declared dead. */
+  crash(): Promise<void>;
+}
+
+export async function startTaskWorld(): Promise<TaskWorld> {
+  const fresh = await createTestDatabase();
+  const database = connectDatabase(fresh.url, { pool: 'requests' });
+  await bootstrap(database.orm, { balance_nano_usd: 0 });
+  const replicas: TaskReplica[] = [];
+  const { sql } = database;
+  return {
+    database,
+    async newKey(balance_usd, limit_usd) {
+      const id = `key_${randomUUID()}`;
+      const organization_id = `org_${randomUUID()}`;
+      const balance = Math.round(balance_usd * 1e9);
+      const limit = limit_usd === undefined ? null : Math.round(limit_usd * 1e9);
+      await sql`insert into organization (id, name, deposited_nano_usd, balance_nano_usd)
+        values (${organization_id}, 'test', ${balance}, ${balance})`;
+      await sql`insert into deposit (id, organization_id, amount_nano_usd)
+        values (${randomUUID()}, ${organization_id}, ${balance})`;
+      await sql`insert into api_key (id, organization_id, name, key_hash, key_prefix, limit_nano_usd,
+        ceiling_nano_usd) values (${id}, ${organization_id}, 'k', ${id}, 'sk-', ${limit}, ${limit})`;
+      return { id, organization_id };
+    },
+    async replica(options) {
+      const replica = await startReplica(database, options);
+      replicas.push(replica);
+      return replica;
+    },
+    imbalances: async () => [...(await findImbalances(sql))],
+    async stop() {
+      for (const replica of replicas) await replica.close();
+      await database.close();
+      await fresh.drop();
+    },
+  };
+}
+
+async function startReplica(database: Database, options: ReplicaOptions): Promise<TaskReplica> {
+  const { sql } = database;
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const lane = new Lane({ sql, clock: systemClock, onError });
+  const replica: Replica = new Replica({
+    sql,
+    clock: systemClock,
+    lane,
+    exclusive: false,
+    onFenced: () => quotas.fence(),
+    onError,
+  });
+  await replica.start();
+  const quotas = new Quotas({
+    lane,
+    clock: systemClock,
+    ids: systemIds,
+    replicaId: () => replica.id,
+    mayAdmit: () => true,
+    onFenced: () => undefined,
+  });
+  const { catalogue } = demoInstallation('http://unused.invalid');
+  const configs = options.protocols.map((_, index) =>
+    channelConfig(`channel-${index}`, {
+      protocol: 'fal',
+      priority: index,
+      models: { [VIDEO]: 'physical-video', [IMAGE]: 'physical-image' },
+      ...options.channel,
+    }),
+  );
+  const channels = new Channels(
+    configs.map((config, index) => ({ ...config, protocol: `p${index}` as 'fal' })),
+    systemClock,
+  );
+  const files = new Map<string, string>();
+  const announced: string[] = [];
+  const running = composeTasks({
+    requests: sql,
+    durable: sql,
+    background: sql,
+    clock: systemClock,
+    ids: systemIds,
+    random: Math.random,
+    quotas,
+    channels,
+    catalogue,
+    replica,
+    protocols: Object.fromEntries(options.protocols.map((each, index) => [`p${index}`, each])),
+    storage: {
+      async put(name, bytes) {
+        files.set(name, await new Response(bytes as ReadableStream).text());
+      },
+    },
+    fetchOutput:
+      options.fetchOutput ??
+      (async () => ({
+        stream: new Response('bytes of a video').body ?? new ReadableStream(),
+        content_type: 'video/mp4',
+      })),
+    announce: async (id) => void announced.push(id),
+    onError,
+  });
+  running.start();
+  let closed = false;
+  return {
+    ...running,
+    replica,
+    quotas,
+    lane,
+    files,
+    announced,
+    errors,
+    create: (key, { name = VIDEO, ...ask } = {}) => {
+      const found = catalogue.find(name) as GenerationModel;
+      const model =
+        options.deadline_ms === undefined ? found : { ...found, deadline_ms: options.deadline_ms };
+      return running.tasks.create({
+        key: { ...key, models: [] } as unknown as CreateTask['key'],
+        request_id: randomUUID(),
+        model,
+        input: model.contract.accept({ model: name, prompt: 'a cat' }),
+        wait: false,
+        body_hash: 'hash',
+        route: '/v1/videos/generations',
+        signal: new AbortController().signal,
+        ...ask,
+      });
+    },
+    ended: (id, organization_id) =>
+      until(`task ${id} ends`, async () => {
+        const view = await running.tasks.find(id, organization_id);
+        return view && ['completed', 'failed'].includes(view.status) ? view : undefined;
+      }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await running.stop();
+      await quotas.close();
+      await lane.drain();
+      await replica.stop();
+    },
+    async crash() {
+      closed = true;
+      // Its pollers find nothing any more: whatever it still runs is fenced.
+      await sql`update replica set status = 'dead' where id = ${replica.id}`;
+      await replica.stop();
+      await running.timers.stop();
+    },
+  };
+}

@@ -19,8 +19,8 @@ import {
   writeTimers,
 } from '../../db/actors/store.ts';
 import type { Ids } from './clock.ts';
-import type { Command, Committed, Told } from './durable.ts';
 import type { Change, DurableKind } from './durable-kind.ts';
+import type { Command, Committed, Told } from './durable-tell.ts';
 import { applyMoneyCommands, type MoneyCommand } from './ledger.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 

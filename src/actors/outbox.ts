@@ -2,8 +2,9 @@ import type { Sql } from 'postgres';
 import type { AnyEventObject } from 'xstate';
 import { findPendingEffects, type PendingEffect, postponeEffect } from '../../db/actors/store.ts';
 import type { Clock } from './clock.ts';
-import type { DurableActors, Tell } from './durable.ts';
+import type { DurableActors } from './durable.ts';
 import type { Report } from './durable-kind.ts';
+import type { Tell } from './durable-tell.ts';
 
 const POLL_MS = 1_000;
 /** Effects of one name that run at the same time on this replica: slow ones hold up only their like. */

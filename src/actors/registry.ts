@@ -1,7 +1,8 @@
 import { type AnyActorRef, type AnyMachineSnapshot, createActor } from 'xstate';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Clock } from './clock.ts';
-import type { Committed, DurableActors, Tell, Told } from './durable.ts';
+import type { DurableActors } from './durable.ts';
+import type { Committed, Tell, Told } from './durable-tell.ts';
 import type { InspectionFeed } from './inspection.ts';
 
 /** Live actors in memory; beyond it the one that was quiet longest is passivated. */

@@ -7,8 +7,8 @@
 import type { Sql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { adoptActors } from '../../db/actors/store.ts';
-import type { Committed } from '../../src/actors/durable.ts';
 import { DurableActors } from '../../src/actors/durable.ts';
+import type { Committed } from '../../src/actors/durable-tell.ts';
 import { InspectionFeed } from '../../src/actors/inspection.ts';
 import { Outbox } from '../../src/actors/outbox.ts';
 import { Registry } from '../../src/actors/registry.ts';

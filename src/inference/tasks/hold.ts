@@ -1,4 +1,4 @@
-import type { Told } from '../../actors/durable.ts';
+import type { Told } from '../../actors/durable-tell.ts';
 import type { LedgerAnswer } from '../../actors/ledger-commands.ts';
 import { ledgerAway, moneyGone, moneyInFlight, refusal } from '../../actors/quota-errors.ts';
 import type { Quotas } from '../../actors/quotas.ts';

@@ -6,7 +6,7 @@ import {
   type TaskRequest,
 } from '../../../db/tasks/rows.ts';
 import type { Clock, Ids } from '../../actors/clock.ts';
-import type { Committed, Tell, Told } from '../../actors/durable.ts';
+import type { Committed, Tell, Told } from '../../actors/durable-tell.ts';
 import type { Quotas } from '../../actors/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';

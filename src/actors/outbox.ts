@@ -45,6 +45,11 @@ export class Outbox {
 
   constructor(private readonly deps: OutboxDeps) {}
 
+  /** Effects that run now. */
+  get size(): number {
+    return this.running.size;
+  }
+
   start(): void {
     this.stopped = false;
     this.schedule();

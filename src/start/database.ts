@@ -9,6 +9,8 @@ import { ConfigurationError } from '../config/environment.ts';
 export interface Databases {
   requests: Database;
   lane: Database;
+  /** Of durable actors, so that neither their batches nor those of the lane wait for each other. */
+  durable: Database;
   background: Database;
   /** True if no other process can use this database. */
   exclusive: boolean;
@@ -34,6 +36,7 @@ export async function openDatabases(
   const pools = {
     requests: connectDatabase(source, { pool: 'requests' }),
     lane: connectDatabase(source, { pool: 'lane' }),
+    durable: connectDatabase(source, { pool: 'lane' }),
     background: connectDatabase(source, { pool: 'background' }),
   };
   const single = connectDatabase(source, { pool: 'single' });

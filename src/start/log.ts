@@ -1,4 +1,7 @@
 import pino, { type Logger } from 'pino';
+import { WeirError } from '../errors/weir-error.ts';
+import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/contract.ts';
+import { LostSubmissionError } from '../upstreams/generation/contract.ts';
 
 /** The log goes to stderr; stdout is for what a person started Weir to see. Secrets are never passed in. */
 export function createLog(level: string): Logger {
@@ -11,4 +14,26 @@ export function createLog(level: string): Logger {
     },
     pino.destination({ dest: 2, sync: false }),
   );
+}
+
+/** What is the client's own doing is no error of ours. */
+export function logError(log: Logger, error: unknown, requestId?: string): void {
+  const fields = { request_id: requestId, error };
+  if (error instanceof WeirError && error.entry.status < 500) {
+    log.debug({ ...fields, code: error.id }, error.message);
+  } else if (error instanceof DOMException && error.name === 'AbortError') {
+    log.debug(fields, 'the client left');
+  } else if (
+    error instanceof RetryableUpstreamError ||
+    error instanceof TerminalUpstreamError ||
+    error instanceof LostSubmissionError
+  ) {
+    log.warn(fields, 'an upstream failed');
+  } else log.error({ ...fields, cause: causeOf(error) }, 'a request or a batch failed');
+}
+
+function causeOf(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof AggregateError) return cause.errors.map(String).join('; ');
+  return cause === undefined ? undefined : String(cause);
 }

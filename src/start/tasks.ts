@@ -32,6 +32,8 @@ export interface TaskParts
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Durable actors beside the tasks. */
   readonly kinds?: readonly DurableKind[];
+  /** Wraps the tasks' kind; a test may watch or stop its effects. */
+  readonly decorate?: (kind: DurableKind) => DurableKind;
   readonly onError: (error: unknown, task_id?: string) => void;
 }
 
@@ -55,11 +57,12 @@ export function composeTasks(parts: TaskParts): RunningTasks {
   const mayRun = () => replica.isAlive();
   const running = new RunningSubmissions();
   const effects: TaskEffectDeps = { ...parts, sql: background, now: () => clock.now() };
+  const kind = taskKind(effects, running);
   const actors: DurableActors = new DurableActors({
     sql: parts.durable,
     clock,
     ids,
-    kinds: [taskKind(effects, running), ...(parts.kinds ?? [])],
+    kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
     replicaId,
     onCommitted: (events, begun) => {
       registry.committed(events);

@@ -2,23 +2,16 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
-import { Audit } from '../actors/audit.ts';
-import { Channels } from '../actors/channels.ts';
-import { systemClock, systemIds } from '../actors/clock.ts';
-import { Lane } from '../actors/lane.ts';
-import { Quotas } from '../actors/quotas.ts';
-import { Replica } from '../actors/replica.ts';
 import { demoInstallation } from '../config/demo.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
-import { type Installation, installationOf } from '../config/installation.ts';
+import { installationOf } from '../config/installation.ts';
 import { parseWeirYaml } from '../config/weir-yaml.ts';
-import { WeirError } from '../errors/weir-error.ts';
 import { createApp } from '../http/app.ts';
-import { KeyRing } from '../http/auth/key-ring.ts';
 import { RateLimit } from '../http/rate-limit.ts';
-import { Inference } from '../inference/inference.ts';
+import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
-import { listenToHints } from './hints.ts';
+import { openGeneration, type Surroundings } from './generation.ts';
+import { logError } from './log.ts';
 import { startSimulator } from './simulator.ts';
 
 /** Requests in flight get this long to end when the process is asked to. */
@@ -36,8 +29,15 @@ export interface Weir {
   stop(): Promise<void>;
 }
 
-/** The composition: config → database → actors → http → listen (design 2, floor 6). */
-export async function startWeir(environment: Environment, log: Logger): Promise<Weir> {
+/**
+ * The composition: config → database → actors → http → listen (design 2, floor 6). `surroundings` =
+ * other providers and stores than those of the configuration.
+ */
+export async function startWeir(
+  environment: Environment,
+  log: Logger,
+  surroundings: Surroundings = {},
+): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
   const undo: (() => unknown)[] = [];
   try {
@@ -46,7 +46,8 @@ export async function startWeir(environment: Environment, log: Logger): Promise<
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);
     undo.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
-    const actors = await startActors(databases, installation, log);
+    const generation = openGeneration(environment.WEIR_DATA, installation, surroundings);
+    const actors = await startActors(databases, installation, generation, log);
     undo.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
     undo.unshift(() => redis?.disconnect());
@@ -56,6 +57,7 @@ export async function startWeir(environment: Environment, log: Logger): Promise<
       rateLimit: new RateLimit(installation.roles, redis),
       catalogue: () => installation.catalogue,
       inference: () => actors.inference,
+      generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       isReady: () => actors.replica.isAlive(),
       onError: (error, requestId) => logError(log, error, requestId),
     }).listen(environment.PORT);
@@ -101,71 +103,6 @@ function firstRun(environment: Environment, databases: Databases): Promise<First
   });
 }
 
-async function startActors(databases: Databases, installation: Installation, log: Logger) {
-  const onError = (error: unknown) => logError(log, error);
-  const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
-  const replica: Replica = new Replica({
-    sql: databases.background.sql,
-    clock: systemClock,
-    lane,
-    exclusive: databases.exclusive,
-    onFenced: () => quotas.fence(),
-    onError,
-  });
-  await replica.start();
-  const quotas = new Quotas({
-    lane,
-    clock: systemClock,
-    ids: systemIds,
-    replicaId: () => replica.id,
-    mayAdmit: () => replica.isAlive(),
-    onFenced: () => log.warn('a grant was closed by another replica'),
-  });
-  const keys = new KeyRing(databases.requests.orm, Date.now);
-  const channels = new Channels(installation.channels, systemClock);
-  await listenToHints(databases.background.sql, { quotas, keys, onError });
-  const inference = new Inference({
-    quotas,
-    channels,
-    catalogue: installation.catalogue,
-    now: systemClock.now,
-    random: Math.random,
-    onError: (error, requestId) => logError(log, error, requestId),
-  });
-  const audit = new Audit({
-    sql: databases.background.sql,
-    clock: systemClock,
-    onImbalance: (imbalances) => log.error({ imbalances }, 'the books do not add up'),
-    onError,
-  });
-  return {
-    replica,
-    keys,
-    inference,
-    onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
-      quotas.find(id)?.keyChanged(status),
-    metrics: () => [
-      {
-        name: 'weir_ledger_imbalances',
-        help: 'Organizations, keys, grants and holds whose books do not add up; must be 0.',
-        value: audit.imbalances,
-      },
-      {
-        name: 'weir_lane_depth',
-        help: 'Ledger commands that wait for their commit.',
-        value: lane.depth,
-      },
-      { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
-    ],
-    async stop() {
-      await audit.stop();
-      await quotas.close();
-      await lane.drain();
-      await replica.stop();
-    },
-  };
-}
-
 function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
   if (!url) return undefined;
   const redis = new Redis(url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
@@ -182,20 +119,4 @@ async function drain(server: { stop(now: boolean): Promise<void> }): Promise<voi
 
 async function runAll(steps: (() => unknown)[]): Promise<void> {
   for (const step of steps.splice(0)) await step();
-}
-
-/** What is the client's own doing is no error of ours. */
-function logError(log: Logger, error: unknown, requestId?: string): void {
-  const fields = { request_id: requestId, error };
-  if (error instanceof WeirError && error.entry.status < 500) {
-    log.debug({ ...fields, code: error.id }, error.message);
-  } else if (error instanceof DOMException && error.name === 'AbortError') {
-    log.debug(fields, 'the client left');
-  } else log.error({ ...fields, cause: causeOf(error) }, 'a request or a batch failed');
-}
-
-function causeOf(error: unknown): string | undefined {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof AggregateError) return cause.errors.map(String).join('; ');
-  return cause === undefined ? undefined : String(cause);
 }

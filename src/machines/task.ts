@@ -91,6 +91,7 @@ export const taskMachine = setup({
     }),
   },
   guards: {
+    isNew: ({ context }) => context.rounds === 0 && context.polls === 0,
     isEnding: ({ context }) => context.ending !== null,
     isBusy: ({ event }) => event.type === 'SUBMIT_REJECTED' && event.busy,
     mayFailOver: ({ context, event }) =>
@@ -134,6 +135,7 @@ export const taskMachine = setup({
         reserved: {
           on: {
             ACCEPTED: {
+              guard: 'isNew',
               target: 'submitting',
               actions: ['accept', 'startDeadline'],
             },

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { initialTransition, type SnapshotFrom, transition } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import { taskMachine } from '../../src/machines/task.ts';
+import {
+  backOffMs,
+  LAST_POLL_MS,
+  MAX_CHANNELS_PER_ROUND,
+  type TaskEvent,
+} from '../../src/machines/task-events.ts';
+
+type Snapshot = SnapshotFrom<typeof taskMachine>;
+
+const random = 0.5;
+const ACCEPTED: TaskEvent = {
+  type: 'ACCEPTED',
+  deadline_ms: 60_000,
+  patient: true,
+  announce: true,
+  pinned_channel: null,
+};
+const rejected = (
+  more: Partial<Extract<TaskEvent, { type: 'SUBMIT_REJECTED' }>> = {},
+): TaskEvent => ({
+  type: 'SUBMIT_REJECTED',
+  channel_id: 'a',
+  retryable: true,
+  more: false,
+  busy: false,
+  error_code: 'upstream_error',
+  retry_after_ms: 0,
+  random,
+  ...more,
+});
+/** One of each kind that the machine can hear. */
+const EVENTS: TaskEvent[] = [
+  ACCEPTED,
+  { ...ACCEPTED, patient: false, announce: false },
+  { type: 'SUBMITTED', channel_id: 'a', random },
+  rejected(),
+  rejected({ more: true }),
+  rejected({ busy: true, channel_id: null }),
+  rejected({ retryable: false, error_code: 'invalid_request' }),
+  { type: 'PROGRESSED', retry_after_ms: 0, random },
+  { type: 'PRODUCED', outputs: 1 },
+  { type: 'COLLECTED', outputs: 1 },
+  { type: 'COLLECT_FAILED', random },
+  { type: 'SETTLED', billing_id: 'b' },
+  { type: 'UPSTREAM_FAILED', error_code: 'content_policy_violation' },
+  { type: 'LOST', random },
+  { type: 'UNANSWERED', hopeless: false, random },
+  { type: 'UNANSWERED', hopeless: true, random },
+  { type: 'RELEASED' },
+  { type: 'CANCELLED' },
+  { type: 'ANNOUNCED' },
+  { type: 'DEADLINE' },
+  { type: 'CANCEL' },
+  { type: 'RETRY' },
+  { type: 'POLL' },
+  { type: 'ASK' },
+];
+
+interface Run {
+  snapshot: Snapshot;
+  effects: string[];
+  statuses: string[];
+}
+
+function play(events: readonly TaskEvent[]): Run {
+  let [snapshot] = initialTransition(taskMachine);
+  const effects: string[] = [];
+  const statuses = [topLevel(snapshot)];
+  for (const event of events) {
+    if (snapshot.status !== 'active') break;
+    const [next, actions] = transition(taskMachine, snapshot, event);
+    snapshot = next;
+    effects.push(...actions.map(({ type }) => type));
+    statuses.push(topLevel(snapshot));
+  }
+  return { snapshot, effects, statuses };
+}
+
+function topLevel({ value }: Snapshot): string {
+  const top = typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
+  return top === 'refunding' ? 'processing' : top;
+}
+
+const count = (effects: string[], name: string) => effects.filter((each) => each === name).length;
+const RANKS: Record<string, number> = { pending: 0, processing: 1, completed: 2, failed: 2 };
+
+describe('the task machine', () => {
+  const STATES = [
+    { pending: 'reserved' },
+    { pending: 'submitting' },
+    { processing: 'waiting' },
+    { processing: 'polling' },
+    { processing: { unknown: 'resting' } },
+    { processing: { unknown: 'asking' } },
+    { processing: 'collecting' },
+    { processing: 'settling' },
+    'refunding',
+    'completed',
+    'failed',
+  ];
+
+  test('every state is reached, and from every one of them there is a way to an end', () => {
+    const paths = getShortestPaths(taskMachine, {
+      events: EVENTS,
+      // Counters would make the graph endless.
+      serializeState: ({ value, context }) =>
+        JSON.stringify([value, context.ending, context.has_job, context.patient]),
+      stopWhen: ({ status }) => status !== 'active',
+    });
+    const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)));
+    expect(reached).toEqual(new Set(STATES.map((state) => JSON.stringify(state))));
+    for (const { state } of paths) {
+      if (state.status !== 'active') continue;
+      const onwards = getShortestPaths(taskMachine, {
+        fromState: state,
+        events: EVENTS,
+        serializeState: ({ value, context }) => JSON.stringify([value, context.ending]),
+        stopWhen: ({ status }) => status !== 'active',
+      });
+      expect(onwards.some((path) => path.state.status !== 'active')).toBe(true);
+    }
+  });
+
+  test('P1, P11: whatever comes in whatever order, money ends at most once and the status never goes back', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...EVENTS), { minLength: 1, maxLength: 80 }),
+        (events) => {
+          const { snapshot, effects, statuses } = play([ACCEPTED, ...events]);
+          const ranks = statuses.map((status) => RANKS[status] ?? Number.NaN);
+          expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+          const moved = count(effects, 'settle') + count(effects, 'refund');
+          expect(moved).toBeLessThanOrEqual(1);
+          if (snapshot.value === 'completed') expect(count(effects, 'settle')).toBe(1);
+          if (snapshot.value === 'failed') expect(count(effects, 'refund')).toBe(1);
+          if (snapshot.status === 'done') expect(count(effects, 'announce')).toBe(1);
+          // What the log and the database hold is JSON.
+          expect(JSON.parse(JSON.stringify(snapshot.context))).toEqual(snapshot.context);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('P10: after a lost answer nothing is submitted anew, whatever comes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (events) => {
+        const { effects } = play([ACCEPTED, { type: 'LOST', random }, ...events]);
+        expect(count(effects, 'submit')).toBe(1);
+      }),
+    );
+  });
+
+  test('a rejection moves on to the next channel, without those that were tried', () => {
+    const [pending] = initialTransition(taskMachine);
+    const [submitting] = transition(taskMachine, pending, ACCEPTED);
+    const [next, actions] = transition(taskMachine, submitting, rejected({ more: true }));
+    expect(next.value).toEqual({ pending: 'submitting' });
+    expect(actions).toContainEqual(
+      expect.objectContaining({ type: 'submit', params: { tried: ['a'], pinned: null } }),
+    );
+  });
+
+  test('a client that waits is told after one round; others after some', () => {
+    const tries = Array.from({ length: 40 }, (_, index) =>
+      index % 2 ? ({ type: 'RETRY' } as TaskEvent) : rejected(),
+    );
+    expect(count(play([{ ...ACCEPTED, patient: false }, ...tries]).effects, 'submit')).toBe(1);
+    expect(count(play([ACCEPTED, ...tries]).effects, 'submit')).toBe(4);
+    const endless = Array.from({ length: 40 }, () => rejected({ more: true }));
+    const once = play([{ ...ACCEPTED, patient: false }, ...endless]);
+    expect(count(once.effects, 'submit')).toBe(MAX_CHANNELS_PER_ROUND);
+  });
+
+  test('P3: the deadline asks once more; a result that is there then is collected', () => {
+    const waiting: TaskEvent[] = [ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random }];
+    const late = play([...waiting, { type: 'DEADLINE' }, { type: 'PRODUCED', outputs: 1 }]);
+    expect(late.snapshot.value).toEqual({ processing: 'collecting' });
+    const never = play([
+      ...waiting,
+      { type: 'DEADLINE' },
+      { type: 'PROGRESSED', retry_after_ms: 0, random },
+    ]);
+    expect(never.snapshot.value).toBe('refunding');
+    expect(never.effects).toContain('cancel');
+    expect(never.snapshot.context.error_code).toBe('timeout_error');
+  });
+
+  test('P8: a client that left before there is a result stops the job', () => {
+    const { snapshot, effects } = play([
+      ACCEPTED,
+      { type: 'CANCEL' },
+      { type: 'SUBMITTED', channel_id: 'a', random },
+    ]);
+    expect(snapshot.value).toBe('refunding');
+    expect(effects).toContain('cancel');
+  });
+
+  test('polls back off from one second to fifteen, spread, and never come before they may', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(1_000),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.nat(120_000),
+        (times, chance, asked_ms) => {
+          const delay = backOffMs(times, chance, asked_ms);
+          expect(delay).toBeGreaterThanOrEqual(Math.min(asked_ms, 60_000));
+          expect(delay).toBeGreaterThanOrEqual(750);
+          expect(backOffMs(times, chance)).toBeLessThanOrEqual(LAST_POLL_MS);
+          expect(backOffMs(times + 1, chance)).toBeGreaterThanOrEqual(backOffMs(times, chance));
+        },
+      ),
+    );
+    expect(backOffMs(3, 0.1)).not.toBe(backOffMs(3, 0.9));
+  });
+});

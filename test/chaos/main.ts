@@ -1,6 +1,8 @@
 /** Experiments that break things on purpose, each one command, each printing what it counted. */
 import { parseArgs } from 'node:util';
 import { runKills } from './kill.ts';
+import { runTaskKills } from './tasks.ts';
+import { printTaskKills } from './tasks-table.ts';
 
 const HELP = `Usage: bin/chaos <experiment> [options]
 
@@ -9,6 +11,10 @@ const HELP = `Usage: bin/chaos <experiment> [options]
              --kills N                kills in one run (default 3)
              --streams N              concurrent clients (default 50)
              --load-ms N              load before each kill (default 3000)
+
+  tasks    kill -9 at every step of a generation task's life, for every kind of provider
+             --step NAME --provider NAME   only these, by a part of their names (default: all)
+             --parallel N             cases at a time (default 4)
 
   durable  two replicas of the durable actor runtime, likewise
              --seed N --runs N --actors N --faults P --kills N --trace
@@ -21,6 +27,9 @@ const [experiment] = process.argv.slice(2);
 switch (experiment) {
   case 'kill':
     process.exit((await kill()) ? 0 : 1);
+    break;
+  case 'tasks':
+    process.exit((await tasks()) ? 0 : 1);
     break;
   case 'ledger':
   case 'durable':
@@ -56,4 +65,27 @@ async function kill(): Promise<boolean> {
     clean &&= report.violations.length === 0;
   }
   return clean;
+}
+
+async function tasks(): Promise<boolean> {
+  const { values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      step: { type: 'string' },
+      provider: { type: 'string' },
+      parallel: { type: 'string', default: '4' },
+    },
+  });
+  const { step, provider } = values;
+  const reports = await runTaskKills(
+    {
+      parallel: Number(values.parallel),
+      ...(step === undefined ? {} : { step }),
+      ...(provider === undefined ? {} : { provider }),
+    },
+    ({ step, provider, violations }) =>
+      console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`),
+  );
+  printTaskKills(reports);
+  return reports.length > 0 && reports.every(({ violations }) => violations.length === 0);
 }

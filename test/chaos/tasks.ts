@@ -1,0 +1,195 @@
+/**
+ * The kill matrix of durable tasks: Weir is killed with -9 at every step of a task's life, for every
+ * kind of provider, and started again. Each task must end right: completed and charged once, or
+ * failed and refunded once; the provider's books say how often it was submitted.
+ */
+import { connectDatabase, type Sql } from '../../db/client.ts';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
+
+export interface TaskKillOptions {
+  /** Names of traits and steps, or parts of names; default: all. */
+  provider?: string;
+  step?: string;
+  /** Cases at a time. */
+  parallel: number;
+}
+
+export interface CaseReport {
+  step: string;
+  provider: string;
+  outcome: string;
+  violations: string[];
+}
+
+interface Step {
+  readonly name: string;
+  /** The job is to fail, so that its money goes back. */
+  readonly fails?: boolean;
+  readonly only?: 'job' | 'inline';
+}
+
+/** Every commit of a task's life, and every moment between a commit and its effect or within one. */
+export const STEPS: readonly Step[] = [
+  { name: 'pending.submitting, written and not committed' },
+  { name: 'submit, not begun' },
+  { name: 'submit, nothing sent yet' },
+  { name: 'submit, accepted upstream' },
+  { name: 'submit, done and not committed' },
+  { name: 'processing.waiting, written and not committed', only: 'job' },
+  { name: 'poll, not begun', only: 'job' },
+  { name: 'poll, done and not committed', only: 'job' },
+  { name: 'processing.collecting, written and not committed' },
+  { name: 'collect, not begun' },
+  { name: 'collect, done and not committed' },
+  { name: 'processing.settling, written and not committed' },
+  { name: 'settle, not begun' },
+  { name: 'settle, done and not committed' },
+  { name: 'completed, written and not committed' },
+  { name: 'refunding, written and not committed', fails: true },
+  { name: 'refund, not begun', fails: true },
+  { name: 'refund, done and not committed', fails: true },
+  { name: 'failed, written and not committed', fails: true },
+];
+
+/** Runs the cases that the options name, and hands each report over as it comes. */
+export async function runTaskKills(
+  options: TaskKillOptions,
+  onReport: (report: CaseReport) => void = () => undefined,
+): Promise<CaseReport[]> {
+  const cases = STEPS.flatMap((step) => TRAITS.map((trait) => ({ step, trait }))).filter(
+    ({ step, trait }) =>
+      step.only !== (trait.by_job ? 'inline' : 'job') &&
+      step.name.includes(options.step ?? '') &&
+      trait.name.includes(options.provider ?? ''),
+  );
+  const reports: CaseReport[] = [];
+  const worker = async () => {
+    for (let next = cases.shift(); next; next = cases.shift()) {
+      const report = await runCase(next.step, next.trait);
+      reports.push(report);
+      onReport(report);
+    }
+  };
+  await Promise.all(Array.from({ length: options.parallel }, worker));
+  return reports;
+}
+
+async function runCase(step: Step, trait: Trait): Promise<CaseReport> {
+  const provider = startChaosProvider(trait);
+  const fresh = await createTestDatabase();
+  const database = connectDatabase(fresh.url, { pool: 'single' });
+  const start = (more: Record<string, string>) =>
+    startWeir({
+      main: 'test/chaos/tasks-victim.ts',
+      config: configFor(provider.url),
+      env: { DATABASE_URL: fresh.url, CHAOS_TRAIT: trait.name, ...more },
+    });
+  let weir: RunningWeir | undefined;
+  try {
+    weir = await start({ CHAOS_STEP: step.name });
+    const first = ask(weir, step, trait).catch(() => undefined);
+    const violations: string[] = [];
+    const killed = await Promise.race([weir.exited.then(() => true), Bun.sleep(20_000)]);
+    if (!killed) violations.push('the step was never reached');
+    await first;
+    await weir.stop();
+    // As when its lease has run out; nobody waits ten seconds for that here.
+    await database.sql`update replica set status = 'dead'`;
+    weir = await start({});
+    await ask(weir, step, trait).catch((error) => violations.push(String(error)));
+    const outcome = await judge(database.sql, step, trait, provider.accepted(), violations);
+    return { step: step.name, provider: trait.name, outcome, violations };
+  } catch (error) {
+    const violations = [String(error)];
+    return { step: step.name, provider: trait.name, outcome: 'broken', violations };
+  } finally {
+    await weir?.stop();
+    await database.close();
+    await fresh.drop();
+    await provider.stop();
+  }
+}
+
+function configFor(url: string): string {
+  const channel = (id: string, protocol: string, models: object) => ({
+    ...{ id, protocol, base_url: url, api_key: 'k', models },
+  });
+  return JSON.stringify({
+    channels: [
+      channel('a', 'veo', { 'veo-3.1': 'physical' }),
+      channel('b', 'openai-images', { 'dall-e-3': 'physical' }),
+    ],
+  });
+}
+
+/** The client: creates, or repeats its create with the same key after a break (P7). */
+async function ask(weir: RunningWeir, step: Step, { by_job }: Trait): Promise<void> {
+  const path = by_job ? '/v1/videos/generations' : '/v1/images/generations';
+  const model = by_job ? 'veo-3.1' : 'dall-e-3';
+  const response = await fetch(weir.base_url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${weir.api_key}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'order-1',
+    },
+    body: JSON.stringify({ model, prompt: step.fails ? 'fail' : 'a cat' }),
+  });
+  await response.text();
+}
+
+interface TaskRow {
+  id: string;
+  status: string;
+  error_code: string | null;
+  submission_key: string;
+}
+
+/** Compares task, ledger and the provider's books; what the case came to, in a few words. */
+async function judge(
+  sql: Sql,
+  step: Step,
+  trait: Trait,
+  accepted: Map<string, number>,
+  violations: string[],
+): Promise<string> {
+  await until(
+    'every task ends',
+    async () => {
+      const [row] = await sql`
+      select count(*)::int4 as open from task where status in ('pending', 'processing')`;
+      return row?.['open'] === 0;
+    },
+    60_000,
+  ).catch((error) => violations.push(String(error)));
+  const tasks = await sql<TaskRow[]>`select id, status, error_code, submission_key from task`;
+  const lines = await sql`select id from usage_line`;
+  const [{ held } = { held: -1 }] = await sql<{ held: number }[]>`
+    select sum(held_nano_usd)::int8 as held from organization`;
+  const [task] = tasks;
+  if (tasks.length !== 1 || !task) violations.push(`${tasks.length} tasks of one create`);
+  if (held !== 0) violations.push(`${held} nano-USD are still held`);
+  for (const imbalance of await findImbalances(sql)) violations.push(JSON.stringify(imbalance));
+  const charges = task?.status === 'completed' ? 1 : 0;
+  if (lines.length !== charges) violations.push(`${task?.status} with ${lines.length} charges`);
+  const times = accepted.get(task?.submission_key ?? '') ?? 0;
+  if (times > 1) violations.push(`accepted ${times} times`);
+  const total = [...accepted.values()].reduce((sum, each) => sum + each, 0);
+  if (total > 1) violations.push(`${total} submissions of one task`);
+  if (!step.fails && task?.status !== 'completed' && !mayBeLost(step, trait)) {
+    violations.push(`${task?.status}: ${task?.error_code}`);
+  }
+  return `${task?.status}, charged ${lines.length}x, submitted ${times}x`;
+}
+
+/** Nobody can ever know: such a provider neither tells nor recognises a repetition (P10). */
+function mayBeLost({ name }: Step, { idempotent, finds, by_job }: Trait): boolean {
+  if (idempotent) return false;
+  // Nothing was sent, so there is nothing to be found, and nobody may be sure of that.
+  if (name === 'submit, nothing sent yet') return true;
+  return name === 'submit, accepted upstream' && !(finds && by_job);
+}

@@ -142,15 +142,26 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Takes a timer out as its event is applied; false = it was set anew, cancelled or fired before. */
-export async function takeTimer(
+/** Names one setting of a timer. */
+export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
+  `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
+
+/**
+ * Takes timers out as their events are applied. Those that are missing in the answer were set anew,
+ * cancelled or fired before. Their actors are locked.
+ */
+export async function takeTimers(
   tx: TransactionSql,
-  timer: { kind: string; actor_id: string; name: string; generation: number },
-): Promise<boolean> {
-  const rows = await tx`
-    delete from timer where kind = ${timer.kind} and actor_id = ${timer.actor_id}
-      and name = ${timer.name} and generation = ${timer.generation} returning 1`;
-  return rows.length === 1;
+  timers: readonly Omit<DueTimer, 'event'>[],
+): Promise<Set<string>> {
+  if (timers.length === 0) return new Set();
+  const rows = await tx<Omit<DueTimer, 'event'>[]>`
+    delete from timer using json_to_recordset(${JSON.stringify(timers)}::text::json) as input(
+      kind text, actor_id text, name text, generation int)
+    where timer.kind = input.kind and timer.actor_id = input.actor_id
+      and timer.name = input.name and timer.generation = input.generation
+    returning timer.kind, timer.actor_id, timer.name, timer.generation`;
+  return new Set(rows.map(timerKey));
 }
 
 export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
@@ -162,15 +173,17 @@ export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[
       id uuid, kind text, actor_id text, seq int, effect text, params jsonb)`;
 }
 
-/** Ends an effect with the event that reports it; false = it had ended before. */
+/** Ends effects with the events that report them. What is missing in the answer had ended before. */
 export async function endOutbox(
   tx: TransactionSql,
-  id: string,
-  status: 'done' | 'dead',
-): Promise<boolean> {
-  const rows = await tx`
-    update outbox set status = ${status} where id = ${id} and status = 'pending' returning 1`;
-  return rows.length === 1;
+  effects: readonly { id: string; status: 'done' | 'dead' }[],
+): Promise<Set<string>> {
+  if (effects.length === 0) return new Set();
+  const rows = await tx<{ id: string }[]>`
+    update outbox set status = input.status
+    from json_to_recordset(${JSON.stringify(effects)}::text::json) as input(id uuid, status text)
+    where outbox.id = input.id and outbox.status = 'pending' returning outbox.id`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 export interface DueTimer {

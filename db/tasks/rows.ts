@@ -117,10 +117,14 @@ export async function findTaskView(
   return row;
 }
 
-/** Throws if there is no such task: an effect without its task is a defect. */
-export async function findTaskWork(sql: Sql, id: string): Promise<TaskWorkRow> {
+/**
+ * Throws if there is no such task: an effect without its task is a defect. `input` is null unless it
+ * is asked for: it may be megabytes.
+ */
+export async function findTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
   const [row] = await sql<TaskWorkRow[]>`
-    select id, organization_id, key_id, request_id, scene, status, model, input, hold_id,
+    select id, organization_id, key_id, request_id, scene, status, model,
+      case when ${withInput} then input end as input, hold_id,
       hold_nano_usd, submission_key, channel_id,
       (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,
       job, produced, outputs, webhook_url,

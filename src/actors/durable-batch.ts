@@ -14,7 +14,8 @@ import {
   lockOwnLife,
   type OutboxRow,
   type TimerChange,
-  takeTimer,
+  takeTimers,
+  timerKey,
   writeActors,
   writeTimers,
 } from '../../db/actors/store.ts';
@@ -34,6 +35,16 @@ type Step =
       after: AnyMachineSnapshot;
       actions: readonly { type: string; params?: unknown }[];
     };
+
+/** True if the timer or the effect of a command no longer stood; else nobody else has it now. */
+function wasDealtWith(
+  { timer, effect }: Command,
+  timers: Set<string>,
+  effects: Set<string>,
+): boolean {
+  if (timer && !timers.delete(timerKey(timer))) return true;
+  return effect !== undefined && !effects.delete(effect.id);
+}
 
 /** True if the ledger did what was asked, now or before. */
 function isGranted(money: MoneyCommand, answer: LedgerAnswer): boolean {
@@ -72,9 +83,21 @@ export class DurableBatch {
       commands.map((command) => command.command_id),
     );
     const steps: Step[] = [];
+    const fresh = commands.filter(
+      ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
+    );
+    // Whoever comes first takes it out of the set: a timer fires once, an effect ends once.
+    const timers = await takeTimers(
+      this.tx,
+      fresh.flatMap(({ timer }) => timer ?? []),
+    );
+    const effects = await endOutbox(
+      this.tx,
+      fresh.flatMap(({ effect }) => effect ?? []),
+    );
     for (const command of commands) {
-      const step = await this.decide(command, known.has(command.command_id));
-      steps.push(step);
+      const isStale = !known.has(command.command_id) && wasDealtWith(command, timers, effects);
+      steps.push(this.decide(command, known.has(command.command_id), isStale));
     }
     await this.moveMoney(steps);
     for (const step of steps) this.answers.push(await this.carryOut(step));
@@ -107,20 +130,14 @@ export class DurableBatch {
   }
 
   /** What the machine makes of a command, before anything is written of it. */
-  private async decide(command: Command, isRepetition: boolean): Promise<Step> {
+  private decide(command: Command, isRepetition: boolean, isStale: boolean): Step {
     const row = this.rows.get(`${command.kind}/${command.id}`);
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
       return { answer: { type: 'told', snapshot: before, seq: row.seq, taken: true } };
     }
-    if (command.timer && !(await takeTimer(this.tx, command.timer))) {
-      return { answer: { type: 'stale' } };
-    }
-    const { effect } = command;
-    if (effect && !(await endOutbox(this.tx, effect.id, effect.status))) {
-      return { answer: { type: 'stale' } };
-    }
+    if (isStale) return { answer: { type: 'stale' } };
     const [after, actions] = row.live
       ? transition(this.kind(row.kind).machine, before, command.event)
       : [before, []];

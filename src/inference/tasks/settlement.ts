@@ -16,7 +16,7 @@ export class TaskSettlement {
 
   /** Charges what was produced; the usage line is the effect's own id, so there is one (P15). */
   readonly settle: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
     const billing_id = context.idempotency_key;
     return {

@@ -67,7 +67,7 @@ export class Submission {
    * says so: whoever runs this again after a crash knows that the outcome is unknown.
    */
   readonly submit: Effect = async (params, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     const known = this.known(work);
     if (known) return known;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
@@ -85,7 +85,7 @@ export class Submission {
 
   /** Finds out what became of a submission whose answer was lost. */
   readonly locate: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     const known = this.known(work);
     if (known) return known;
     const route = ownRoute(this.deps, work);

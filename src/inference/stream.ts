@@ -22,6 +22,9 @@ const EXTENSION_MARGIN_TOKENS = 256;
 /** A token has at least about this many characters in most texts: a cheap count while streaming. */
 const CHARS_PER_TOKEN = 3;
 
+/** Where the answer goes. */
+type Client = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
+
 /** A stream that an upstream began to answer, with its first events already read. */
 export interface OpenStream {
   readonly stream: UpstreamStream;
@@ -49,7 +52,6 @@ interface StreamDeps {
  * delivered is free.
  */
 export class StreamRun {
-  private readonly encoder = new TextEncoder();
   private readonly produced: string[] = [];
   private producedChars = 0;
   /** Output tokens that the reservation covers. */
@@ -68,29 +70,28 @@ export class StreamRun {
   }
 
   /** The body of the answer. Reads from the upstream only as fast as the client reads. */
-  body(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: (controller) => this.pull(controller),
-        cancel: () => this.clientLeft(),
-      },
-      { highWaterMark: 4 },
-    );
+  body(): ReadableStream<string> {
+    // Bun's direct stream: a stream with a queue costs a call 40 µs more (measured).
+    return new ReadableStream<string>({
+      type: 'direct',
+      pull: (client) => this.carryAll(client),
+      cancel: () => this.clientLeft(),
+    });
   }
 
-  private async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  private async carryAll(client: Client): Promise<void> {
     try {
       while (!this.ended) {
         const events = this.takeFirst() ?? (await this.read());
         const text = events && this.carry(events);
-        if (text === undefined) await this.finish(controller);
+        if (text === undefined) await this.finish(client);
         else {
           if (!this.isCovered() && !(await this.extend())) this.cutOff();
-          if (text !== '') return this.send(controller, text);
+          if (text !== '') await this.send(client, text);
         }
       }
     } catch (error) {
-      await this.breakOff(controller, error);
+      await this.breakOff(client, error);
     }
   }
 
@@ -157,7 +158,7 @@ export class StreamRun {
   }
 
   /** The answer is whole: charge it, then send what completes it. */
-  private async finish(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  private async finish(client: Client): Promise<void> {
     const { permit } = this.deps.open;
     if (this.ended) return;
     this.ended = true;
@@ -165,20 +166,16 @@ export class StreamRun {
     else permit.succeeded();
     try {
       await this.settle(this.cutShort ? 'partial' : 'completed');
-      this.send(controller, this.held);
+      this.end(client, this.held);
     } catch (error) {
       // No answer is complete without its charge (P4).
       this.deps.onError(error);
-      this.send(controller, this.errorText(error));
+      this.end(client, this.errorText(error));
     }
-    if (!this.left) controller.close();
   }
 
   /** The upstream broke off in the middle: charge what was delivered, and say so in the stream. */
-  private async breakOff(
-    controller: ReadableStreamDefaultController<Uint8Array>,
-    error: unknown,
-  ): Promise<void> {
+  private async breakOff(client: Client, error: unknown): Promise<void> {
     if (this.ended) return;
     this.ended = true;
     this.deps.abort.abort();
@@ -191,12 +188,21 @@ export class StreamRun {
       this.deps.onError(unsettled);
     }
     this.deps.onError(error);
-    this.send(controller, this.errorText(error));
-    if (!this.left) controller.close();
+    this.end(client, this.errorText(error));
   }
 
-  private send(controller: ReadableStreamDefaultController<Uint8Array>, text: string): void {
-    if (!this.left) controller.enqueue(this.encoder.encode(text));
+  /** A promise until the client has room for more; mostly it has. */
+  private send(client: Client, text: string): Promise<unknown> | undefined {
+    if (this.left) return undefined;
+    const written: unknown = client.write(text);
+    client.flush();
+    return written instanceof Promise ? written : undefined;
+  }
+
+  private end(client: Client, text: string): void {
+    if (this.left) return;
+    client.write(text);
+    client.end();
   }
 
   /** The event that tells the client, in its dialect, that the answer is not whole. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { connect } from 'node:net';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -76,5 +77,63 @@ describe.each(ROUTES)('a client of $path that leaves while its charge is committ
     await leaveBeforeTheEnd(route);
     await Bun.sleep(50);
     expect(gateway.errors).toEqual([]);
+  });
+});
+
+const MB = 1024 * 1024;
+/** What sockets and streams on the way may hold; an answer that is all held is many times larger. */
+const MOST_HELD_BYTES = 64 * MB;
+const WHOLE_BYTES = 512 * MB;
+
+/** An answer without end, as far as anybody is there to read it; tells how much was taken. */
+function endless(): { response: Response; taken: () => number } {
+  let taken = 0;
+  const content = 'word '.repeat(MB / 5);
+  const chunk = { id: 'theirs', model: 'canary', choices: [{ index: 0, delta: { content } }] };
+  const bytes = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await Bun.sleep(1);
+        taken += bytes.length;
+        if (taken > WHOLE_BYTES) controller.close();
+        else controller.enqueue(bytes);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { 'content-type': 'text/event-stream' };
+  return { response: new Response(body, { headers }), taken: () => taken };
+}
+
+test('P8: a client that reads nothing holds its upstream up, and stops it when it leaves', async () => {
+  const { upstream, base_url, api_key } = gateway;
+  const usual = upstream.answer;
+  const { response, taken } = endless();
+  upstream.answer = () => response;
+  const { hostname, port } = new URL(base_url);
+  const messages = [{ role: 'user', content: 'hello' }];
+  const body = JSON.stringify({ model: 'gpt-4o-mini', messages, stream: true });
+  upstream.asked.length = 0;
+  const client = connect(Number(port), hostname);
+  client.pause();
+  client.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: weir\r\nauthorization: Bearer ${api_key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  let before = -1;
+  await until('the upstream is held up', async () => {
+    if (taken() === before && before > 0) return true;
+    before = taken();
+    await Bun.sleep(300);
+    return false;
+  });
+  expect(taken()).toBeLessThan(MOST_HELD_BYTES);
+  client.destroy();
+  await upstream.asked[0]?.aborted;
+  upstream.answer = usual;
+  await until('what was delivered is charged', async () => {
+    const imbalances = await findImbalances(gateway.database.sql);
+    return imbalances.length === 0;
   });
 });

@@ -28,6 +28,8 @@ import { recordOf } from './results.ts';
  * that was thought dead may still bring the answer: it gets this long.
  */
 const LAST_HOPE_MS = 15_000;
+/** An upstream that knows no such submission for this long has none: jobs are seen sooner. */
+const NOT_THERE_MS = 30_000;
 const ASK_TIMEOUT_MS = 30_000;
 
 type Said = { report: TaskEvent } & Pick<Report, 'also'>;
@@ -89,17 +91,18 @@ export class Submission {
     const known = this.known(work);
     if (known) return known;
     const route = ownRoute(this.deps, work);
-    if (!route) return this.unanswered(work, false);
+    if (!route) return this.unanswered(work);
     if (route.protocol.idempotent) return this.repeat(work, route, context);
-    if (!route.protocol.find) return this.unanswered(work, true);
+    if (!route.protocol.find) return this.unanswered(work, LAST_HOPE_MS);
     try {
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]);
       const job = await route.protocol.find(this.call(work, route, signal));
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
+      return this.unanswered(work, NOT_THERE_MS);
     } catch (error) {
       this.deps.onError(error, work.id);
+      return this.unanswered(work);
     }
-    return this.unanswered(work, false);
   };
 
   /** What an earlier run of the effect has already written down. */
@@ -140,9 +143,9 @@ export class Submission {
 
   private async repeat(work: TaskWork, route: Route, context: EffectContext): Promise<Said> {
     const permit = route.channel.tryAcquire();
-    if (!permit) return this.unanswered(work, false);
+    if (!permit) return this.unanswered(work);
     const said = await this.attempt(work, route, permit, context, false, true);
-    return said.report.type === 'LOST' ? this.unanswered(work, false) : said;
+    return said.report.type === 'LOST' ? this.unanswered(work) : said;
   }
 
   /** `again` = an earlier submission with the same key may have been accepted. */
@@ -278,8 +281,9 @@ export class Submission {
     return { report: { type: 'LOST', random: this.deps.random() } };
   }
 
-  private unanswered({ submitted_ms_ago }: TaskWork, dumb: boolean): Said {
-    const hopeless = dumb && (submitted_ms_ago ?? LAST_HOPE_MS) >= LAST_HOPE_MS;
+  /** After `hopeless_ms` without an answer there will be none. */
+  private unanswered(work: TaskWork, hopeless_ms = Number.POSITIVE_INFINITY): Said {
+    const hopeless = (work.submitted_ms_ago ?? Number.POSITIVE_INFINITY) >= hopeless_ms;
     return { report: { type: 'UNANSWERED', hopeless, random: this.deps.random() } };
   }
 }

@@ -11,7 +11,7 @@ import { Timers } from '../actors/timers.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { taskKind } from '../inference/tasks/kind.ts';
-import { RunningSubmissions } from '../inference/tasks/submission.ts';
+import { RunningSubmissions } from '../inference/tasks/running.ts';
 import { Tasks } from '../inference/tasks/tasks.ts';
 
 /** What the durable part of this replica is made of. */

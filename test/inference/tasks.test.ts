@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { lose, reject, ScriptedProvider } from '../support/scripted-provider.ts';
+import { lose, PRODUCED, reject, ScriptedProvider } from '../support/scripted-provider.ts';
 import { IMAGE, startTaskWorld, type TaskWorld } from '../support/task-replica.ts';
 import { until } from '../support/until.ts';
+
+const isDeadlock = (error: unknown) => (error as { code?: string }).code === '40P01';
 
 describe('durable tasks', () => {
   let world: TaskWorld;
@@ -282,6 +284,43 @@ describe('durable tasks', () => {
     expect(provider.accepted).toHaveLength(1);
     expect(await linesOf(key.organization_id)).toHaveLength(1);
     await second.close();
+  });
+
+  test('P1: tasks of two replicas and calls of both share one organization, and every cent is found', async () => {
+    const provider = new ScriptedProvider();
+    let polls = 0;
+    provider.script.progress = () => {
+      polls += 1;
+      if (polls % 3 > 0) return PRODUCED;
+      const failed = { type: 'failed', reason: 'upstream', public_message: 'no' } as const;
+      return { ...failed, message: 'no' };
+    };
+    const protocols = [provider.protocol('job')];
+    const replicas = [await world.replica({ protocols }), await world.replica({ protocols })];
+    const key = await world.newKey(1_000);
+    const works = replicas.map(async (replica) => {
+      const chats = Array.from({ length: 40 }, async () => {
+        const reservation = await replica.quotas.of(key).reserve({ amount: 1e9, minimum: () => 1 });
+        await Bun.sleep(20);
+        reservation.release();
+      });
+      const creates = Array.from({ length: 40 }, () => replica.create(key));
+      await Promise.all(chats);
+      return Promise.all(creates);
+    });
+    const created = (await Promise.all(works)).flat();
+    const ended = await Promise.all(
+      created.map(({ id }) => replicas[0]?.ended(id, key.organization_id)),
+    );
+    const completed = ended.filter((view) => view?.status === 'completed');
+    expect(completed.length).toBeGreaterThan(0);
+    expect(completed.length).toBeLessThan(created.length);
+    expect(await linesOf(key.organization_id)).toHaveLength(completed.length);
+    for (const replica of replicas) await replica.close();
+    const { balance, held, settled } = await moneyOf(key.organization_id);
+    expect(held).toBe(0);
+    expect(balance + settled).toBe(1_000e9);
+    expect(replicas.flatMap(({ errors }) => errors).filter(isDeadlock)).toEqual([]);
   });
 
   test('P6, P11: a status is read from the row alone, and only by the own organization', async () => {

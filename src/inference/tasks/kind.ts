@@ -6,8 +6,9 @@ import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';
 import { messageFor } from './failures.ts';
 import { JobProgress } from './progress.ts';
+import type { RunningSubmissions } from './running.ts';
 import { TaskSettlement } from './settlement.ts';
-import { type RunningSubmissions, Submission } from './submission.ts';
+import { Submission } from './submission.ts';
 
 export const TASK_KIND = 'task';
 /** More than any upstream call or download of one effect takes. */

@@ -22,6 +22,7 @@ import {
 } from './deps.ts';
 import { codeOfFailure, codeOfRejection } from './failures.ts';
 import { recordOf } from './results.ts';
+import type { RunningSubmissions } from './running.ts';
 
 /**
  * Where a protocol can neither be asked nor told again, nobody will ever know more. Only a replica
@@ -32,30 +33,10 @@ const LAST_HOPE_MS = 15_000;
 const NOT_THERE_MS = 30_000;
 const ASK_TIMEOUT_MS = 30_000;
 
+/** Its client left before there was anything to deliver. */
+const CANCELLED: Said = { report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' } };
+
 type Said = { report: TaskEvent } & Pick<Report, 'also'>;
-
-/** Submissions under way on this replica whose clients wait for the answer itself. */
-export class RunningSubmissions {
-  private readonly byTask = new Map<string, AbortController>();
-
-  /** A signal that is aborted with `signal`, or when the client of the task has left. */
-  watch(
-    task_id: string,
-    signal: AbortSignal,
-  ): { signal: AbortSignal; left: () => boolean; end: () => void } {
-    const client = new AbortController();
-    this.byTask.set(task_id, client);
-    return {
-      signal: AbortSignal.any([signal, client.signal]),
-      left: () => client.signal.aborted,
-      end: () => this.byTask.delete(task_id),
-    };
-  }
-
-  abort(task_id: string): void {
-    this.byTask.get(task_id)?.abort(new DOMException('the client left', 'AbortError'));
-  }
-}
 
 /** The effects `submit` and `locate`: getting a job to an upstream, at most once (P10). */
 export class Submission {
@@ -73,6 +54,7 @@ export class Submission {
     const known = this.known(work);
     if (known) return known;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
+    if (this.running.hasLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
     for (const route of routes) {
@@ -167,7 +149,7 @@ export class Submission {
     } catch (error) {
       if (watch?.left()) {
         permit.abandoned();
-        return { report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' } };
+        return CANCELLED;
       }
       return this.failed(error, work, permit, more, again);
     } finally {

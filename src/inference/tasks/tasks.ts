@@ -16,7 +16,7 @@ import { errorOfTask } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
 import type { CreateTask, TaskPort, TaskView } from './port.ts';
-import type { RunningSubmissions } from './submission.ts';
+import type { RunningSubmissions } from './running.ts';
 import { viewOf } from './view.ts';
 import { Endings } from './waiting.ts';
 
@@ -71,7 +71,9 @@ export class Tasks implements TaskPort {
     for (const { kind, id, event, snapshot } of events) {
       if (kind !== TASK_KIND) continue;
       if (event.type === 'CANCEL') this.deps.running.abort(id);
-      if (snapshot.status !== 'active') this.endings.ended(id);
+      if (snapshot.status === 'active') continue;
+      this.deps.running.forget(id);
+      this.endings.ended(id);
     }
   }
 

@@ -3,6 +3,6 @@ import { defineConfig } from 'drizzle-kit';
 // biome-ignore lint/style/noDefaultExport: drizzle-kit reads the default export.
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./db/schema.ts', './db/*/schema.ts'],
+  schema: './db/**/schema.ts',
   out: './db/migrations',
 });

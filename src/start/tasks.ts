@@ -3,6 +3,7 @@ import type { Channels } from '../actors/channels.ts';
 import type { Clock, Ids } from '../actors/clock.ts';
 import { DurableActors } from '../actors/durable.ts';
 import type { DurableKind } from '../actors/durable-kind.ts';
+import { Housekeeping } from '../actors/housekeeping.ts';
 import { InspectionFeed } from '../actors/inspection.ts';
 import { Outbox } from '../actors/outbox.ts';
 import type { Quotas } from '../actors/quotas.ts';
@@ -76,6 +77,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
   const pollers = { sql: background, clock, actors, replicaId, mayRun, onError };
   const outbox = new Outbox({ ...pollers, random });
   const timers = new Timers(pollers);
+  const housekeeping = new Housekeeping({ sql: background, clock, onError });
   const tasks = new Tasks({
     sql: parts.requests,
     clock,
@@ -96,8 +98,10 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     start() {
       timers.start();
       outbox.start();
+      housekeeping.start();
     },
     async stop() {
+      await housekeeping.stop();
       await timers.stop();
       await outbox.stop();
       await actors.drain();

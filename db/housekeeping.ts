@@ -1,0 +1,34 @@
+import type { Sql } from 'postgres';
+
+/** Rows that one statement deletes: locks are short and the log stays small. */
+const MAX_DELETED = 5_000;
+
+/**
+ * Forgets effects that ended and were asked for longer than `ageMs` ago; how many, at most 5,000.
+ * Their ids are ordered by time, so no index but the primary key is needed.
+ */
+export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number): Promise<number> {
+  const rows = await sql`
+    delete from outbox where id in (
+      select id from outbox where id < ${firstIdAt(nowMs - ageMs)} and status <> 'pending'
+      order by id limit ${MAX_DELETED})
+    returning 1`;
+  return rows.length;
+}
+
+/** Forgets idempotency keys that are older than `ageMs`; how many, at most 5,000. */
+export async function deleteOldRequests(sql: Sql, ageMs: number): Promise<number> {
+  const rows = await sql`
+    delete from task_request where ctid in (
+      select ctid from task_request
+      where created_at < weir_now() - ${ageMs} * interval '1 millisecond'
+      order by created_at limit ${MAX_DELETED})
+    returning 1`;
+  return rows.length;
+}
+
+/** The least UUID of version 7 that can be made at a time (RFC 9562, 5.7). */
+function firstIdAt(ms: number): string {
+  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}

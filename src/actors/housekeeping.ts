@@ -1,0 +1,44 @@
+import type { Sql } from 'postgres';
+import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
+import type { Clock } from './clock.ts';
+
+const SWEEP_MS = 60_000;
+/** Ended effects are of use to whoever looks into a recent incident only. */
+export const KEEP_EFFECTS_MS = 24 * 3_600_000;
+/** How long a create can be repeated with its idempotency key. */
+export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
+
+export interface HousekeepingDeps {
+  sql: Sql;
+  clock: Clock;
+  onError: (error: unknown) => void;
+}
+
+/** Forgets what nobody needs any more, a little every minute. */
+export class Housekeeping {
+  private stopClock: () => void = () => undefined;
+  private sweeping: Promise<void> | undefined;
+
+  constructor(private readonly deps: HousekeepingDeps) {}
+
+  start(): void {
+    this.stopClock = this.deps.clock.after(SWEEP_MS, () => {
+      this.sweeping = this.sweep()
+        .catch(this.deps.onError)
+        .finally(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopClock();
+    await this.sweeping;
+    this.stopClock();
+  }
+
+  /** One step; what is left follows a minute later. */
+  async sweep(): Promise<void> {
+    const { sql, clock } = this.deps;
+    await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
+    await deleteOldRequests(sql, KEEP_REQUESTS_MS);
+  }
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { systemClock } from '../../src/actors/clock.ts';
+import { Housekeeping, KEEP_EFFECTS_MS, KEEP_REQUESTS_MS } from '../../src/actors/housekeeping.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+test('what ended long ago is forgotten; what is young or still to be done stays', async () => {
+  const { sql } = database;
+  const long_ago = Date.now() - KEEP_EFFECTS_MS - 60_000;
+  const effect = (name: string, at: number, status: string) => sql`
+    insert into outbox (id, kind, actor_id, seq, effect, params, status)
+    values (${Bun.randomUUIDv7('hex', at)}, 'task', 'a', 1, ${name}, '{}', ${status})`;
+  await effect('old and done', long_ago, 'done');
+  await effect('old and pending', long_ago, 'pending');
+  await effect('young and done', Date.now(), 'done');
+  const request = (key: string, age_ms: number) => sql`
+    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
+    values ('o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
+  await request('old', KEEP_REQUESTS_MS + 60_000);
+  await request('young', KEEP_REQUESTS_MS - 60_000);
+  await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
+  const effects = await sql`select effect from outbox order by effect`;
+  expect(effects.map((row) => row['effect'])).toEqual(['old and pending', 'young and done']);
+  const requests = await sql`select idempotency_key from task_request`;
+  expect(requests.map((row) => row['idempotency_key'])).toEqual(['young']);
+});

@@ -195,7 +195,7 @@ describe('durable tasks', () => {
     });
     await Bun.sleep(50);
     client.abort();
-    expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow();
     const view = await replica.ended(task?.id ?? '', key.organization_id);
     expect(view).toMatchObject({ status: 'failed', error: { code: 'request_cancelled' } });
     expect(cut).toBe(true);
@@ -217,7 +217,7 @@ describe('durable tasks', () => {
     expect(await linesOf(key.organization_id)).toHaveLength(1);
     expect(provider.accepted).toHaveLength(1);
     const other = replica.create(key, { idempotency_key: 'order-1', body_hash: 'another' });
-    expect(other).rejects.toMatchObject({ id: 'idempotency_key_reused' });
+    await expect(other).rejects.toMatchObject({ id: 'idempotency_key_reused' });
     await replica.close();
   });
 
@@ -241,7 +241,7 @@ describe('durable tasks', () => {
       select count(*)::int4 as tasks from task where key_id = ${key.id}`;
     expect(tasks).toBe(5);
     const broke = await world.newKey(1e-9);
-    expect(replica.create(broke)).rejects.toMatchObject({ id: 'insufficient_balance' });
+    await expect(replica.create(broke)).rejects.toMatchObject({ id: 'insufficient_balance' });
     await replica.close();
   });
 

@@ -52,7 +52,8 @@ async function find(
   const row = await findContinued(sql, id, organization_id);
   const produced = row?.produced as unknown as ProducedRecord | null;
   const job = row?.job as unknown as { id: string } | null;
-  const name = produced?.outputs[number - 1]?.continuation_id ?? job?.id;
+  const made = produced?.outputs[number - 1];
+  const name = made && (made.continuation_id ?? job?.id);
   if (row && name !== undefined) return { name, channel_id: row.channel_id };
   throw new WeirError('invalid_request', 'There is no finished generation of that name.', {
     param,

@@ -1,0 +1,156 @@
+import { lookup } from 'node:dns/promises';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { isPublicAddress } from './public-address.ts';
+
+const MAX_REDIRECTS = 3;
+
+export interface GuardedFetchOptions {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly max_bytes: number;
+  /** For the whole exchange, the body included. */
+  readonly timeout_ms: number;
+  /** `host:port` of internal upstreams that the operator named himself. */
+  readonly allow_hosts?: ReadonlySet<string>;
+  /** false = a redirect is an answer like any other. */
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface GuardedAnswer {
+  readonly status: number;
+  readonly content_type: string;
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+/** The address may not be fetched, or gave more than it may. Not worth another try. */
+export class ForbiddenAddressError extends Error {
+  override readonly name = 'ForbiddenAddressError';
+}
+
+/**
+ * Fetches an address that somebody else named. Only the public internet is reached: the host is
+ * resolved here, every address it has is checked, and the connection goes to the checked one, so a
+ * name that changes its mind in between gains nothing. Redirects are checked the same way, at most
+ * three; headers stay with the host they were meant for.
+ */
+export async function guardedFetch(
+  url: string,
+  options: GuardedFetchOptions,
+): Promise<GuardedAnswer> {
+  const timeout = AbortSignal.timeout(options.timeout_ms);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  let target = parseAddress(url);
+  let headers = options.headers ?? {};
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await exchange(target, { ...options, headers, signal });
+    const { location } = answer.headers;
+    const isRedirect = answer.status >= 300 && answer.status < 400 && location !== undefined;
+    if (!isRedirect || options.follow === false) {
+      return {
+        status: answer.status,
+        content_type: answer.headers['content-type'] ?? '',
+        stream: bounded(answer.body, options.max_bytes),
+      };
+    }
+    answer.body.destroy();
+    if (redirects >= MAX_REDIRECTS) throw new ForbiddenAddressError('too many redirects');
+    const next = parseAddress(new URL(location, target).href);
+    if (next.host !== target.host) headers = {};
+    target = next;
+  }
+}
+
+function parseAddress(url: string): URL {
+  const parsed = URL.parse(url);
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new ForbiddenAddressError('not an http address');
+  }
+  if (parsed.username || parsed.password) {
+    throw new ForbiddenAddressError('an address with credentials');
+  }
+  return parsed;
+}
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Readable;
+}
+
+type Exchange = Pick<GuardedFetchOptions, 'method' | 'body' | 'allow_hosts'> & {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+};
+
+async function exchange(target: URL, options: Exchange): Promise<RawAnswer> {
+  const { method = 'GET', headers, body, signal } = options;
+  const address = await checkedAddress(target, options.allow_hosts);
+  signal.throwIfAborted();
+  const request = target.protocol === 'https:' ? requestHttps : requestHttp;
+  const port = portOf(target);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        // The checked address; the name goes into the header and into the certificate's check.
+        host: address,
+        port,
+        ...(isIP(hostnameOf(target)) ? {} : { servername: hostnameOf(target) }),
+        path: target.pathname + target.search,
+        method,
+        headers: { ...headers, host: target.host },
+        signal,
+        agent: false,
+      },
+      (incoming) =>
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers as Record<string, string | undefined>,
+          body: incoming,
+        }),
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function portOf(target: URL): number {
+  return Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+}
+
+/** Without the brackets of IPv6. */
+function hostnameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+async function checkedAddress(target: URL, allow?: ReadonlySet<string>): Promise<string> {
+  const hostname = hostnameOf(target);
+  const addresses = await lookup(hostname, { all: true });
+  const [first] = addresses;
+  if (!first) throw new ForbiddenAddressError('the host has no address');
+  if (allow?.has(`${target.hostname}:${portOf(target)}`)) return first.address;
+  // One bad address among good ones is a trick, not a mistake.
+  if (!addresses.every(({ address }) => isPublicAddress(address))) {
+    throw new ForbiddenAddressError('the host is not on the public internet');
+  }
+  return first.address;
+}
+
+/** The body up to its limit; beyond it the stream breaks and the connection is cut. */
+function bounded(body: Readable, max_bytes: number): ReadableStream<Uint8Array> {
+  let read = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      read += chunk.byteLength;
+      if (read > max_bytes) {
+        body.destroy();
+        controller.error(new ForbiddenAddressError('the file is too large'));
+      } else controller.enqueue(chunk);
+    },
+  });
+  return (Readable.toWeb(body) as unknown as ReadableStream<Uint8Array>).pipeThrough(counter);
+}

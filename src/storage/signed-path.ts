@@ -1,0 +1,30 @@
+import { timingSafeEqual } from 'node:crypto';
+import { isStoredName } from './storage.ts';
+
+/** Where stored files are served; the signature in the query is the permission. */
+export const FILES_PATH = '/v1/files/';
+
+/** Path and query under which anybody fetches a stored file until `expires_at_s` (Unix seconds). */
+export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {
+  const expires = Math.floor(expires_at_s);
+  return `${FILES_PATH}${name}?expires=${expires}&signature=${signatureOf(secret, name, expires)}`;
+}
+
+/** The name that a signed address leads to: `expired` or `wrong` where it leads nowhere. */
+export function readSignedPath(
+  secret: Uint8Array,
+  url: URL,
+  now_s: number,
+): { name: string } | 'expired' | 'wrong' {
+  const name = url.pathname.slice(FILES_PATH.length);
+  const expires = Number(url.searchParams.get('expires'));
+  if (!isStoredName(name) || !Number.isSafeInteger(expires)) return 'wrong';
+  const expected = Buffer.from(signatureOf(secret, name, expires));
+  const given = Buffer.from(url.searchParams.get('signature') ?? '');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'wrong';
+  return expires <= now_s ? 'expired' : { name };
+}
+
+function signatureOf(secret: Uint8Array, name: string, expires: number): string {
+  return new Bun.CryptoHasher('sha256', secret).update(`${expires}\n${name}`).digest('base64url');
+}

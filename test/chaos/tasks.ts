@@ -8,7 +8,7 @@ import { findImbalances } from '../../db/ledger/audit.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
-import { startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
+import { type ChaosProvider, startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
 
 export interface TaskKillOptions {
   /** Names of traits and steps, or parts of names; default: all. */
@@ -101,7 +101,7 @@ async function runCase(step: Step, trait: Trait): Promise<CaseReport> {
     await database.sql`update replica set status = 'dead'`;
     weir = await start({});
     await ask(weir, step, trait).catch((error) => violations.push(String(error)));
-    const outcome = await judge(database.sql, step, trait, provider.accepted(), violations);
+    const outcome = await judge(database.sql, step, trait, provider, violations);
     return { step: step.name, provider: trait.name, outcome, violations };
   } catch (error) {
     const violations = [String(error)];
@@ -154,7 +154,7 @@ async function judge(
   sql: Sql,
   step: Step,
   trait: Trait,
-  accepted: Map<string, number>,
+  provider: ChaosProvider,
   violations: string[],
 ): Promise<string> {
   await until(
@@ -176,7 +176,10 @@ async function judge(
   for (const imbalance of await findImbalances(sql)) violations.push(JSON.stringify(imbalance));
   const charges = task?.status === 'completed' ? 1 : 0;
   if (lines.length !== charges) violations.push(`${task?.status} with ${lines.length} charges`);
+  // Read last: whatever is still on its way to the provider counts.
+  const accepted = provider.accepted();
   const times = accepted.get(task?.submission_key ?? '') ?? 0;
+  if (task?.status === 'completed' && times === 0) violations.push('completed out of nothing');
   if (times > 1) violations.push(`accepted ${times} times`);
   const total = [...accepted.values()].reduce((sum, each) => sum + each, 0);
   if (total > 1) violations.push(`${total} submissions of one task`);

@@ -16,6 +16,12 @@ const EnvironmentSchema = Type.Object({
   ),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   REDIS_URL: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_SECRET_KEY: Type.Optional(Type.String({ minLength: 32 })),
+  WEIR_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
+  WEIR_S3_REGION: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_S3_ACCESS_KEY_ID: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(
     Type.String({ pattern: '^mt-[\\x21-\\x7e]{4,}$' }),
@@ -44,6 +50,10 @@ Environment:
                                    host of each request)
   DATABASE_URL                     PostgreSQL 15 or newer, instead of the embedded one
   REDIS_URL                        Redis 7 or Valkey, shared rate limits for several replicas
+  WEIR_SECRET_KEY                  signs addresses of files; the same on all replicas
+                                   (default: a file in the data folder)
+  WEIR_S3_BUCKET                   keeps results there instead of in the data folder, with
+                                   WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN
   WEIR_BOOTSTRAP_OPERATOR_TOKEN

@@ -4,6 +4,7 @@ import { WeirError } from '../errors/weir-error.ts';
 import { chatCompletions } from './chat/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
+import { type FileRouteDeps, getFile } from './files/route.ts';
 import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
@@ -16,7 +17,7 @@ import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { createVideo } from './videos/route.ts';
 
-export interface AppDeps extends InferenceRouteDeps, ManagementDeps {
+export interface AppDeps extends InferenceRouteDeps, ManagementDeps, FileRouteDeps {
   orm: Orm;
   /** Tasks and their files; absent where nothing is generated. */
   generation?: GenerationRouteDeps['generation'];
@@ -57,6 +58,7 @@ function routes(deps: AppDeps): Route[] {
     openai('/metrics', { GET: metrics(deps.metrics) }),
     openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
     { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
+    openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
     openai('/v1/models/*', { GET: getModel(deps) }),

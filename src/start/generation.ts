@@ -1,10 +1,18 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { DurableKind } from '../actors/durable-kind.ts';
+import { ConfigurationError, type Environment } from '../config/environment.ts';
 import type { Installation } from '../config/installation.ts';
+import { openSecretKey } from '../config/secret-key.ts';
+import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
 import type { FetchOutput, ResultStorage } from '../inference/tasks/deps.ts';
+import { BucketStorage } from '../storage/bucket-storage.ts';
+import { FolderStorage } from '../storage/folder-storage.ts';
+import { guardedFetch } from '../storage/guarded-fetch.ts';
+import { signedPath } from '../storage/signed-path.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
+import { GENERATION_PROTOCOLS } from '../upstreams/generation/protocols.ts';
 import type { TaskParts } from './tasks.ts';
 
 /** What a test puts in the place of the real thing. */
@@ -22,49 +30,80 @@ export interface Generation {
     TaskParts,
     'protocols' | 'storage' | 'fetchOutput' | 'announce' | 'decorate'
   >;
+  readonly files: NonNullable<FileRouteDeps['files']>;
   readonly ports: Omit<GenerationPorts, 'tasks'>;
 }
 
 const RESULTS_FOLDER = 'results';
+/** How long an address in an answer stays good; every poll signs a fresh one. */
+const ADDRESS_LIFE_S = 24 * 60 * 60;
+const MS = 1_000;
+/** The largest result: minutes of video in 4k. */
+const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
+const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 
-/** Opens the store of results in the data folder. */
+/** Opens the store of results, in the data folder or in the configured bucket (design 6). */
 export function openGeneration(
-  dataDir: string,
+  environment: Environment,
   installation: Installation,
   surroundings: Surroundings,
 ): Generation {
-  const pathOf = (name: string) => join(dataDir, RESULTS_FOLDER, name);
-  const storage: ResultStorage = {
-    async put(name, bytes) {
-      mkdirSync(dirname(pathOf(name)), { recursive: true });
-      await Bun.write(pathOf(name), new Response(bytes as ReadableStream));
-    },
-  };
+  const storage = openStorage(environment);
+  const secret = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA).for('file-urls');
   return {
     parts: {
-      protocols: surroundings.protocols ?? {},
+      protocols: surroundings.protocols ?? GENERATION_PROTOCOLS,
       storage: surroundings.storage ?? storage,
-      fetchOutput: surroundings.fetchOutput ?? fetchFromChannels(installation),
+      fetchOutput: surroundings.fetchOutput ?? outputFetcher(installation),
       announce: async () => undefined,
       ...(surroundings.decorate ? { decorate: surroundings.decorate } : {}),
     },
+    files: { storage, secret, now: Date.now },
     ports: {
-      filePath: (name) => `/v1/files/${name}`,
-      openFile: async (name) => {
-        const file = Bun.file(pathOf(name));
-        return (await file.exists()) ? { stream: file.stream() } : undefined;
+      filePath: (name) => signedPath(secret, name, Date.now() / MS + ADDRESS_LIFE_S),
+      async openFile(name) {
+        const file = await storage.open(name);
+        return file && { stream: file.stream() };
       },
+      public_url: environment.WEIR_PUBLIC_URL,
     },
   };
 }
 
-/** Only from where the channels are: nobody else's address is trusted. */
-function fetchFromChannels(installation: Installation): FetchOutput {
-  const origins = new Set(installation.channels.map(({ base_url }) => new URL(base_url).origin));
+function openStorage(environment: Environment): Storage {
+  const {
+    WEIR_S3_BUCKET: bucket,
+    WEIR_S3_ENDPOINT: endpoint,
+    WEIR_S3_REGION: region,
+    WEIR_S3_ACCESS_KEY_ID: access_key_id,
+    WEIR_S3_SECRET_ACCESS_KEY: secret_access_key,
+  } = environment;
+  if (bucket === undefined) return new FolderStorage(join(environment.WEIR_DATA, RESULTS_FOLDER));
+  if (access_key_id === undefined || secret_access_key === undefined) {
+    throw new ConfigurationError(
+      'WEIR_S3_BUCKET needs WEIR_S3_ACCESS_KEY_ID and WEIR_S3_SECRET_ACCESS_KEY.',
+    );
+  }
+  return new BucketStorage({ bucket, endpoint, region, access_key_id, secret_access_key });
+}
+
+/** An internal address is fetched only where the operator put a channel himself. */
+function outputFetcher({ channels }: Installation): FetchOutput {
+  const allow_hosts = new Set(channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
   return async (url, { headers, signal }) => {
-    if (!origins.has(new URL(url).origin)) throw new Error('a result at an unknown address');
-    const response = await fetch(url, { headers, signal, redirect: 'error' });
-    if (!response.ok || !response.body) throw new Error(`a result answered ${response.status}`);
-    return { stream: response.body, content_type: response.headers.get('content-type') ?? '' };
+    const answer = await guardedFetch(url, {
+      headers,
+      signal,
+      allow_hosts,
+      max_bytes: MAX_RESULT_BYTES,
+      timeout_ms: FETCH_TIMEOUT_MS,
+    });
+    if (answer.status === 200) return answer;
+    await answer.stream.cancel();
+    throw new Error(`a result answered ${answer.status}`);
   };
+}
+
+function hostAndPort({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }

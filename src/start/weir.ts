@@ -46,7 +46,7 @@ export async function startWeir(
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);
     undo.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
-    const generation = openGeneration(environment.WEIR_DATA, installation, surroundings);
+    const generation = openGeneration(environment, installation, surroundings);
     const actors = await startActors(databases, installation, generation, log);
     undo.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
@@ -58,6 +58,7 @@ export async function startWeir(
       catalogue: () => installation.catalogue,
       inference: () => actors.inference,
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
+      files: generation.files,
       isReady: () => actors.replica.isAlive(),
       onError: (error, requestId) => logError(log, error, requestId),
     }).listen(environment.PORT);

@@ -7,6 +7,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/config/', 2],
   ['src/errors/', 2],
   ['src/catalogue/', 2],
+  ['src/storage/', 2],
   ['src/upstreams/', 2],
   ['db/', 2],
   ['src/actors/', 3],

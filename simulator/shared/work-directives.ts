@@ -2,4 +2,16 @@
  * Directives of long work (design 8): known, so that one prompt can script a chat and a task alike,
  * and without effect on an answer that comes at once.
  */
-export const WORK_DIRECTIVES: ReadonlySet<string> = new Set(['task_ms', 'fail', 'at']);
+export const TASK_DIRECTIVES = {
+  task_ms: ['3000', 'how long the job takes (1500)'],
+  fail: ['moderation', 'the job fails: moderation, input or upstream'],
+  at: ['processing', 'where it fails: submit or processing (processing)'],
+  unknown: ['1', 'polls say a status that nobody knows'],
+  gone: ['1', 'polls say that there is no such job'],
+  no_url: ['1', 'the job completes without a result'],
+  poll_status: ['503', 'polls are refused with this status …'],
+  poll_times: ['2', '… so many times'],
+  url_ms: ['1000', 'how long the address of a result is good (10 minutes)'],
+} as const satisfies Record<string, readonly [example: string, meaning: string]>;
+
+export const WORK_DIRECTIVES: ReadonlySet<string> = new Set(Object.keys(TASK_DIRECTIVES));

@@ -1,0 +1,54 @@
+import { deflateSync } from 'node:zlib';
+import { hashText } from '../shared/random.ts';
+
+/** A second of moving picture, H.264 in MP4, and a second of a tone in MP3: real files, and small. */
+const VIDEO = await Bun.file(new URL('./media/video.mp4', import.meta.url)).bytes();
+const AUDIO = await Bun.file(new URL('./media/audio.mp3', import.meta.url)).bytes();
+/** Pictures are drawn no larger than this; nobody looks at them closely. */
+const MAX_EDGE = 1_024;
+
+export type MediaKind = 'image' | 'video' | 'audio';
+
+export const MEDIA_TYPES: Record<MediaKind, string> = {
+  image: 'image/png',
+  video: 'video/mp4',
+  audio: 'audio/mpeg',
+};
+
+/** The bytes of a result; a picture's colour is made from its seed. */
+export function mediaOf(kind: MediaKind, seed: string, width = 256, height = 256): Uint8Array {
+  if (kind === 'video') return VIDEO;
+  if (kind === 'audio') return AUDIO;
+  return pngOf(Math.min(width, MAX_EDGE), Math.min(height, MAX_EDGE), hashText(seed));
+}
+
+const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+const DEPTH = 8;
+const TRUECOLOUR = 2;
+
+/** A picture of one colour (PNG specification: chunk layout, filter type 0). */
+function pngOf(width: number, height: number, colour: number): Uint8Array {
+  const header = new DataView(new ArrayBuffer(13));
+  header.setUint32(0, width);
+  header.setUint32(4, height);
+  header.setUint8(8, DEPTH);
+  header.setUint8(9, TRUECOLOUR);
+  const row = Buffer.alloc(1 + width * 3);
+  for (let at = 0; at < width; at += 1) row.writeUIntBE(colour & 0xffffff, 1 + at * 3, 3);
+  const rows = Buffer.concat(Array.from({ length: height }, () => row));
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', new Uint8Array(header.buffer)),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', new Uint8Array()),
+  ]);
+}
+
+function chunk(type: string, data: Uint8Array): Uint8Array {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(data.length);
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE(Bun.hash.crc32(named));
+  return Buffer.concat([size, named, check]);
+}

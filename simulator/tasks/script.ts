@@ -1,0 +1,64 @@
+import { directivesIn } from '../shared/directives.ts';
+
+/** How a job goes, as its prompt asks for it (design 8). */
+export interface Script {
+  latency_ms: number;
+  status: number | undefined;
+  retry_after: number | undefined;
+  quota: boolean;
+  malformed: boolean;
+  /** The submission is accepted and booked, and nobody is told. */
+  lose: boolean;
+  task_ms: number;
+  fail: 'moderation' | 'input' | 'upstream' | undefined;
+  fails_at: 'submit' | 'processing';
+  unknown: boolean;
+  gone: boolean;
+  no_url: boolean;
+  poll_status: number | undefined;
+  poll_times: number;
+  url_ms: number;
+}
+
+const DEFAULT_TASK_MS = 1_500;
+const DEFAULT_URL_MS = 10 * 60 * 1_000;
+const FAILURES = ['moderation', 'input', 'upstream'] as const;
+
+/** @throws {DirectiveError} for what the simulator does not know. */
+export function scriptOf(prompt: string, account: string): Script {
+  const said = directivesIn(prompt, account);
+  const words = wordsIn(prompt, account);
+  const number = (key: string, usual: number) => Number(words.get(key) ?? usual);
+  return {
+    latency_ms: said.latency_ms ?? 0,
+    status: said.status,
+    retry_after: said.retry_after,
+    quota: said.quota === 1,
+    malformed: said.malformed === 1,
+    lose: said.lose === 1,
+    task_ms: number('task_ms', DEFAULT_TASK_MS),
+    fail: FAILURES.find((each) => each === words.get('fail')),
+    fails_at: words.get('at') === 'submit' ? 'submit' : 'processing',
+    unknown: words.has('unknown'),
+    gone: words.has('gone'),
+    no_url: words.has('no_url'),
+    poll_status: words.has('poll_status') ? number('poll_status', 503) : undefined,
+    poll_times: number('poll_times', 1),
+    url_ms: number('url_ms', DEFAULT_URL_MS),
+  };
+}
+
+/** The pairs of all directives for an account, as words. */
+function wordsIn(prompt: string, account: string): Map<string, string> {
+  const words = new Map<string, string>();
+  for (const [, pairs = ''] of prompt.matchAll(/\[\[sim ([^\]]*)\]\]/g)) {
+    const own = new Map<string, string>();
+    for (const pair of pairs.split(/\s+/).filter(Boolean)) {
+      const [key = '', value = '1'] = pair.split('=');
+      own.set(key, value);
+    }
+    if ((own.get('channel') ?? account) !== account) continue;
+    for (const [key, value] of own) words.set(key, value);
+  }
+  return words;
+}

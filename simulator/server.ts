@@ -1,16 +1,36 @@
 import { anthropicRoute } from './anthropic/routes.ts';
+import { bflRoute } from './bfl/routes.ts';
 import { controlRoute } from './control.ts';
 import type { Simulator } from './exchange.ts';
+import { falRoute } from './fal/routes.ts';
+import { midjourneyRoute } from './midjourney/routes.ts';
+import { openaiImages } from './openai/images.ts';
 import { openaiRoute } from './openai/routes.ts';
 import { Accounts } from './shared/accounts.ts';
 import { Books } from './shared/books.ts';
+import { sunoRoute } from './suno/routes.ts';
+import { FILES_PREFIX, serveFile } from './tasks/files.ts';
 
 type Route = (simulator: Simulator, path: string, request: Request) => Response | Promise<Response>;
 
 /** One entry per provider. What follows the prefix is the provider's own path. */
 const ROUTES: [prefix: string, route: Route][] = [
+  [
+    '/openai/v1/images/generations',
+    (sim, _, request) =>
+      openaiImages(sim, request, request.headers.get('authorization')?.slice('Bearer '.length)),
+  ],
   ['/openai/v1', openaiRoute],
   ['/anthropic/v1', anthropicRoute],
+  [
+    '/azure',
+    (sim, _, request) => openaiImages(sim, request, request.headers.get('api-key') ?? undefined),
+  ],
+  ['/bfl/v1', bflRoute],
+  ['/midjourney/mj', midjourneyRoute],
+  ['/suno', sunoRoute],
+  ['/fal', falRoute],
+  [FILES_PREFIX, (_, path, request) => serveFile(path, request)],
   ['/_sim', controlRoute],
 ];
 

@@ -63,6 +63,13 @@ export class Jobs {
     return this.#byKey.get(`${account}/${protocol}/${key}`);
   }
 
+  /** All that an account gave to a provider. */
+  of(account: string, protocol: string): Job[] {
+    return [...this.#jobs.values()].filter(
+      (job) => job.account === account && job.protocol === protocol,
+    );
+  }
+
   clear(): void {
     this.#jobs.clear();
     this.#byKey.clear();

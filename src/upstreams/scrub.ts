@@ -22,7 +22,10 @@ const TELLTALES: [pattern: RegExp, instead: string][] = [
  * Keeps what helps the caller in an upstream's message and takes out what names the upstream (P5):
  * the physical model, addresses, request and organization ids, fragments of keys.
  */
-export function scrub(message: string, call: UpstreamCall): string {
+export function scrub(
+  message: string,
+  call: Pick<UpstreamCall, 'physical_model' | 'public_model' | 'target'>,
+): string {
   const { physical_model, public_model, target } = call;
   let text = message.slice(0, 4 * MAX_MESSAGE_CHARS);
   if (target.api_key !== '') text = text.replaceAll(target.api_key, '***');

@@ -1,0 +1,136 @@
+import type { Simulator } from '../exchange.ts';
+import { leftOrAfter } from '../shared/waiting.ts';
+import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
+import { fileUrl } from '../tasks/files.ts';
+import { mediaOf } from '../tasks/media.ts';
+
+/** OpenAI's images (OpenAI docs: Images, create): inline, Base64 for the token-priced family. */
+const wording: Wording = {
+  wrongKey: () =>
+    error(401, 'Incorrect API key provided.', 'invalid_request_error', 'invalid_api_key'),
+  refusal(status, why) {
+    switch (why) {
+      case 'moderation':
+        return error(
+          400,
+          'Your request was rejected by the safety system.',
+          'user_error',
+          'moderation_blocked',
+        );
+      case 'throttle':
+        return error(
+          429,
+          'Rate limit reached for images.',
+          'rate_limit_error',
+          'rate_limit_exceeded',
+        );
+      case 'quota':
+        return error(
+          429,
+          'You exceeded your current quota.',
+          'insufficient_quota',
+          'insufficient_quota',
+        );
+      case 'input':
+        return error(400, 'Invalid value for prompt.', 'invalid_request_error', 'invalid_value');
+      default:
+        return error(status, 'The server had an error.', 'server_error', 'server_error');
+    }
+  },
+};
+
+const TOKEN_PRICED = [
+  'model',
+  'prompt',
+  'n',
+  'size',
+  'quality',
+  'user',
+  'background',
+  'output_format',
+  'output_compression',
+  'moderation',
+];
+const CLASSIC = ['model', 'prompt', 'n', 'size', 'quality', 'user', 'style', 'response_format'];
+const TOKENS_PER_IMAGE = 1_056;
+const DEFAULT_IMAGE_MS = 50;
+
+/** `key` = as the header carried it: OpenAI's and Azure's differ. */
+export async function openaiImages(
+  sim: Simulator,
+  request: Request,
+  key: string | undefined,
+): Promise<Response> {
+  const account = admit(sim, key, wording);
+  if (account instanceof Response) return account;
+  const body = await bodyOf(request);
+  const model = textIn(body, 'model');
+  const isClassic = model.startsWith('dall-e');
+  const unknown = Object.keys(body).find(
+    (field) => !(isClassic ? CLASSIC : TOKEN_PRICED).includes(field),
+  );
+  if (unknown !== undefined) {
+    return error(
+      400,
+      `Unknown parameter: '${unknown}'.`,
+      'invalid_request_error',
+      'unknown_parameter',
+    );
+  }
+  const prompt = textIn(body, 'prompt');
+  if (prompt === '') return wording.refusal(400, 'input');
+  const [width = 1_024, height = 1_024] = sizeIn(textIn(body, 'size'));
+  const outputs = Number(body['n'] ?? 1);
+  const order = {
+    protocol: 'openai-images',
+    model,
+    prompt,
+    kind: 'image' as const,
+    outputs,
+    width,
+    height,
+  };
+  const accepted = await accept(sim, account, order, wording, request.signal);
+  if ('answer' in accepted) return accepted.answer;
+  const { job, script } = accepted;
+  const wait = /task_ms=/.test(prompt) ? script.task_ms : DEFAULT_IMAGE_MS;
+  if (await leftOrAfter(request.signal, wait)) return new Response(null, { status: 499 });
+  if (script.fail === 'moderation') return wording.refusal(400, 'moderation');
+  if (script.fail)
+    return wording.refusal(
+      script.fail === 'input' ? 400 : 500,
+      script.fail === 'input' ? 'input' : 'server',
+    );
+  const { origin } = new URL(request.url);
+  const count = script.no_url ? 0 : outputs;
+  const data = Array.from({ length: count }, (_, index) =>
+    isClassic
+      ? { url: fileUrl(origin, job, index), revised_prompt: `${prompt}, in detail` }
+      : {
+          b64_json: Buffer.from(mediaOf('image', `${job.id}${index}`, width, height)).toString(
+            'base64',
+          ),
+        },
+  );
+  const text_tokens = Math.ceil(prompt.length / 4);
+  const output_tokens = TOKENS_PER_IMAGE * count;
+  const usage = {
+    input_tokens: text_tokens,
+    input_tokens_details: { text_tokens, image_tokens: 0 },
+    output_tokens,
+    total_tokens: text_tokens + output_tokens,
+  };
+  const created = Math.floor(Date.now() / 1_000);
+  return Response.json(
+    isClassic ? { created, data } : { created, output_format: 'png', data, usage },
+  );
+}
+
+function sizeIn(size: string): number[] {
+  const [width, height] = size.split('x').map(Number);
+  return width && height ? [width, height] : [];
+}
+
+function error(status: number, message: string, type: string, code: string): Response {
+  return Response.json({ error: { message, type, param: null, code } }, { status });
+}

@@ -1,0 +1,86 @@
+import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+} from './contract.ts';
+import { askAbout, failed, given, type Json, objectOf, submitJob, textOf } from './exchange.ts';
+
+const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
+
+/** Black Forest Labs: FLUX images by task (BFL docs: Image generation; one picture a task). */
+export const bflProtocol: GenerationProtocol = {
+  name: 'bfl',
+  idempotent: false,
+
+  async submit(call) {
+    const path = `/${call.physical_model}`;
+    const answer = await submitJob(call, { path, headers: keyOf(call), body: bodyFor(call) });
+    if ('type' in answer) return answer;
+    const [id, poll_url] = [textOf(answer.body['id']), textOf(answer.body['polling_url'])];
+    if (!id) throw new LostSubmissionError('a submission without an id');
+    return { type: 'accepted', job: { id, ...(poll_url ? { poll_url } : {}) } };
+  },
+
+  async poll(call, { id, poll_url = '/get_result' }) {
+    // The address may lack the id; it may also be on a regional host of theirs.
+    const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    // Some answers call it `state` (upstreams 0.2, 4).
+    const said = textOf(body['status']) ?? textOf(body['state']) ?? '';
+    switch (said) {
+      case 'Pending':
+      case 'Queued':
+      case 'Processing':
+        return { type: 'running', status: 'processing' };
+      case 'Ready': {
+        const sample = textOf(objectOf(body['result'])['sample']);
+        if (!sample) return failed('ready without a sample', 'upstream');
+        return {
+          type: 'produced',
+          outputs: [{ kind: 'image', url: sample }],
+          usage: { images: 1 },
+        };
+      }
+      case 'Request Moderated':
+      case 'Content Moderated':
+        return failed(said, 'moderation');
+      case 'Error':
+      case 'Failed':
+        return failed(JSON.stringify(body['details'] ?? said), 'upstream');
+      default:
+        return { type: 'unknown', message: `${status} ${said}` };
+    }
+  },
+};
+
+function bodyFor({ physical_model, input }: GenerationCall): Json {
+  if (input.scene !== 'image')
+    throw new RetryableUpstreamError('server', 'only pictures are made here');
+  const image: ImageInput = input;
+  const [width, height] = (image.size ?? '').split('x').map(Number);
+  const byRatio = /kontext|ultra/.test(physical_model);
+  return given({
+    prompt: image.prompt,
+    seed: image.seed,
+    output_format: image.output_format === 'webp' ? undefined : image.output_format,
+    ...(byRatio
+      ? { aspect_ratio: image.aspect_ratio }
+      : sizeFor(width, height, image.aspect_ratio)),
+    // Bare Base64 or an address.
+    input_image: image.images?.[0]?.replace(/^data:[^,]*,/, ''),
+  });
+}
+
+/** About a megapixel of this shape, in the steps of 32 that the models take. */
+function sizeFor(width: number | undefined, height: number | undefined, ratio?: string): Json {
+  if (width && height) return { width, height };
+  const [across = 0, down = 0] = (ratio ?? '').split(':').map(Number);
+  if (!across || !down) return {};
+  const scale = Math.sqrt((1_024 * 1_024) / (across * down));
+  const step = (edge: number) =>
+    Math.min(1_440, Math.max(256, Math.round((edge * scale) / 32) * 32));
+  return { width: step(across), height: step(down) };
+}

@@ -1,0 +1,250 @@
+import { RetryableUpstreamError, TerminalUpstreamError } from '../contract.ts';
+import { retryAfterMs } from '../failures.ts';
+import { isObject, MAX_ANSWER_BYTES } from '../http.ts';
+import { scrub } from '../scrub.ts';
+import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } from './contract.ts';
+
+export type Json = Record<string, unknown>;
+
+/** One request to a provider. `body` is JSON unless it is a form. */
+export interface Ask {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** A path after the target's base URL, or a whole address that the provider gave. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Json | FormData;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** `{}` where the body is empty or no object. */
+  readonly body: Json;
+  readonly bytes: Uint8Array;
+}
+
+/** What the content was refused for, in whichever words (upstreams 0.2). */
+const MODERATED =
+  /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
+/** The operator's money or key, whatever the status (upstreams 0.2, 7). */
+const OPERATORS = /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?/i;
+const OPERATORS_STATUSES = [401, 402, 403];
+/** Refused before anything was done. */
+const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
+const CALLERS_STATUSES = [400, 413, 415, 422, 451];
+
+/** True if a provider's words say that the content was refused. */
+export function isModerated(...words: unknown[]): boolean {
+  return words.some((each) => typeof each === 'string' && MODERATED.test(each));
+}
+
+/** The job ended without a result; what the provider said is for the log. */
+export function failed(message: string, reason?: Failed['reason']): Failed {
+  const why = reason ?? (isModerated(message) ? 'moderation' : 'upstream');
+  const public_message =
+    why === 'moderation'
+      ? 'The request was refused by a content safety check.'
+      : why === 'input'
+        ? 'The inputs could not be used.'
+        : 'The generation failed.';
+  return { type: 'failed', reason: why, public_message, message };
+}
+
+/**
+ * Sends a submission. Its refusals are told apart by what they mean: LostSubmissionError where the
+ * job may exist all the same (the answer broke off, or says nothing), RetryableUpstreamError where it
+ * surely does not, TerminalUpstreamError where the caller is at fault, `Failed` where the content is.
+ */
+export async function submitJob(call: GenerationCall, ask: Ask): Promise<Answer | Failed> {
+  let answer: Answer;
+  try {
+    answer = await exchange(call, { method: 'POST', ...ask });
+  } catch (error) {
+    if (call.signal.aborted) throw call.signal.reason;
+    if (isRefusedConnection(error)) throw connectionError(error);
+    throw new LostSubmissionError(`the answer broke off: ${String(error)}`);
+  }
+  const refusal = refusalOf(call, answer);
+  if (!refusal) return answer;
+  if ('type' in refusal) return refusal;
+  const isRefused = NOT_BEGUN_STATUSES.includes(answer.status) || answer.status < 500;
+  if (refusal instanceof RetryableUpstreamError && !isRefused) {
+    throw new LostSubmissionError(refusal.message);
+  }
+  throw refusal;
+}
+
+/** Asks about a job; the answer with whatever status the protocol reads itself. */
+export async function askAbout(
+  call: JobCall,
+  ask: Ask,
+  readable: readonly number[] = [200],
+): Promise<Answer> {
+  let answer: Answer;
+  try {
+    answer = await exchange(call, ask);
+  } catch (error) {
+    if (call.signal.aborted) throw call.signal.reason;
+    throw connectionError(error);
+  }
+  if (readable.includes(answer.status)) return answer;
+  throw retryable(answer, messageIn(answer));
+}
+
+/** What a refusal means; undefined = it is none. */
+export function refusalOf(
+  call: GenerationCall,
+  answer: Answer,
+): RetryableUpstreamError | TerminalUpstreamError | Failed | undefined {
+  const { status } = answer;
+  if (status < 400) return undefined;
+  const message = messageIn(answer);
+  if (CALLERS_STATUSES.includes(status) && !OPERATORS.test(message)) {
+    if (isModerated(message)) return failed(message, 'moderation');
+    const id = status === 413 ? 'payload_too_large' : 'invalid_request';
+    return new TerminalUpstreamError(id, scrub(message, call), null, status);
+  }
+  return retryable(answer, message);
+}
+
+function retryable({ status, headers }: Answer, message: string): RetryableUpstreamError {
+  const failure =
+    OPERATORS_STATUSES.includes(status) || OPERATORS.test(message)
+      ? 'auth'
+      : status === 429
+        ? 'throttle'
+        : status === 408 || status === 504
+          ? 'timeout'
+          : 'server';
+  return new RetryableUpstreamError(failure, `${status} ${message}`, retryAfterMs(headers), status);
+}
+
+/** A failure that came inside a 200: as if it had this status. */
+export function refusedInside(
+  call: GenerationCall,
+  status: number,
+  message: string,
+): RetryableUpstreamError | TerminalUpstreamError | Failed {
+  const answer = { status, headers: new Headers(), body: { message }, bytes: new Uint8Array() };
+  return refusalOf(call, answer) ?? failed(message);
+}
+
+/** The words of an error body, whichever of the usual shapes it has. */
+export function messageIn({ body, bytes }: Pick<Answer, 'body' | 'bytes'>): string {
+  const words: string[] = [];
+  collectWords(body, words, 0);
+  if (words.length > 0) return words.join(' ');
+  return new TextDecoder().decode(bytes.slice(0, 200)) || 'The request was refused.';
+}
+
+const WORDS = [
+  'message',
+  'msg',
+  'detail',
+  'description',
+  'error',
+  'type',
+  'code',
+  'title',
+  'reason',
+];
+const MAX_DEPTH = 3;
+
+function collectWords(value: unknown, words: string[], depth: number): void {
+  if (typeof value === 'string') words.push(value);
+  if (depth > MAX_DEPTH) return;
+  if (Array.isArray(value))
+    for (const each of value.slice(0, 5)) collectWords(each, words, depth + 1);
+  if (!isObject(value)) return;
+  for (const key of WORDS) if (value[key] !== undefined) collectWords(value[key], words, depth + 1);
+}
+
+async function exchange(call: JobCall, ask: Ask): Promise<Answer> {
+  const { method = 'GET', path, headers, body } = ask;
+  const isForm = body instanceof FormData;
+  const response = await fetch(addressOf(call, path), {
+    method,
+    headers: { ...(body && !isForm ? { 'content-type': 'application/json' } : {}), ...headers },
+    ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
+    signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.target.timeout_ms)]),
+    // The key must not travel to another host.
+    redirect: 'manual',
+  });
+  const bytes = await readBounded(response);
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes,
+    body: parsed(response.headers, bytes),
+  };
+}
+
+async function readBounded(response: Response): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function parsed(headers: Headers, bytes: Uint8Array): Json {
+  if (/^(image|video|audio)\//.test(headers.get('content-type') ?? '')) return {};
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A whole address gets the key only on the host of the account: others never see it. */
+function addressOf({ target }: JobCall, path: string): string {
+  if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
+  if (!isOwnHost(target.base_url, path)) {
+    throw new Error(`the provider named another host: ${new URL(path).host}`);
+  }
+  return path;
+}
+
+/** The same host, or another one of the same domain: providers poll on regional hosts. */
+function isOwnHost(base_url: string, url: string): boolean {
+  const [own, other] = [new URL(base_url), new URL(url)];
+  if (own.protocol !== other.protocol) return false;
+  if (own.host === other.host) return true;
+  const domain = own.hostname.split('.').slice(-2).join('.');
+  return own.hostname.includes('.') && !/^[\d.]+$/.test(own.hostname)
+    ? other.hostname.endsWith(`.${domain}`)
+    : false;
+}
+
+function isRefusedConnection(error: unknown): boolean {
+  const code = error instanceof Error ? (error as Error & { code?: string }).code : undefined;
+  return ['ConnectionRefused', 'ECONNREFUSED', 'ENOTFOUND', 'FailedToOpenSocket'].includes(
+    code ?? '',
+  );
+}
+
+function connectionError(error: unknown): RetryableUpstreamError {
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+  return new RetryableUpstreamError(isLate ? 'timeout' : 'connection', String(error));
+}
+
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+export const numberOf = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+};
+
+/** Without the members that are undefined: a provider may refuse what it does not know. */
+export function given(members: Json): Json {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

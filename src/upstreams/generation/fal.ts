@@ -1,0 +1,241 @@
+import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
+import { LostSubmissionError } from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  isModerated,
+  type Json,
+  messageIn,
+  numberOf,
+  objectOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
+
+/** fal's queue (fal docs: Queue API): any model, whose inputs are named by its template. */
+export const falProtocol: GenerationProtocol = {
+  name: 'fal',
+  idempotent: false,
+
+  async submit(call) {
+    const { path, body } = requestFor(call);
+    const answer = await submitJob(call, { path, headers: keyOf(call), body });
+    if ('type' in answer) return answer;
+    const { request_id, status_url, response_url } = answer.body;
+    const [id, poll_url, result] = [request_id, status_url, response_url].map(textOf);
+    if (!id || !poll_url || !result)
+      throw new LostSubmissionError('a submission without its addresses');
+    // The addresses leave the model's sub-path out, so only those it gave lead to the job.
+    return { type: 'accepted', job: { id, poll_url, path: result } };
+  },
+
+  async poll(call, { poll_url = '', path = '' }) {
+    const headers = keyOf(call);
+    const { status, body } = await askAbout(call, { path: poll_url, headers }, [200, 202, 404]);
+    if (status === 404) return { type: 'unknown', message: messageIn({ body, bytes: NONE }) };
+    switch (body['status']) {
+      case 'IN_QUEUE':
+        return { type: 'running', status: 'queued' };
+      case 'IN_PROGRESS':
+        return { type: 'running', status: 'processing' };
+      case 'COMPLETED':
+        return result(call, path);
+      default:
+        return { type: 'unknown', message: `status ${String(body['status'])}` };
+    }
+  },
+
+  async cancel(call, { poll_url = '' }) {
+    const path = poll_url.replace(/\/status$/, '/cancel');
+    await askAbout(call, { method: 'PUT', path, headers: keyOf(call) }, [200, 202, 400, 404]);
+  },
+};
+
+const NONE = new Uint8Array();
+
+/** Completed does not imply success: the result says. */
+async function result(call: JobCall, path: string) {
+  const answer = await askAbout(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
+  const { status, body } = answer;
+  if (status !== 200) {
+    const message = messageIn(answer);
+    if (status === 404) return { type: 'unknown', message } as const;
+    return failed(
+      message,
+      isModerated(message) ? 'moderation' : status === 422 ? 'input' : 'upstream',
+    );
+  }
+  const outputs = outputsIn(body);
+  if (outputs.length === 0) return failed('completed without a result', 'upstream');
+  return { type: 'produced', outputs, usage: {} } as const;
+}
+
+const KINDS = {
+  images: 'image',
+  image: 'image',
+  video: 'video',
+  videos: 'video',
+  audio: 'audio',
+} as const;
+
+function outputsIn(body: Json): UpstreamOutput[] {
+  const outputs: UpstreamOutput[] = [];
+  for (const [member, kind] of Object.entries(KINDS)) {
+    const value = body[member];
+    for (const file of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
+      const { url, content_type, width, height, duration } = objectOf(file);
+      const address = textOf(url);
+      if (!address) continue;
+      outputs.push({
+        kind,
+        url: address,
+        ...given({
+          content_type: textOf(content_type),
+          width: numberOf(width),
+          height: numberOf(height),
+          duration: numberOf(duration),
+        }),
+      });
+    }
+  }
+  return outputs;
+}
+
+function requestFor({ physical_model, input }: GenerationCall): { path: string; body: Json } {
+  switch (input.scene) {
+    case 'image':
+      return { path: `/${physical_model}`, body: imageBody(physical_model, input) };
+    case 'video':
+      return videoRequest(physical_model, input);
+    case 'music':
+      return {
+        path: `/${physical_model}`,
+        body: given({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
+      };
+    default:
+      return input satisfies never;
+  }
+}
+
+function imageBody(model: string, input: ImageInput): Json {
+  const [width, height] = (input.size ?? '').split('x').map(Number);
+  const byRatio = /nano-banana|gemini|imagen|ultra|kontext/.test(model);
+  return given({
+    prompt: input.prompt,
+    num_images: input.n,
+    negative_prompt: input.negative_prompt,
+    seed: input.seed,
+    output_format: input.output_format,
+    image_urls: input.images,
+    ...(byRatio
+      ? { aspect_ratio: input.aspect_ratio, resolution: input.resolution?.toUpperCase() }
+      : {
+          image_size:
+            width && height ? { width, height } : (PRESETS[input.aspect_ratio ?? ''] ?? undefined),
+        }),
+  });
+}
+
+/** Named sizes by ratio (fal docs: image_size). */
+const PRESETS: Readonly<Record<string, string>> = {
+  '1:1': 'square_hd',
+  '4:3': 'landscape_4_3',
+  '16:9': 'landscape_16_9',
+  '3:4': 'portrait_4_3',
+  '9:16': 'portrait_16_9',
+};
+
+/** What fal calls the inputs of each operation; `suffix` where it is an endpoint of its own. */
+interface Template {
+  readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
+  readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => Json;
+}
+
+const none = { veo: '', kling: '', other: '' };
+const TEMPLATES: Record<VideoInput['operation'], Template> = {
+  'text-to-video': {
+    suffix: { veo: '', kling: '/text-to-video', other: '' },
+    inputs: () => ({}),
+  },
+  'image-to-video': {
+    suffix: { veo: '/image-to-video', kling: '/image-to-video', other: '' },
+    inputs: ({ image, end_image, kling_elements }) => ({
+      image_url: image,
+      end_image_url: end_image,
+      elements: kling_elements?.map(({ element_input_urls: [frontal, ...others] }) => ({
+        frontal_image_url: frontal,
+        reference_image_urls: others,
+      })),
+    }),
+  },
+  'start-end-to-video': {
+    suffix: { veo: '/first-last-frame-to-video', kling: '/image-to-video', other: '' },
+    inputs: ({ start_image, image, end_image }, model) =>
+      model === 'veo'
+        ? { first_frame_url: start_image ?? image, last_frame_url: end_image }
+        : { start_image_url: start_image ?? image, end_image_url: end_image },
+  },
+  'reference-to-video': {
+    suffix: { veo: '/reference-to-video', kling: '/reference-to-video', other: '' },
+    inputs: ({ reference_images }, model) =>
+      model === 'other'
+        ? { reference_image_urls: reference_images }
+        : { image_urls: reference_images },
+  },
+  'video-to-video': {
+    suffix: none,
+    inputs: ({ video_url, reference_images, fps }) => ({
+      video_url,
+      image_urls: reference_images,
+      target_fps: fps,
+    }),
+  },
+  'video-extension': {
+    suffix: { veo: '/extend-video', kling: '', other: '' },
+    inputs: ({ video_url }) => ({ video_url }),
+  },
+  'audio-to-video': {
+    suffix: none,
+    inputs: ({ image, audio_url }) => ({ image_url: image, audio_url }),
+  },
+  'motion-control': {
+    suffix: { veo: '', kling: '/motion-control', other: '' },
+    inputs: ({ image, video_url }) => ({ image_url: image, video_url }),
+  },
+};
+
+function videoRequest(physical_model: string, input: VideoInput): { path: string; body: Json } {
+  const model = physical_model.includes('veo')
+    ? 'veo'
+    : physical_model.includes('kling')
+      ? 'kling'
+      : 'other';
+  const { suffix, inputs } = TEMPLATES[input.operation];
+  const isUpscaler = physical_model.includes('upscale');
+  const common = isUpscaler
+    ? {}
+    : {
+        prompt: input.prompt,
+        negative_prompt: input.negative_prompt,
+        // Veo says `8s`, everybody else `8` (upstreams 9.3).
+        duration: model === 'veo' ? `${input.duration}s` : String(input.duration),
+        aspect_ratio: input.aspect_ratio,
+        resolution: input.resolution,
+        generate_audio: input.output_audio,
+        seed: input.seed,
+        cfg_scale: input.cfg_scale,
+      };
+  return {
+    path: `/${physical_model}${suffix[model]}`,
+    body: given({ ...common, ...inputs(input, model) }),
+  };
+}
+
+/** What a test looks at: the path and the body that an input becomes. */
+export function falRequest(physical_model: string, input: GenerationInput) {
+  return requestFor({ physical_model, input } as GenerationCall);
+}

@@ -1,0 +1,89 @@
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+} from './contract.ts';
+import { askAbout, failed, type Json, messageIn, submitJob, textOf } from './exchange.ts';
+
+const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
+
+/** What the proxy answers, always with status 200 (midjourney-proxy: ReturnCode). */
+const OK = [1, 21, 22];
+const VALIDATION = 4;
+const QUEUE_FULL = 23;
+const BANNED = 24;
+
+/** Midjourney through midjourney-proxy: one grid of four pictures a task. */
+export const midjourneyProtocol: GenerationProtocol = {
+  name: 'midjourney',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'image')
+      throw new RetryableUpstreamError('server', 'only pictures are made here');
+    const ratio = input.aspect_ratio ? ` --ar ${input.aspect_ratio}` : '';
+    const body = {
+      prompt: input.prompt + ratio,
+      botType: call.physical_model,
+      base64Array: input.images ?? [],
+      // Comes back with the task: a lost submission is found by it.
+      state: call.idempotency_key,
+    };
+    const answer = await submitJob(call, { path: '/submit/imagine', headers: keyOf(call), body });
+    if ('type' in answer) return answer;
+    const code = Number(answer.body['code']);
+    const id = textOf(answer.body['result']);
+    if (OK.includes(code) && id) return { type: 'accepted', job: { id } };
+    const message = messageIn(answer);
+    if (code === BANNED) return failed(message, 'moderation');
+    if (code === VALIDATION) return failed(message, 'input');
+    if (code === QUEUE_FULL) throw new RetryableUpstreamError('throttle', message);
+    if (!Number.isFinite(code)) throw new LostSubmissionError(message);
+    throw new RetryableUpstreamError('server', message);
+  },
+
+  async poll(call, { id }) {
+    const path = `/task/${encodeURIComponent(id)}/fetch`;
+    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    // An unknown task is `null`.
+    if (status === 404 || body['status'] === undefined) {
+      return { type: 'unknown', message: 'no such job' };
+    }
+    return progressOf(body);
+  },
+
+  async find(call) {
+    const { bytes } = await askAbout(call, { path: '/task/list', headers: keyOf(call) });
+    const tasks: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const own = (Array.isArray(tasks) ? (tasks as Json[]) : []).find(
+      (task) => task['state'] === call.idempotency_key,
+    );
+    const id = textOf(own?.['id']);
+    return id ? { id } : undefined;
+  },
+};
+
+function progressOf(task: Json): Progress {
+  switch (task['status']) {
+    case 'NOT_START':
+    case 'SUBMITTED':
+      return { type: 'running', status: 'queued' };
+    case 'IN_PROGRESS':
+      return { type: 'running', status: 'processing' };
+    case 'SUCCESS': {
+      const url = textOf(task['imageUrl']);
+      if (!url) return failed('finished without a picture', 'upstream');
+      return { type: 'produced', outputs: [{ kind: 'image', url }], usage: { images: 1 } };
+    }
+    case 'FAILURE':
+      return failed(textOf(task['failReason']) ?? 'failed');
+    case 'MODAL':
+    case 'CANCEL':
+      return failed(`status ${task['status']}`, 'upstream');
+    default:
+      return { type: 'unknown', message: `status ${String(task['status'])}` };
+  }
+}

@@ -1,0 +1,100 @@
+import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { count } from '../http.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type GenerationUsage,
+  LostSubmissionError,
+  type Submitted,
+  type UpstreamOutput,
+} from './contract.ts';
+import { failed, given, type Json, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+
+/** Classic models take a style and say where the answer goes; the token-priced ones refuse both. */
+const CLASSIC = /^dall-e/;
+
+/** OpenAI images, answered inline (OpenAI docs: Images, create). */
+export const openaiImagesProtocol: GenerationProtocol = {
+  name: 'openai-images',
+  idempotent: false,
+  submit: (call) =>
+    submit(call, '/images/generations', { authorization: `Bearer ${call.target.api_key}` }),
+};
+
+/**
+ * The same on Azure (Azure docs: Image generation): another header, and the deployment is named by
+ * the path of the channel's base URL. `response_format` is never forwarded (spec: Image generation, 4).
+ */
+export const azureImagesProtocol: GenerationProtocol = {
+  name: 'azure-images',
+  idempotent: false,
+  submit: (call) => submit(call, '/images/generations', { 'api-key': call.target.api_key }),
+};
+
+async function submit(
+  call: GenerationCall,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Submitted> {
+  const { input } = call;
+  if (input.scene !== 'image')
+    throw new RetryableUpstreamError('server', 'only pictures are made here');
+  const answer = await submitJob(call, { path, headers, body: bodyFor(call, input) });
+  if ('type' in answer) return answer;
+  const { data, output_format } = answer.body;
+  if (!Array.isArray(data)) throw new LostSubmissionError('an answer without pictures');
+  const outputs = listOf(data).flatMap((each) => outputOf(objectOf(each), output_format) ?? []);
+  if (outputs.length === 0) return failed('an answer without pictures', 'upstream');
+  return { type: 'produced', outputs, usage: usageOf(answer.body['usage'], outputs.length) };
+}
+
+function bodyFor({ physical_model }: GenerationCall, input: ImageInput): Json {
+  const isClassic = CLASSIC.test(physical_model);
+  return given({
+    model: physical_model,
+    prompt: input.prompt,
+    n: input.n,
+    size: input.size,
+    quality: input.quality,
+    user: input.user,
+    ...(isClassic
+      ? { style: input.style }
+      : {
+          background: input.background,
+          output_format: input.output_format,
+          output_compression: input.output_compression,
+          moderation: input.moderation,
+        }),
+  });
+}
+
+function outputOf(picture: Json, format: unknown): UpstreamOutput | undefined {
+  const [base64, url] = [textOf(picture['b64_json']), textOf(picture['url'])];
+  if (!base64 && !url) return undefined;
+  return {
+    kind: 'image',
+    ...(base64 ? { base64 } : { url: url as string }),
+    ...(typeof format === 'string' ? { content_type: `image/${format}` } : {}),
+    ...given({ revised_prompt: textOf(picture['revised_prompt']) }),
+  };
+}
+
+/** Only the token-priced family reports tokens; what was cached is part of the input. */
+function usageOf(usage: unknown, images: number): GenerationUsage {
+  const said = objectOf(usage);
+  if (said['output_tokens'] === undefined) return { images };
+  const details = objectOf(said['input_tokens_details']);
+  const cached = count(details['cached_tokens']);
+  const image_input = count(details['image_tokens']);
+  const input = count(said['input_tokens']);
+  return {
+    images,
+    tokens: {
+      text_input: Math.max(0, input - image_input - cached),
+      image_input,
+      cached_input: cached,
+      output: count(said['output_tokens']),
+    },
+  };
+}

@@ -27,7 +27,7 @@ export interface Answer {
 const MODERATED =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
 /** The operator's money or key, whatever the status (upstreams 0.2, 7). */
-const OPERATORS = /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?/i;
+const OPERATORS = /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
 const OPERATORS_STATUSES = [401, 402, 403];
 /** Refused before anything was done. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];

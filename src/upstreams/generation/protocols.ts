@@ -1,19 +1,35 @@
 import type { GenerationProtocolName } from '../protocol-names.ts';
+import { arkProtocol } from './ark.ts';
 import { bflProtocol } from './bfl.ts';
 import type { GenerationProtocol } from './contract.ts';
 import { falProtocol } from './fal.ts';
+import { geminiProtocol } from './gemini.ts';
+import { ideogramProtocol } from './ideogram.ts';
+import { klingProtocol } from './kling.ts';
 import { midjourneyProtocol } from './midjourney.ts';
 import { azureImagesProtocol, openaiImagesProtocol } from './openai-images.ts';
+import { replicateProtocol } from './replicate.ts';
+import { runwayProtocol } from './runway.ts';
+import { stabilityProtocol } from './stability.ts';
 import { sunoProtocol } from './suno.ts';
+import { veoProtocol } from './veo.ts';
+import { xaiProtocol } from './xai.ts';
 
 /** The providers of images, videos and music, by the name in a channel's `protocol`. */
-export const GENERATION_PROTOCOLS: Readonly<
-  Partial<Record<GenerationProtocolName, GenerationProtocol>>
-> = {
+export const GENERATION_PROTOCOLS: Readonly<Record<GenerationProtocolName, GenerationProtocol>> = {
   'openai-images': openaiImagesProtocol,
   'azure-images': azureImagesProtocol,
+  gemini: geminiProtocol,
+  veo: veoProtocol,
+  xai: xaiProtocol,
+  stability: stabilityProtocol,
+  ideogram: ideogramProtocol,
   bfl: bflProtocol,
+  kling: klingProtocol,
+  runway: runwayProtocol,
+  ark: arkProtocol,
   midjourney: midjourneyProtocol,
   suno: sunoProtocol,
   fal: falProtocol,
+  replicate: replicateProtocol,
 };

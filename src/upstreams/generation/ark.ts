@@ -1,0 +1,130 @@
+import type { VideoInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { count } from '../http.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+} from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  isModerated,
+  type Json,
+  messageIn,
+  numberOf,
+  objectOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const TASKS = '/contents/generations/tasks';
+const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
+
+/** ByteDance's Seedance on Ark (Volcengine and BytePlus docs: Video generation API). */
+export const arkProtocol: GenerationProtocol = {
+  name: 'ark',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'video')
+      throw new RetryableUpstreamError('server', 'only videos are made here');
+    const body = bodyFor(call, input);
+    const answer = await submitJob(call, { path: TASKS, headers: keyOf(call), body });
+    if ('type' in answer) return answer;
+    const id = textOf(answer.body['id']);
+    if (!id) throw new LostSubmissionError('a submission without an id');
+    return { type: 'accepted', job: { id } };
+  },
+
+  async poll(call, { id }) {
+    const path = `${TASKS}/${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    return status === 404 ? { type: 'unknown', message: 'no such task' } : progressOf(body);
+  },
+
+  /** Only what still waits can be cancelled. */
+  async cancel(call, { id }) {
+    const path = `${TASKS}/${encodeURIComponent(id)}`;
+    await askAbout(
+      call,
+      { method: 'DELETE', path, headers: keyOf(call) },
+      [200, 204, 400, 404, 409],
+    );
+  },
+};
+
+function progressOf(task: Json): Progress {
+  switch (task['status']) {
+    case 'queued':
+      return { type: 'running', status: 'queued' };
+    case 'running':
+      return { type: 'running', status: 'processing' };
+    case 'succeeded':
+      return produced(task);
+    case 'failed':
+    case 'cancelled':
+    case 'expired': {
+      const message = messageIn({ body: objectOf(task['error']), bytes: new Uint8Array() });
+      return failed(
+        message,
+        isModerated(message) || /risk/i.test(message) ? 'moderation' : 'upstream',
+      );
+    }
+    default:
+      return { type: 'unknown', message: `status ${String(task['status'])}` };
+  }
+}
+
+function produced(task: Json): Progress {
+  const url = textOf(objectOf(task['content'])['video_url']);
+  if (!url) return failed('succeeded without a video', 'upstream');
+  const seconds = numberOf(task['duration']);
+  const tokens = count(objectOf(task['usage'])['completion_tokens']);
+  const output = { kind: 'video', url, ...given({ duration: seconds }) } as const;
+  return {
+    type: 'produced',
+    outputs: [output],
+    usage: {
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(tokens > 0
+        ? { tokens: { text_input: 0, image_input: 0, cached_input: 0, output: tokens } }
+        : {}),
+    },
+  };
+}
+
+function bodyFor({ physical_model }: GenerationCall, input: VideoInput): Json {
+  const { image, start_image, end_image, reference_images = [], video_url, audio_url } = input;
+  const videos = [...(video_url ? [video_url] : []), ...(input.video_urls ?? [])];
+  const audios = [...(audio_url ? [audio_url] : []), ...(input.audio_urls ?? [])];
+  const hasReferences = reference_images.length + videos.length + audios.length > 0;
+  const first = start_image ?? image;
+  const content = [
+    ...(input.prompt ? [{ type: 'text', text: input.prompt }] : []),
+    // Roles of frames and of references cannot be mixed.
+    ...(first ? [imagePart(first, hasReferences ? 'reference_image' : 'first_frame')] : []),
+    ...(end_image ? [imagePart(end_image, 'last_frame')] : []),
+    ...reference_images.map((url) => imagePart(url, 'reference_image')),
+    ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
+    ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
+  ];
+  return given({
+    model: physical_model,
+    content,
+    resolution: input.resolution,
+    ratio: first && !hasReferences ? 'adaptive' : input.aspect_ratio,
+    duration: input.duration,
+    seed: input.seed,
+    watermark: input.watermark,
+    generate_audio: input.output_audio,
+  });
+}
+
+function imagePart(url: string, role: string): Json {
+  return { type: 'image_url', image_url: { url }, role };
+}

@@ -1,0 +1,40 @@
+import { RetryableUpstreamError } from '../contract.ts';
+import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
+import { failed, given, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+
+/** Ideogram 3, answered inline (Ideogram docs: Generate v3). */
+export const ideogramProtocol: GenerationProtocol = {
+  name: 'ideogram',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'image')
+      throw new RetryableUpstreamError('server', 'only pictures are made here');
+    const answer = await submitJob(call, {
+      path: '/v1/ideogram-v3/generate',
+      headers: { 'api-key': call.target.api_key },
+      body: given({
+        prompt: input.prompt,
+        negative_prompt: input.negative_prompt,
+        seed: input.seed,
+        // `16x9`, not `16:9`.
+        aspect_ratio: input.aspect_ratio?.replace(':', 'x'),
+        resolution: input.aspect_ratio ? undefined : input.size,
+        num_images: input.n,
+      }),
+    });
+    if ('type' in answer) return answer;
+    const pictures = listOf(answer.body['data']).map(objectOf);
+    if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
+    // Unsafe is a picture without an address, in a 200 (upstreams 0.2, 1).
+    const safe = pictures.filter((each) => each['is_image_safe'] !== false && textOf(each['url']));
+    if (safe.length === 0) return failed('no safe picture', 'moderation');
+    const outputs = safe.map(({ url, prompt }) => ({
+      kind: 'image' as const,
+      url: String(url),
+      ...given({ revised_prompt: prompt === input.prompt ? undefined : textOf(prompt) }),
+    }));
+    return { type: 'produced', outputs, usage: { images: outputs.length } };
+  },
+};

@@ -1,0 +1,36 @@
+import { guardedFetch } from '../../storage/guarded-fetch.ts';
+import { TerminalUpstreamError } from '../contract.ts';
+
+/** The spec's bound of an image input (spec: Limits). */
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const FETCH_TIMEOUT_MS = 30_000;
+
+export interface InlineMedia {
+  readonly mime_type: string;
+  readonly base64: string;
+}
+
+/**
+ * A picture as bytes, for providers that take no addresses: a `data:` URI is read, an address is
+ * fetched, from the public internet only. Throws TerminalUpstreamError where it cannot be had.
+ */
+export async function inlineImage(reference: string, signal: AbortSignal): Promise<InlineMedia> {
+  const [, mime_type, base64] = /^data:([^;,]+);base64,(.*)$/s.exec(reference) ?? [];
+  if (mime_type && base64) return { mime_type, base64 };
+  try {
+    const options = { max_bytes: MAX_IMAGE_BYTES, timeout_ms: FETCH_TIMEOUT_MS, signal };
+    const { status, content_type, stream } = await guardedFetch(reference, options);
+    if (status !== 200) throw new Error(`the picture answered ${status}`);
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    return {
+      mime_type: content_type.split(';')[0] || 'image/png',
+      base64: bytes.toString('base64'),
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const message = 'An input image could not be fetched.';
+    throw Object.assign(new TerminalUpstreamError('invalid_request', message, 'image_url', 400), {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,242 @@
+import { createHmac } from 'node:crypto';
+import type { KlingElement, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+  type UpstreamOutput,
+} from './contract.ts';
+import {
+  type Answer,
+  askAbout,
+  failed,
+  given,
+  type Json,
+  listOf,
+  messageIn,
+  numberOf,
+  objectOf,
+  refusedInside,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const TOKEN_LIFE_S = 1_800;
+const CLOCK_SKEW_S = 5;
+const ELEMENTS = '/v1/general/advanced-custom-elements';
+const ELEMENT_POLLS = 30;
+const ELEMENT_POLL_MS = 1_000;
+const MAX_ELEMENT_NAME = 20;
+const MAX_ELEMENT_DESCRIPTION = 100;
+/** Pages of the newest tasks that are searched for a lost one. */
+const SEARCHED_PAGES = 3;
+const PAGE_SIZE = 100;
+
+/** Kling's v1 task paths (Kling docs: API overview, video generation, elements). */
+export const klingProtocol: GenerationProtocol = {
+  name: 'kling',
+  // `external_task_id` must be unique, and nobody says how its reuse is answered: it is for finding.
+  idempotent: false,
+
+  async submit(call) {
+    const input = videoOf(call);
+    const elements = await makeElements(call, input.kling_elements ?? []);
+    if ('type' in elements) return elements;
+    const path = pathOf(input);
+    const body = { ...bodyFor(call, input, elements.ids), external_task_id: call.idempotency_key };
+    const answer = await submitJob(call, { path, headers: keyOf(call), body });
+    if ('type' in answer) return answer;
+    const refused = refusedWith(call, answer);
+    if (refused) return refused;
+    const id = textOf(objectOf(answer.body['data'])['task_id']);
+    if (!id) throw new LostSubmissionError('a submission without an id');
+    return { type: 'accepted', job: { id, path } };
+  },
+
+  async poll(call, { id, path = '' }) {
+    const at = `${path}/${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path: at, headers: keyOf(call) }, [200, 404]);
+    if (status === 404) return { type: 'unknown', message: 'no such task' };
+    return progressOf(objectOf(body['data']));
+  },
+
+  async find(call) {
+    const path = pathOf(videoOf(call));
+    for (let page = 1; page <= SEARCHED_PAGES; page += 1) {
+      const at = `${path}?pageNum=${page}&pageSize=${PAGE_SIZE}`;
+      const { body } = await askAbout(call, { path: at, headers: keyOf(call) });
+      const tasks = listOf(body['data']).map(objectOf);
+      const own = tasks.find(
+        (task) => objectOf(task['task_info'])['external_task_id'] === call.idempotency_key,
+      );
+      const id = textOf(own?.['task_id']);
+      if (id) return { id, path };
+      if (tasks.length < PAGE_SIZE) return undefined;
+    }
+    return undefined;
+  },
+};
+
+/** A key of the new kind as it is; a pair `access:secret` signs a token (JWT, HS256). */
+function keyOf({ target }: JobCall): Record<string, string> {
+  const [access, secret] = target.api_key.split(':');
+  if (!secret) return { authorization: `Bearer ${target.api_key}` };
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = part({ alg: 'HS256', typ: 'JWT' });
+  const claims = part({ iss: access, exp: now + TOKEN_LIFE_S, nbf: now - CLOCK_SKEW_S });
+  const signature = createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url');
+  return { authorization: `Bearer ${head}.${claims}.${signature}` };
+}
+
+/** A code other than 0 is a refusal, whatever the status. */
+function refusedWith(call: GenerationCall, answer: Answer) {
+  const code = Number(answer.body['code']);
+  if (code === 0) return undefined;
+  if (!Number.isFinite(code)) throw new LostSubmissionError('a submission without a code');
+  const refusal = refusedInside(call, statusOf(code), messageIn(answer));
+  if ('type' in refusal) return refusal;
+  throw refusal;
+}
+
+function statusOf(code: number): number {
+  if (code >= 1_000 && code < 1_005) return 401;
+  if (code === 1_101 || code === 1_102 || code === 1_103) return 402;
+  if (code >= 1_302 && code <= 1_304) return 429;
+  return code >= 5_000 ? 503 : 400;
+}
+
+function progressOf(data: Json): Progress {
+  switch (textOf(data['task_status'])) {
+    case 'submitted':
+      return { type: 'running', status: 'queued' };
+    case 'processing':
+      return { type: 'running', status: 'processing' };
+    // v1 says `succeed`, 3.x `succeeded` (upstreams 0.2, 2).
+    case 'succeed':
+    case 'succeeded':
+      return produced(data);
+    case 'failed':
+      return failed(textOf(data['task_status_msg']) ?? 'failed');
+    default:
+      return { type: 'unknown', message: `status ${String(data['task_status'])}` };
+  }
+}
+
+function produced(data: Json): Progress {
+  const videos = listOf(objectOf(data['task_result'])['videos']).map(objectOf);
+  const outputs = videos.flatMap(({ id, url, duration }): UpstreamOutput[] => {
+    const address = textOf(url);
+    if (!address) return [];
+    const more = given({ duration: numberOf(duration), continuation_id: textOf(id) });
+    return [{ kind: 'video', url: address, ...more }];
+  });
+  if (outputs.length === 0) return failed('succeeded without a video', 'upstream');
+  const seconds = outputs.reduce((sum, { duration }) => sum + Number(duration ?? 0), 0);
+  return { type: 'produced', outputs, usage: seconds > 0 ? { seconds } : {} };
+}
+
+function videoOf({ input }: GenerationCall): VideoInput {
+  if (input.scene !== 'video')
+    throw new RetryableUpstreamError('server', 'only videos are made here');
+  return input;
+}
+
+function pathOf({ operation }: VideoInput): string {
+  switch (operation) {
+    case 'image-to-video':
+    case 'start-end-to-video':
+      return '/v1/videos/image2video';
+    case 'reference-to-video':
+      return '/v1/videos/multi-image2video';
+    case 'motion-control':
+      return '/v1/videos/motion-control';
+    case 'video-extension':
+      return '/v1/videos/video-extend';
+    case 'text-to-video':
+      return '/v1/videos/text2video';
+    default:
+      throw new RetryableUpstreamError('server', `${operation} is not offered`);
+  }
+}
+
+const MOST_CFG = 20;
+const bare = (media?: string) => media?.replace(/^data:[^,]*,/, '');
+
+function bodyFor(call: GenerationCall, input: VideoInput, element_ids: readonly string[]): Json {
+  const { operation, resolution, cfg_scale, output_audio, kling_elements = [] } = input;
+  const prompt = kling_elements.reduce(
+    (text, { name }, index) => text?.replaceAll(`@${name}`, `<<<element_${index + 1}>>>`),
+    input.prompt,
+  );
+  const common = {
+    model_name: call.physical_model,
+    prompt,
+    mode: resolution === '1080p' ? 'pro' : 'std',
+    watermark_info: input.watermark === undefined ? undefined : { enabled: input.watermark },
+    element_list: element_ids.length
+      ? element_ids.map((element_id) => ({ element_id }))
+      : undefined,
+  };
+  if (operation === 'motion-control') {
+    const { image: image_url, video_url } = input;
+    return given({ ...common, image_url, video_url, character_orientation: 'video' });
+  }
+  const first = input.start_image ?? input.image;
+  return given({
+    ...common,
+    negative_prompt: input.negative_prompt,
+    // 0–20 here, 0–1 there.
+    cfg_scale: cfg_scale === undefined ? undefined : cfg_scale / MOST_CFG,
+    sound: output_audio === undefined ? undefined : output_audio ? 'on' : 'off',
+    ...(operation === 'video-extension'
+      ? { video_id: input.continued_job }
+      : { duration: String(input.duration) }),
+    ...(operation === 'text-to-video' || operation === 'reference-to-video'
+      ? { aspect_ratio: input.aspect_ratio }
+      : {}),
+    ...(operation === 'reference-to-video'
+      ? { image_list: input.reference_images?.map((image) => ({ image: bare(image) })) }
+      : { image: bare(first), image_tail: bare(input.end_image) }),
+  });
+}
+
+/** Elements are made first, each by a task of its own: its first picture is the frontal one. */
+async function makeElements(call: GenerationCall, elements: readonly KlingElement[]) {
+  const ids: string[] = [];
+  for (const element of elements) {
+    const [frontal_image, ...others] = element.element_input_urls;
+    const body = {
+      element_name: element.name.slice(0, MAX_ELEMENT_NAME),
+      element_description: (element.description ?? element.name).slice(0, MAX_ELEMENT_DESCRIPTION),
+      reference_type: 'image_refer',
+      element_image_list: {
+        frontal_image,
+        refer_images: others.map((image_url) => ({ image_url })),
+      },
+    };
+    const answer = await submitJob(call, { path: ELEMENTS, headers: keyOf(call), body });
+    const refused = 'type' in answer ? answer : refusedWith(call, answer);
+    if (refused) return refused;
+    const task = textOf(objectOf((answer as Answer).body['data'])['task_id']) ?? '';
+    ids.push(await elementId(call, task));
+  }
+  return { ids };
+}
+
+async function elementId(call: GenerationCall, task: string): Promise<string> {
+  const path = `${ELEMENTS}/${encodeURIComponent(task)}`;
+  for (let poll = 0; poll < ELEMENT_POLLS; poll += 1) {
+    const { body } = await askAbout(call, { path, headers: keyOf(call) });
+    const data = objectOf(body['data']);
+    const [element] = listOf(objectOf(data['task_result'])['elements']).map(objectOf);
+    const id = textOf(element?.['element_id']) ?? numberOf(element?.['element_id'])?.toString();
+    if (id) return id;
+    if (data['task_status'] === 'failed') break;
+    await Bun.sleep(ELEMENT_POLL_MS);
+  }
+  throw new RetryableUpstreamError('server', 'an element was not made');
+}

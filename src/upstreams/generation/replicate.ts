@@ -1,0 +1,132 @@
+import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+import {
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+  type UpstreamOutput,
+} from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  isModerated,
+  type Json,
+  objectOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
+
+/**
+ * Replicate's predictions (Replicate docs: HTTP API). The physical model is `owner/name`, or
+ * `owner/name:version` for one that is no official model.
+ */
+export const replicateProtocol: GenerationProtocol = {
+  name: 'replicate',
+  idempotent: false,
+
+  async submit(call) {
+    const [model = '', version] = call.physical_model.split(':');
+    const input = inputFor(call.input);
+    const answer = await submitJob(call, {
+      path: version ? '/predictions' : `/models/${model}/predictions`,
+      headers: keyOf(call),
+      body: version ? { version, input } : { input },
+    });
+    if ('type' in answer) return answer;
+    const id = textOf(answer.body['id']);
+    if (!id) throw new LostSubmissionError('a submission without an id');
+    // The kind of an output is only known by what was asked for.
+    return { type: 'accepted', job: { id, path: call.input.scene } };
+  },
+
+  async poll(call, { id, path: scene = '' }) {
+    const path = `/predictions/${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    return status === 404
+      ? { type: 'unknown', message: 'no such prediction' }
+      : progressOf(body, scene);
+  },
+
+  async cancel(call, { id }) {
+    const path = `/predictions/${encodeURIComponent(id)}/cancel`;
+    await askAbout(call, { method: 'POST', path, headers: keyOf(call) }, [200, 404, 422]);
+  },
+};
+
+function progressOf(prediction: Json, scene: string): Progress {
+  switch (prediction['status']) {
+    case 'starting':
+      return { type: 'running', status: 'queued' };
+    case 'processing':
+      return { type: 'running', status: 'processing' };
+    case 'succeeded': {
+      const outputs = outputsIn(prediction['output'], scene);
+      if (outputs.length === 0) return failed('succeeded without an output', 'upstream');
+      return { type: 'produced', outputs, usage: {} };
+    }
+    case 'failed':
+    case 'canceled':
+    case 'aborted': {
+      const message = textOf(prediction['error']) ?? String(prediction['status']);
+      return failed(message, isModerated(message) ? 'moderation' : 'upstream');
+    }
+    default:
+      return { type: 'unknown', message: `status ${String(prediction['status'])}` };
+  }
+}
+
+const KINDS = { image: 'image', video: 'video', music: 'audio' } as const;
+
+/** An address, a list of them, or an object of them: each model as it likes. */
+function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
+  const kind = KINDS[scene as keyof typeof KINDS] ?? 'image';
+  const all = Array.isArray(output)
+    ? output
+    : typeof output === 'string'
+      ? [output]
+      : Object.values(objectOf(output));
+  const urls = all.filter((each): each is string => /^https?:/.test(String(each)));
+  return urls.map((url) => ({ kind, url }));
+}
+
+/** The names that most models give their inputs. */
+function inputFor(input: GenerationInput): Json {
+  switch (input.scene) {
+    case 'image': {
+      const [width, height] = (input.size ?? '').split('x').map(Number);
+      return given({
+        prompt: input.prompt,
+        negative_prompt: input.negative_prompt,
+        num_outputs: input.n > 1 ? input.n : undefined,
+        seed: input.seed,
+        output_format: input.output_format,
+        image: input.images?.[0],
+        ...(width && height ? { width, height } : { aspect_ratio: input.aspect_ratio }),
+      });
+    }
+    case 'video':
+      return given({
+        prompt: input.prompt,
+        negative_prompt: input.negative_prompt,
+        image: input.image ?? input.start_image,
+        start_image: input.start_image,
+        end_image: input.end_image,
+        reference_images: input.reference_images,
+        video: input.video_url,
+        audio: input.audio_url,
+        duration: input.duration,
+        aspect_ratio: input.aspect_ratio,
+        resolution: input.resolution,
+        generate_audio: input.output_audio,
+        seed: input.seed,
+        fps: input.fps,
+      });
+    case 'music':
+      return given({ prompt: input.prompt, tags: input.tags });
+    default:
+      return input satisfies never;
+  }
+}

@@ -1,0 +1,137 @@
+import type { VideoInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+} from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  type Json,
+  listOf,
+  numberOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const VERSION = '2024-11-06';
+const POLL_MS = 5_000;
+const headersOf = ({ target }: JobCall) => ({
+  authorization: `Bearer ${target.api_key}`,
+  'x-runway-version': VERSION,
+});
+
+/** Pixels for each shape (Runway docs: ratio). */
+const RATIOS: Readonly<Record<string, string>> = {
+  '16:9': '1280:720',
+  '9:16': '720:1280',
+  '4:3': '1104:832',
+  '3:4': '832:1104',
+  '1:1': '960:960',
+  '21:9': '1584:672',
+};
+
+/** Runway's tasks (Runway docs: API reference). */
+export const runwayProtocol: GenerationProtocol = {
+  name: 'runway',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'video')
+      throw new RetryableUpstreamError('server', 'only videos are made here');
+    const [path, body] = requestFor(call, input);
+    const answer = await submitJob(call, { path, headers: headersOf(call), body });
+    if ('type' in answer) return answer;
+    const id = textOf(answer.body['id']);
+    if (!id) throw new LostSubmissionError('a submission without an id');
+    return { type: 'accepted', job: { id } };
+  },
+
+  async poll(call, { id }) {
+    const path = `/v1/tasks/${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path, headers: headersOf(call) }, [200, 404]);
+    if (status === 404) return { type: 'unknown', message: 'no such task' };
+    return progressOf(body);
+  },
+
+  async cancel(call, { id }) {
+    const path = `/v1/tasks/${encodeURIComponent(id)}`;
+    await askAbout(call, { method: 'DELETE', path, headers: headersOf(call) }, [200, 204, 404]);
+  },
+};
+
+function progressOf(task: Json): Progress {
+  switch (task['status']) {
+    case 'PENDING':
+    // Accepted, and waiting for the account's turn (upstreams 0.2, 6).
+    case 'THROTTLED':
+      return { type: 'running', status: 'queued', retry_after_ms: POLL_MS };
+    case 'RUNNING': {
+      const progress = given({ progress: numberOf(task['progress']) });
+      return { type: 'running', status: 'processing', retry_after_ms: POLL_MS, ...progress };
+    }
+    case 'SUCCEEDED': {
+      const urls = listOf(task['output']).flatMap((each) => textOf(each) ?? []);
+      const outputs = urls.map((url) => ({ kind: 'video' as const, url }));
+      if (outputs.length === 0) return failed('succeeded without an output', 'upstream');
+      return { type: 'produced', outputs, usage: {} };
+    }
+    case 'FAILED': {
+      const code = textOf(task['failureCode']) ?? '';
+      const reason = code.includes('SAFETY')
+        ? 'moderation'
+        : code.startsWith('ASSET')
+          ? 'input'
+          : 'upstream';
+      return failed(`${code} ${textOf(task['failure']) ?? ''}`, reason);
+    }
+    case 'CANCELLED':
+      return failed('cancelled', 'upstream');
+    default:
+      return { type: 'unknown', message: `status ${String(task['status'])}` };
+  }
+}
+
+function requestFor({ physical_model }: GenerationCall, input: VideoInput): [string, Json] {
+  const { operation, image, start_image, end_image, reference_images, video_url } = input;
+  const common = {
+    model: physical_model,
+    promptText: input.prompt,
+    ratio: RATIOS[input.aspect_ratio ?? '16:9'],
+    seed: input.seed,
+  };
+  const timed = { ...common, duration: input.duration, audio: input.output_audio };
+  switch (operation) {
+    case 'text-to-video':
+      return ['/v1/text_to_video', given(timed)];
+    case 'image-to-video':
+      return ['/v1/image_to_video', given({ ...timed, promptImage: image })];
+    case 'start-end-to-video': {
+      const first = { uri: start_image ?? image, position: 'first' };
+      const promptImage = [first, { uri: end_image, position: 'last' }];
+      return ['/v1/image_to_video', given({ ...timed, promptImage })];
+    }
+    case 'reference-to-video': {
+      const promptImage = reference_images?.map((uri) => ({ uri }));
+      return ['/v1/image_to_video', given({ ...timed, promptImage })];
+    }
+    case 'video-to-video': {
+      const references = reference_images?.map((uri) => ({ type: 'image', uri }));
+      return ['/v1/video_to_video', given({ ...common, videoUri: video_url, references })];
+    }
+    case 'motion-control': {
+      const character = { type: 'image', uri: image };
+      const reference = { type: 'video', uri: video_url };
+      const { ratio, seed } = common;
+      const body = given({ model: 'act_two', character, reference, ratio, seed });
+      return ['/v1/character_performance', body];
+    }
+    default:
+      throw new RetryableUpstreamError('server', `${operation} is not offered`);
+  }
+}

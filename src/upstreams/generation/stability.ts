@@ -1,0 +1,56 @@
+import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type Failed,
+  type GenerationCall,
+  type GenerationProtocol,
+  LostSubmissionError,
+  type UpstreamOutput,
+} from './contract.ts';
+import { failed, submitJob, textOf } from './exchange.ts';
+
+/** Stable Diffusion 3.5, answered inline, one picture a call (Stability docs: Stable Image). */
+export const stabilityProtocol: GenerationProtocol = {
+  name: 'stability',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'image')
+      throw new RetryableUpstreamError('server', 'only pictures are made here');
+    const pictures = await Promise.all(
+      Array.from({ length: input.n }, (_, index) => onePicture(call, input, index)),
+    );
+    const outputs = pictures.filter((each): each is UpstreamOutput => 'kind' in each);
+    const [refused] = pictures.filter((each): each is Failed => 'type' in each);
+    if (outputs.length === 0) return refused ?? failed('no pictures', 'upstream');
+    return { type: 'produced', outputs, usage: { images: outputs.length } };
+  },
+};
+
+async function onePicture(
+  call: GenerationCall,
+  input: ImageInput,
+  index: number,
+): Promise<UpstreamOutput | Failed> {
+  // Always multipart, even without a file.
+  const body = new FormData();
+  body.set('prompt', input.prompt);
+  body.set('model', call.physical_model);
+  if (input.negative_prompt) body.set('negative_prompt', input.negative_prompt);
+  if (input.aspect_ratio) body.set('aspect_ratio', input.aspect_ratio);
+  if (input.seed !== undefined) body.set('seed', String(input.seed + index));
+  if (input.output_format) body.set('output_format', input.output_format);
+  const answer = await submitJob(call, {
+    path: '/v2beta/stable-image/generate/sd3',
+    headers: { authorization: `Bearer ${call.target.api_key}`, accept: 'application/json' },
+    body,
+  });
+  if ('type' in answer) return answer;
+  if (answer.body['finish_reason'] === 'CONTENT_FILTERED') {
+    return failed('CONTENT_FILTERED', 'moderation');
+  }
+  const base64 = textOf(answer.body['image']);
+  if (!base64) throw new LostSubmissionError('an answer without a picture');
+  return { kind: 'image', base64, content_type: `image/${input.output_format ?? 'png'}` };
+}

@@ -1,0 +1,102 @@
+import type { VideoInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+} from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  type Json,
+  listOf,
+  messageIn,
+  objectOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+import { inlineImage } from './inline-media.ts';
+
+const keyOf = ({ target }: Pick<JobCall, 'target'>) => ({ 'x-goog-api-key': target.api_key });
+
+/** Veo's long-running operations (Gemini API docs: Veo). */
+export const veoProtocol: GenerationProtocol = {
+  name: 'veo',
+  idempotent: false,
+
+  async submit(call) {
+    const { input } = call;
+    if (input.scene !== 'video')
+      throw new RetryableUpstreamError('server', 'only videos are made here');
+    const path = `/models/${call.physical_model}:predictLongRunning`;
+    const body = await bodyFor(call, input);
+    const answer = await submitJob(call, { path, headers: keyOf(call), body });
+    if ('type' in answer) return answer;
+    const id = textOf(answer.body['name']);
+    if (!id) throw new LostSubmissionError('a submission without a name');
+    return { type: 'accepted', job: { id } };
+  },
+
+  async poll(call, { id }) {
+    const { status, body } = await askAbout(
+      call,
+      { path: `/${id}`, headers: keyOf(call) },
+      [200, 404],
+    );
+    if (status === 404) return { type: 'unknown', message: 'no such operation' };
+    if (body['done'] !== true) return { type: 'running', status: 'processing' };
+    return resultOf(body);
+  },
+
+  /** The files answer only with the account's key. */
+  downloadHeaders: (target) => keyOf({ target }),
+};
+
+function resultOf(operation: Json): Progress {
+  if (operation['error']) {
+    return failed(messageIn({ body: objectOf(operation['error']), bytes: new Uint8Array() }));
+  }
+  const response = objectOf(objectOf(operation['response'])['generateVideoResponse']);
+  const samples = listOf(response['generatedSamples']).map((each) =>
+    objectOf(objectOf(each)['video']),
+  );
+  const outputs = samples.flatMap(({ uri }) => {
+    const url = textOf(uri);
+    return url ? [{ kind: 'video' as const, url, needs_key: true, continuation_id: url }] : [];
+  });
+  if (outputs.length > 0) return { type: 'produced', outputs, usage: {} };
+  const [reason] = listOf(response['raiMediaFilteredReasons']).map(String);
+  return reason ? failed(reason, 'moderation') : failed('done without a video', 'upstream');
+}
+
+async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<Json> {
+  const picture = async (reference: string | undefined) => {
+    if (reference === undefined) return undefined;
+    const { mime_type, base64 } = await inlineImage(reference, signal);
+    return { bytesBase64Encoded: base64, mimeType: mime_type };
+  };
+  const referenceImages = await Promise.all(
+    (input.reference_images ?? []).map(async (each) => ({
+      image: await picture(each),
+      referenceType: input.reference_image_type ?? 'asset',
+    })),
+  );
+  const instance = given({
+    prompt: input.prompt,
+    image: await picture(input.start_image ?? input.image),
+    lastFrame: await picture(input.end_image),
+    referenceImages: referenceImages.length > 0 ? referenceImages : undefined,
+    video: input.continued_job ? { uri: input.continued_job } : undefined,
+  });
+  // Seed, fps and the audio switch are Vertex's; here they are refused.
+  const parameters = given({
+    aspectRatio: input.aspect_ratio,
+    resolution: input.resolution,
+    durationSeconds: input.duration,
+    negativePrompt: input.negative_prompt,
+  });
+  return { instances: [instance], parameters };
+}

@@ -1,0 +1,144 @@
+import type { ImageInput, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type GenerationCall,
+  type GenerationProtocol,
+  type JobCall,
+  LostSubmissionError,
+  type Progress,
+  type Submitted,
+  type UpstreamOutput,
+} from './contract.ts';
+import {
+  askAbout,
+  failed,
+  given,
+  type Json,
+  listOf,
+  messageIn,
+  numberOf,
+  objectOf,
+  submitJob,
+  textOf,
+} from './exchange.ts';
+
+const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
+
+/** xAI's Grok Imagine: pictures inline, videos by task (xAI docs: Image and Video generations). */
+export const xaiProtocol: GenerationProtocol = {
+  name: 'xai',
+  idempotent: false,
+
+  submit(call) {
+    switch (call.input.scene) {
+      case 'image':
+        return submitImage(call, call.input);
+      case 'video':
+        return submitVideo(call, call.input);
+      default:
+        throw new RetryableUpstreamError('server', 'no music is made here');
+    }
+  },
+
+  async poll(call, { id }) {
+    const path = `/videos/${encodeURIComponent(id)}`;
+    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 202, 404]);
+    if (status === 404) return { type: 'unknown', message: 'no such request' };
+    // While it runs: 202, and the body may be empty (upstreams 0.2, 3).
+    if (status === 202) return { type: 'running', status: 'processing' };
+    return progressOf(body);
+  },
+};
+
+async function submitImage(call: GenerationCall, input: ImageInput): Promise<Submitted> {
+  const [image] = input.images ?? [];
+  const body = given({
+    model: call.physical_model,
+    prompt: input.prompt,
+    n: input.n,
+    aspect_ratio: input.aspect_ratio,
+    resolution: input.resolution,
+    response_format: 'url',
+    user: input.user,
+    image: image ? { url: image, type: 'image_url' } : undefined,
+  });
+  const path = image ? '/images/edits' : '/images/generations';
+  const answer = await submitJob(call, { path, headers: keyOf(call), body });
+  if ('type' in answer) return answer;
+  const pictures = listOf(answer.body['data']).map(objectOf);
+  if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
+  const outputs = pictures.flatMap((each) => pictureOf(each) ?? []);
+  if (outputs.length === 0) return failed('the pictures were filtered', 'moderation');
+  return { type: 'produced', outputs, usage: { images: outputs.length } };
+}
+
+function pictureOf(picture: Json): UpstreamOutput | undefined {
+  const [url, base64] = [textOf(picture['url']), textOf(picture['b64_json'])];
+  if (picture['respect_moderation'] === false || (!url && !base64)) return undefined;
+  return {
+    kind: 'image',
+    ...given({ url, base64, revised_prompt: textOf(picture['revised_prompt']) }),
+  };
+}
+
+async function submitVideo(call: GenerationCall, input: VideoInput): Promise<Submitted> {
+  const [path, more] = operationOf(input);
+  const body = given({
+    model: call.physical_model,
+    prompt: input.prompt,
+    user: input.user,
+    ...more,
+  });
+  const answer = await submitJob(call, { path, headers: keyOf(call), body });
+  if ('type' in answer) return answer;
+  const id = textOf(answer.body['request_id']);
+  if (!id) throw new LostSubmissionError('a submission without an id');
+  return { type: 'accepted', job: { id } };
+}
+
+function operationOf(input: VideoInput): [path: string, body: Json] {
+  const { operation, duration, aspect_ratio, resolution, video_url, image, reference_images } =
+    input;
+  const shaped = { duration, aspect_ratio, resolution };
+  switch (operation) {
+    case 'text-to-video':
+      return ['/videos/generations', shaped];
+    case 'image-to-video':
+      return ['/videos/generations', { ...shaped, image: { url: image } }];
+    case 'reference-to-video': {
+      const references = reference_images?.map((url) => ({ url }));
+      return ['/videos/generations', { ...shaped, reference_images: references }];
+    }
+    case 'video-to-video':
+      return ['/videos/edits', { video: { url: video_url } }];
+    case 'video-extension':
+      return ['/videos/extensions', { video: { url: video_url }, duration }];
+    default:
+      throw new RetryableUpstreamError('server', `${operation} is not offered`);
+  }
+}
+
+function progressOf(body: Json): Progress {
+  switch (body['status']) {
+    case 'pending':
+      return {
+        type: 'running',
+        status: 'processing',
+        ...given({ progress: numberOf(body['progress']) }),
+      };
+    case 'done': {
+      const video = objectOf(body['video']);
+      if (video['respect_moderation'] === false) return failed('filtered', 'moderation');
+      const [url, seconds] = [textOf(video['url']), numberOf(video['duration'])];
+      if (!url) return failed('done without a video', 'upstream');
+      const output = { kind: 'video', url, ...given({ duration: seconds }) } as const;
+      return { type: 'produced', outputs: [output], usage: given({ seconds }) };
+    }
+    case 'expired':
+      return failed('expired', 'upstream');
+    case 'failed':
+      return failed(messageIn({ body, bytes: new Uint8Array() }));
+    default:
+      return { type: 'unknown', message: `status ${String(body['status'])}` };
+  }
+}

@@ -1,15 +1,23 @@
 import { anthropicRoute } from './anthropic/routes.ts';
+import { arkRoute } from './ark/routes.ts';
 import { bflRoute } from './bfl/routes.ts';
 import { controlRoute } from './control.ts';
 import type { Simulator } from './exchange.ts';
 import { falRoute } from './fal/routes.ts';
+import { googleRoute } from './google/routes.ts';
+import { ideogramRoute } from './ideogram/routes.ts';
+import { klingRoute } from './kling/routes.ts';
 import { midjourneyRoute } from './midjourney/routes.ts';
 import { openaiImages } from './openai/images.ts';
 import { openaiRoute } from './openai/routes.ts';
+import { replicateRoute } from './replicate/routes.ts';
+import { runwayRoute } from './runway/routes.ts';
 import { Accounts } from './shared/accounts.ts';
 import { Books } from './shared/books.ts';
+import { stabilityRoute } from './stability/routes.ts';
 import { sunoRoute } from './suno/routes.ts';
 import { FILES_PREFIX, serveFile } from './tasks/files.ts';
+import { xaiRoute } from './xai/routes.ts';
 
 type Route = (simulator: Simulator, path: string, request: Request) => Response | Promise<Response>;
 
@@ -30,6 +38,14 @@ const ROUTES: [prefix: string, route: Route][] = [
   ['/midjourney/mj', midjourneyRoute],
   ['/suno', sunoRoute],
   ['/fal', falRoute],
+  ['/google/v1beta', googleRoute],
+  ['/xai/v1', xaiRoute],
+  ['/ideogram', ideogramRoute],
+  ['/stability', stabilityRoute],
+  ['/kling', klingRoute],
+  ['/runway', runwayRoute],
+  ['/ark/api/v3', arkRoute],
+  ['/replicate/v1', replicateRoute],
   [FILES_PREFIX, (_, path, request) => serveFile(path, request)],
   ['/_sim', controlRoute],
 ];

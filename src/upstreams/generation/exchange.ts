@@ -27,7 +27,8 @@ export interface Answer {
 const MODERATED =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
 /** The operator's money or key, whatever the status (upstreams 0.2, 7). */
-const OPERATORS = /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
+const OPERATORS =
+  /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
 const OPERATORS_STATUSES = [401, 402, 403];
 /** Refused before anything was done. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
@@ -99,8 +100,10 @@ export function refusalOf(
   const { status } = answer;
   if (status < 400) return undefined;
   const message = messageIn(answer);
+  // Stability refuses content with 403, like a key that may not.
+  const mayBeContent = status === 403 || CALLERS_STATUSES.includes(status);
+  if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
   if (CALLERS_STATUSES.includes(status) && !OPERATORS.test(message)) {
-    if (isModerated(message)) return failed(message, 'moderation');
     const id = status === 413 ? 'payload_too_large' : 'invalid_request';
     return new TerminalUpstreamError(id, scrub(message, call), null, status);
   }

@@ -38,6 +38,7 @@ export const sunoProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const { code, data } = answer.body;
+    if (code === undefined) throw new LostSubmissionError('a submission without a code');
     if (!TAKEN.includes(String(code).toLowerCase())) {
       const refusal = refusedInside(call, 400, messageIn(answer));
       if ('type' in refusal) return refusal;

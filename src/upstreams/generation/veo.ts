@@ -35,6 +35,8 @@ export const veoProtocol: GenerationProtocol = {
     const body = await bodyFor(call, input);
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
+    const blocked = textOf(objectOf(answer.body['promptFeedback'])['blockReason']);
+    if (blocked) return failed(blocked, 'moderation');
     const id = textOf(answer.body['name']);
     if (!id) throw new LostSubmissionError('a submission without a name');
     return { type: 'accepted', job: { id } };

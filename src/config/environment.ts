@@ -17,6 +17,12 @@ const EnvironmentSchema = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   REDIS_URL: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_SECRET_KEY: Type.Optional(Type.String({ minLength: 32 })),
+  WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
+    Type.String({
+      pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
+      rule: 'host:port, several with commas',
+    }),
+  ),
   WEIR_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
   WEIR_S3_REGION: Type.Optional(Type.String({ minLength: 1 })),
@@ -52,6 +58,8 @@ Environment:
   REDIS_URL                        Redis 7 or Valkey, shared rate limits for several replicas
   WEIR_SECRET_KEY                  signs addresses of files; the same on all replicas
                                    (default: a file in the data folder)
+  WEIR_WEBHOOK_ALLOW_HOSTS         internal receivers of webhooks, host:port with commas;
+                                   only public ones are told otherwise
   WEIR_S3_BUCKET                   keeps results there instead of in the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given

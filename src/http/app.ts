@@ -9,6 +9,12 @@ import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
+import {
+  getWebhookSecret,
+  listWebhookDeliveries,
+  rotateWebhookSecret,
+  type WebhookRouteDeps,
+} from './management/webhooks.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
@@ -17,7 +23,11 @@ import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { createVideo } from './videos/route.ts';
 
-export interface AppDeps extends InferenceRouteDeps, ManagementDeps, FileRouteDeps {
+export interface AppDeps
+  extends InferenceRouteDeps,
+    ManagementDeps,
+    FileRouteDeps,
+    WebhookRouteDeps {
   orm: Orm;
   /** Tasks and their files; absent where nothing is generated. */
   generation?: GenerationRouteDeps['generation'];
@@ -65,6 +75,9 @@ function routes(deps: AppDeps): Route[] {
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
+    openai('/v1/management/webhook-secret', { GET: getWebhookSecret(deps) }),
+    openai('/v1/management/webhook-secret/rotate', { POST: rotateWebhookSecret(deps) }),
+    openai('/v1/management/webhook-deliveries', { GET: listWebhookDeliveries(deps) }),
   ];
 }
 

@@ -1,18 +1,23 @@
 import type { Logger } from 'pino';
+import { createDelivery } from '../../db/webhooks/deliveries.ts';
 import { Audit } from '../actors/audit.ts';
 import { Channels } from '../actors/channels.ts';
 import { systemClock, systemIds } from '../actors/clock.ts';
 import { Lane } from '../actors/lane.ts';
 import { Quotas } from '../actors/quotas.ts';
 import { Replica } from '../actors/replica.ts';
+import { WEBHOOK_KIND, webhookKind } from '../actors/webhook-kind.ts';
+import { WebhookSecrets } from '../actors/webhook-secrets.ts';
 import type { Installation } from '../config/installation.ts';
 import { KeyRing } from '../http/auth/key-ring.ts';
 import { Inference } from '../inference/inference.ts';
+import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import { listenToHints } from './hints.ts';
 import { logError } from './log.ts';
-import { composeTasks } from './tasks.ts';
+import { composeTasks, type RunningTasks } from './tasks.ts';
+import { webhookPayload } from './webhook-payload.ts';
 
 /** Everything of this replica that lives between requests (design 3). */
 export async function startActors(
@@ -51,8 +56,25 @@ export async function startActors(
     random: Math.random,
     onError: (error, requestId) => logError(log, error, requestId),
   });
-  const durable = composeTasks({
+  const background = databases.background.sql;
+  const secrets = new WebhookSecrets(background, generation.webhook_key);
+  const webhooks = webhookKind({
+    sql: background,
+    secretOf: (organization_id) => secrets.of(organization_id),
+    payloadOf: (task_id, organization_id) =>
+      webhookPayload(durable.tasks, generation.ports, task_id, organization_id),
+    fetch: guardedFetch,
+    allow_hosts: generation.webhook_hosts,
+    now: systemClock.now,
+  });
+  const durable: RunningTasks = composeTasks({
     ...generation.parts,
+    kinds: [webhooks],
+    async announce(task_id) {
+      if (!(await createDelivery(background, task_id))) return;
+      const event = { type: 'ANNOUNCED' };
+      await durable.registry.tell({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
+    },
     requests: databases.requests.sql,
     durable: databases.durable.sql,
     background: databases.background.sql,
@@ -77,6 +99,7 @@ export async function startActors(
     keys,
     inference,
     tasks: durable.tasks,
+    webhooks: { sql: databases.requests.sql, secrets },
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.keyChanged(status),
     metrics: () => [

@@ -26,10 +26,10 @@ export interface Surroundings {
 
 /** Providers and stores of generations. */
 export interface Generation {
-  readonly parts: Pick<
-    TaskParts,
-    'protocols' | 'storage' | 'fetchOutput' | 'announce' | 'decorate'
-  >;
+  readonly parts: Pick<TaskParts, 'protocols' | 'storage' | 'fetchOutput' | 'decorate'>;
+  /** Seals the secrets of webhooks. */
+  readonly webhook_key: Uint8Array;
+  readonly webhook_hosts: ReadonlySet<string>;
   readonly files: NonNullable<FileRouteDeps['files']>;
   readonly ports: Omit<GenerationPorts, 'tasks'>;
 }
@@ -49,15 +49,17 @@ export function openGeneration(
   surroundings: Surroundings,
 ): Generation {
   const storage = openStorage(environment);
-  const secret = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA).for('file-urls');
+  const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
+  const secret = key.for('file-urls');
   return {
     parts: {
       protocols: surroundings.protocols ?? GENERATION_PROTOCOLS,
       storage: surroundings.storage ?? storage,
       fetchOutput: surroundings.fetchOutput ?? outputFetcher(installation),
-      announce: async () => undefined,
       ...(surroundings.decorate ? { decorate: surroundings.decorate } : {}),
     },
+    webhook_key: key.for('webhook-secrets'),
+    webhook_hosts: new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []),
     files: { storage, secret, now: Date.now },
     ports: {
       filePath: (name) => signedPath(secret, name, Date.now() / MS + ADDRESS_LIFE_S),

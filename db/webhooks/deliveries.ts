@@ -1,0 +1,87 @@
+import type { Sql, TransactionSql } from 'postgres';
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
+
+export interface Delivery {
+  task_id: string;
+  organization_id: string;
+  url: string;
+  status: DeliveryStatus;
+  attempts: number;
+  last_status: number | null;
+  created_at: Date;
+  ended_at: Date | null;
+}
+
+/** Notes that a task's end is to be told, once; false = nobody asked for it. */
+export async function createDelivery(sql: Sql, taskId: string): Promise<boolean> {
+  await sql`
+    insert into webhook_delivery (task_id, organization_id, url, created_at)
+    select id, organization_id, webhook_url, weir_now() from task
+    where id = ${taskId} and webhook_url is not null
+    on conflict (task_id) do nothing`;
+  const rows = await sql`select 1 from webhook_delivery where task_id = ${taskId}`;
+  return rows.length === 1;
+}
+
+export async function findDelivery(sql: Sql, taskId: string): Promise<Delivery | undefined> {
+  const rows = await sql<Delivery[]>`select * from webhook_delivery where task_id = ${taskId}`;
+  return rows[0];
+}
+
+export interface DeliveryChange {
+  task_id: string;
+  status: DeliveryStatus;
+  attempts: number;
+  last_status: number | null;
+}
+
+/** Brings rows in step with their machines. */
+export async function writeDeliveries(
+  tx: TransactionSql,
+  changes: readonly DeliveryChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await tx`
+    update webhook_delivery set status = input.status, attempts = input.attempts,
+      last_status = input.last_status,
+      ended_at = case when input.status = 'pending' then null else weir_now() end
+    from json_to_recordset(${JSON.stringify(changes)}::text::json) as input(
+      task_id text, status text, attempts int, last_status int)
+    where webhook_delivery.task_id = input.task_id`;
+}
+
+/** The newest first, of one organization. */
+export function listDeliveries(
+  sql: Sql,
+  organizationId: string,
+  page: { limit: number; offset: number },
+): Promise<Delivery[]> {
+  return sql<Delivery[]>`
+    select * from webhook_delivery where organization_id = ${organizationId}
+    order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
+}
+
+/** The sealed secret of an organization; `candidate` becomes it where there is none. */
+export async function readOrCreateSecret(
+  sql: Sql,
+  organizationId: string,
+  candidate: string,
+): Promise<string> {
+  await sql`
+    insert into webhook_secret (organization_id, sealed) values (${organizationId}, ${candidate})
+    on conflict (organization_id) do nothing`;
+  const [row] = await sql<{ sealed: string }[]>`
+    select sealed from webhook_secret where organization_id = ${organizationId}`;
+  return row?.sealed ?? candidate;
+}
+
+export async function replaceSecret(
+  sql: Sql,
+  organizationId: string,
+  sealed: string,
+): Promise<void> {
+  await sql`
+    insert into webhook_secret (organization_id, sealed) values (${organizationId}, ${sealed})
+    on conflict (organization_id) do update set sealed = excluded.sealed, created_at = weir_now()`;
+}

@@ -1,0 +1,42 @@
+/** Who is told that a task has ended, and whether he heard it. */
+import { sql } from 'drizzle-orm';
+import { check, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { organization } from '../schema.ts';
+import { task } from '../tasks/schema.ts';
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+
+/** What signs an organization's webhooks (Standard Webhooks), encrypted with the installation's key. */
+export const webhookSecret = pgTable('webhook_secret', {
+  organization_id: text('organization_id')
+    .primaryKey()
+    .references(() => organization.id),
+  sealed: text('sealed').notNull(),
+  created_at: instant('created_at').notNull().default(sql`now()`),
+});
+
+/** One webhook; its id is its task's. Written in the transaction that moves its machine. */
+export const webhookDelivery = pgTable(
+  'webhook_delivery',
+  {
+    task_id: text('task_id')
+      .primaryKey()
+      .references(() => task.id),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    url: text('url').notNull(),
+    status: text('status', { enum: ['pending', 'delivered', 'failed'] })
+      .notNull()
+      .default('pending'),
+    attempts: integer('attempts').notNull().default(0),
+    /** HTTP status of the last attempt; 0 = nobody answered. */
+    last_status: integer('last_status'),
+    created_at: instant('created_at').notNull().default(sql`now()`),
+    ended_at: instant('ended_at'),
+  },
+  (table) => [
+    index('webhook_delivery_by_organization').on(table.organization_id, table.created_at),
+    check('webhook_attempts_never_negative', sql`${table.attempts} >= 0`),
+  ],
+);

@@ -1,0 +1,74 @@
+import { assign, enqueueActions, setup } from 'xstate';
+
+/** Telling one receiver that a task has ended (Standard Webhooks): again and again, then no more. */
+export interface WebhookContext {
+  attempts: number;
+  /** HTTP status of the last attempt; 0 = nobody answered, null = none was made. */
+  last_status: number | null;
+}
+
+export type WebhookEvent =
+  /** The task's end is committed. */
+  | { type: 'ANNOUNCED' }
+  /** The receiver answered with 2xx. */
+  | { type: 'DELIVERED'; status: number }
+  /** It answered otherwise, or not at all; `final` = its address will never do. */
+  | { type: 'REFUSED'; status: number; final: boolean }
+  | { type: 'RETRY' };
+
+/** Seconds to hours: a receiver that is down for a night still hears of it. */
+export const WEBHOOK_DELAYS_MS = [
+  5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 28_800_000,
+];
+export const MAX_WEBHOOK_ATTEMPTS = WEBHOOK_DELAYS_MS.length + 1;
+
+export const webhookMachine = setup({
+  types: {
+    context: {} as WebhookContext,
+    events: {} as WebhookEvent,
+  },
+  actions: {
+    // Effects and timers are data for the runtime; here they do nothing.
+    deliver: (_, _params: Record<string, never>) => undefined,
+    setTimer: (_, _params: { name: string; delay_ms: number; event: { type: 'RETRY' } }) =>
+      undefined,
+    waitToRetry: enqueueActions(({ context, enqueue }) => {
+      const delay_ms = WEBHOOK_DELAYS_MS[context.attempts - 1] ?? 0;
+      // XState's types do not let the actions of one setup name each other.
+      const params = { name: 'retry', delay_ms, event: { type: 'RETRY' } };
+      enqueue({ type: 'setTimer', params } as never);
+    }),
+    countAttempt: assign({
+      attempts: ({ context }) => context.attempts + 1,
+      last_status: ({ context, event }) => ('status' in event ? event.status : context.last_status),
+    }),
+  },
+  guards: {
+    isHopeless: ({ context, event }) =>
+      event.type === 'REFUSED' && (event.final || context.attempts + 1 >= MAX_WEBHOOK_ATTEMPTS),
+  },
+}).createMachine({
+  id: 'webhook',
+  context: { attempts: 0, last_status: null },
+  initial: 'announced',
+  states: {
+    /** Known, and not yet sent. */
+    announced: { on: { ANNOUNCED: 'delivering' } },
+    delivering: {
+      entry: { type: 'deliver', params: {} },
+      on: {
+        DELIVERED: { target: 'delivered', actions: 'countAttempt' },
+        REFUSED: [
+          { guard: 'isHopeless', target: 'failed', actions: 'countAttempt' },
+          { target: 'waiting', actions: 'countAttempt' },
+        ],
+      },
+    },
+    waiting: {
+      entry: 'waitToRetry',
+      on: { RETRY: 'delivering' },
+    },
+    delivered: { type: 'final' },
+    failed: { type: 'final' },
+  },
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { Webhook } from 'standardwebhooks';
+import { freePort } from '../support/ports.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { until } from '../support/until.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+interface Heard {
+  headers: Record<string, string>;
+  body: string;
+}
+
+const folder = throwawayFolder('webhooks');
+const heard: Heard[] = [];
+/** What the receiver answers next; the last one for ever. */
+let answers = [200];
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    heard.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
+    const status = answers.length > 1 ? answers.shift() : answers[0];
+    return new Response(null, { status: status ?? 200 });
+  },
+});
+const webhook_url = `http://127.0.0.1:${receiver.port}/hook`;
+
+let weir: RunningWeir;
+let port: number;
+const start = () =>
+  startWeir({
+    port,
+    data: folder,
+    env: { WEIR_WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${receiver.port}` },
+  });
+
+beforeAll(async () => {
+  port = await freePort();
+  weir = await start();
+});
+afterAll(async () => {
+  await weir.stop();
+  await receiver.stop(true);
+  removeFolder(folder);
+});
+
+async function ask<Answer>(path: string, token: string, body?: object, method = 'POST') {
+  const response = await fetch(weir.base_url + path, {
+    method: body || method !== 'POST' ? method : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  return { status: response.status, answer: (await response.json()) as Answer };
+}
+
+const create = (url = webhook_url, prompt = 'A lighthouse [[sim task_ms=100]]') =>
+  ask<{ id: string; error?: { param: string } }>('/v1/images/generations', weir.api_key, {
+    model: 'midjourney',
+    prompt,
+    webhook_url: url,
+  });
+
+interface Deliveries {
+  data: { task_id: string; status: string; attempts: number; last_status: number | null }[];
+}
+
+const deliveryOf = async (task_id: string) => {
+  const path = '/v1/management/webhook-deliveries';
+  const { answer } = await ask<Deliveries>(path, weir.management_token, undefined, 'GET');
+  return answer.data.find((each) => each.task_id === task_id);
+};
+const ended = (task_id: string, status: string) =>
+  until(`the webhook is ${status}`, async () => (await deliveryOf(task_id))?.status === status);
+
+const secret = async () => {
+  const path = '/v1/management/webhook-secret';
+  return (await ask<{ secret: string }>(path, weir.management_token, undefined, 'GET')).answer
+    .secret;
+};
+
+describe('a webhook', () => {
+  test('tells the end of a task, signed, after polling shows it', async () => {
+    heard.length = 0;
+    const { answer } = await create();
+    await ended(answer.id, 'delivered');
+    expect(heard).toHaveLength(1);
+    const [{ headers, body } = { headers: {}, body: '' }] = heard;
+    const said = new Webhook(await secret()).verify(body, headers) as Record<string, unknown>;
+    expect(said).toMatchObject({
+      type: 'task.completed',
+      data: { id: answer.id, status: 'completed', data: [{}] },
+    });
+    expect(body).not.toMatch(/midjourney-proxy|127\.0\.0\.1|sim-/);
+    expect(() =>
+      new Webhook(`whsec_${btoa('another secret of 24 b')}`).verify(body, headers),
+    ).toThrow();
+  });
+
+  test('tells a failure too, and its refund', async () => {
+    heard.length = 0;
+    const { answer } = await create(webhook_url, 'A [[sim task_ms=100 fail=moderation]]');
+    await ended(answer.id, 'delivered');
+    expect(JSON.parse(heard[0]?.body ?? '')).toMatchObject({
+      type: 'task.failed',
+      data: { status: 'failed' },
+    });
+  });
+
+  test('P3: that was refused is sent again, by whoever runs Weir then, with the same id', async () => {
+    heard.length = 0;
+    answers = [500, 200];
+    const { answer } = await create();
+    await until('the first attempt', () => heard.length === 1);
+    await until('it is noted', async () => (await deliveryOf(answer.id))?.attempts === 1);
+    weir.kill('SIGKILL');
+    await weir.exited;
+    weir = await start();
+    await ended(answer.id, 'delivered');
+    expect(heard).toHaveLength(2);
+    expect(heard[1]?.headers['webhook-id']).toBe(heard[0]?.headers['webhook-id'] as string);
+    expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 2, last_status: 200 });
+  });
+
+  test('goes to the public internet only, and no more to who says 410', async () => {
+    const inside = await create('http://127.0.0.1:1/hook');
+    if (inside.status === 200) await ended(inside.answer.id, 'failed');
+    else expect(inside.answer.error?.param).toBe('webhook_url');
+    answers = [410];
+    const { answer } = await create();
+    await ended(answer.id, 'failed');
+    expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 1, last_status: 410 });
+    answers = [200];
+  });
+
+  test('is signed with the new secret once that is rotated', async () => {
+    const before = await secret();
+    const path = '/v1/management/webhook-secret/rotate';
+    const rotated = await ask<{ secret: string }>(path, weir.management_token);
+    expect(rotated.answer.secret).toMatch(/^whsec_/);
+    expect(rotated.answer.secret).not.toBe(before);
+    expect(await secret()).toBe(rotated.answer.secret);
+    heard.length = 0;
+    const { answer } = await create();
+    await ended(answer.id, 'delivered');
+    const [{ headers, body } = { headers: {}, body: '' }] = heard;
+    expect(() => new Webhook(before).verify(body, headers)).toThrow();
+    expect(new Webhook(rotated.answer.secret).verify(body, headers)).toBeTruthy();
+  });
+
+  test('401 without a management token, 400 for a page that is none', async () => {
+    const path = '/v1/management/webhook-deliveries';
+    expect((await ask(path, weir.api_key, undefined, 'GET')).status).toBe(401);
+    const wrong = await ask<{ error: { param: string } }>(
+      `${path}?limit=1000`,
+      weir.management_token,
+      undefined,
+      'GET',
+    );
+    expect(wrong).toMatchObject({ status: 400, answer: { error: { param: 'limit' } } });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { initialTransition, transition } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import {
+  MAX_WEBHOOK_ATTEMPTS,
+  WEBHOOK_DELAYS_MS,
+  type WebhookEvent,
+  webhookMachine,
+} from '../../src/machines/webhook.ts';
+
+const REFUSED: WebhookEvent = { type: 'REFUSED', status: 500, final: false };
+const EVENTS: WebhookEvent[] = [
+  { type: 'ANNOUNCED' },
+  { type: 'DELIVERED', status: 204 },
+  REFUSED,
+  { type: 'REFUSED', status: 410, final: true },
+  { type: 'RETRY' },
+];
+
+function play(events: readonly WebhookEvent[]) {
+  let [snapshot] = initialTransition(webhookMachine);
+  const effects: { type: string; params: unknown }[] = [];
+  for (const event of events) {
+    if (snapshot.status !== 'active') break;
+    const [next, actions] = transition(webhookMachine, snapshot, event);
+    snapshot = next;
+    effects.push(...actions.map(({ type, params }) => ({ type, params })));
+  }
+  const attempts = effects.filter(({ type }) => type === 'deliver').length;
+  const delays = effects
+    .filter(({ type }) => type === 'setTimer')
+    .map(({ params }) => (params as { delay_ms: number }).delay_ms);
+  return { snapshot, attempts, delays };
+}
+
+describe('the webhook machine', () => {
+  test('reaches each of its states, and an end from each of them', () => {
+    const paths = getShortestPaths(webhookMachine, { events: EVENTS });
+    const reached = new Set(paths.map(({ state }) => state.value));
+    expect(reached).toEqual(new Set(['announced', 'delivering', 'waiting', 'delivered', 'failed']));
+    for (const { state } of paths) {
+      if (state.status !== 'active') continue;
+      const onwards = getShortestPaths(webhookMachine, { fromState: state, events: EVENTS });
+      expect(onwards.some((path) => path.state.status === 'done')).toBe(true);
+    }
+  });
+
+  test('pauses longer each time, and gives up after the last pause', () => {
+    const again = Array.from({ length: 20 }, () => [REFUSED, { type: 'RETRY' } as const]).flat();
+    const { snapshot, attempts, delays } = play([{ type: 'ANNOUNCED' }, ...again]);
+    expect(delays).toEqual(WEBHOOK_DELAYS_MS);
+    expect(attempts).toBe(MAX_WEBHOOK_ATTEMPTS);
+    expect(snapshot.value).toBe('failed');
+  });
+
+  test('whatever comes: never more attempts than allowed, none after an end, all are counted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
+        const { snapshot, attempts } = play(events);
+        expect(attempts).toBeLessThanOrEqual(MAX_WEBHOOK_ATTEMPTS);
+        const open = snapshot.value === 'delivering' ? 1 : 0;
+        expect(snapshot.context.attempts).toBe(attempts - open);
+        if (snapshot.value === 'delivered') expect(snapshot.context.last_status).toBe(204);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,6 +1,8 @@
 import type { Simulator } from './exchange.ts';
 import type { Account } from './shared/accounts.ts';
 import { totalsOf } from './shared/books.ts';
+import { jobs } from './tasks/desk.ts';
+import { type Job, stateOf } from './tasks/jobs.ts';
 
 /** What tests ask and tell the simulator below `/_sim`: no provider has it. */
 export async function controlRoute(
@@ -10,6 +12,10 @@ export async function controlRoute(
 ): Promise<Response> {
   const [, collection, id] = path.split('/');
   if (collection === 'books' && id === undefined) return books(simulator, request);
+  if (collection === 'jobs' && id === undefined) {
+    const of = new URL(request.url).searchParams.get('account');
+    return Response.json({ jobs: jobs.ofAccount(of ?? '').map(entry) });
+  }
   if (collection === 'accounts' && id === undefined && request.method === 'GET') {
     return Response.json({ accounts: simulator.accounts.all().map(shown) });
   }
@@ -54,6 +60,12 @@ async function account(simulator: Simulator, id: string, request: Request): Prom
     default:
       return refusal(405, 'GET, PUT and DELETE');
   }
+}
+
+/** A job as the provider's books have it: one for each submission that was taken. */
+function entry(job: Job): object {
+  const { id, protocol, model, kind, outputs, began_at, polls } = job;
+  return { id, protocol, model, kind, outputs, began_at, polls, state: stateOf(job) };
 }
 
 function shown({ id, control, calls, running }: Account): object {

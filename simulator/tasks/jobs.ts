@@ -70,6 +70,11 @@ export class Jobs {
     );
   }
 
+  /** All that an account gave to anybody, oldest first. */
+  ofAccount(account: string): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.account === account);
+  }
+
   clear(): void {
     this.#jobs.clear();
     this.#byKey.clear();

@@ -1,18 +1,22 @@
 import { type CaseReport, STEPS } from './tasks.ts';
-import { TRAITS } from './tasks-provider.ts';
+import { SUBJECTS } from './tasks-subject.ts';
 
-/** Prints the matrix step × provider → outcome, and below it whatever is wrong. */
+const LEGEND = `1/1 completed, charged once, submitted once · 0/1 failed, refunded, submitted once
+0/0 failed, refunded, never submitted · blank: this provider has no such step`;
+
+/** Prints the matrix step × provider → charges/submissions, and below it whatever is wrong. */
 export function printTaskKills(reports: readonly CaseReport[]): void {
+  const providers = SUBJECTS.map(({ name }) => name).filter((name) =>
+    reports.some(({ provider }) => provider === name),
+  );
   const rows = STEPS.flatMap(({ name: step }) => {
-    const cells = TRAITS.flatMap(({ name: provider }) => {
-      const report = reports.find((each) => each.step === step && each.provider === provider);
-      if (!report) return [];
-      const { violations, outcome } = report;
-      return [[provider, violations.length > 0 ? `WRONG: ${outcome}` : outcome]];
-    });
-    return cells.length > 0 ? [{ 'killed at': step, ...Object.fromEntries(cells) }] : [];
+    const own = reports.filter((each) => each.step === step);
+    if (own.length === 0) return [];
+    const cells = providers.map((name) => own.find(({ provider }) => provider === name));
+    return [[step, ...cells.map((report) => (report ? cell(report) : ''))]];
   });
-  console.table(rows);
+  printColumns([['killed at', ...providers], ...rows]);
+  console.log(LEGEND);
   const wrong = reports.filter(({ violations }) => violations.length > 0);
   for (const { step, provider, violations } of wrong) {
     console.log(`${step} / ${provider}: ${violations.join('; ')}`);
@@ -22,4 +26,20 @@ export function printTaskKills(reports: readonly CaseReport[]): void {
       ? `${reports.length} kills, money conserved, every task ended right`
       : `${wrong.length} of ${reports.length} cases are wrong`,
   );
+}
+
+function cell({ charged, submitted, violations }: CaseReport): string {
+  return `${charged}/${submitted}${violations.length > 0 ? ' WRONG' : ''}`;
+}
+
+/** Headings of many columns are written downwards, one word a line. */
+function printColumns([heads = [], ...rows]: string[][]): void {
+  const words = heads.map((head) => head.split(/[ ,-]+/));
+  const height = Math.max(...words.map(({ length }) => length));
+  const lines = Array.from({ length: height }, (_, at) => words.map((each) => each[at] ?? ''));
+  const table = [...lines, ...rows];
+  const widths = heads.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
+  for (const row of table) {
+    console.log(row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  }
 }

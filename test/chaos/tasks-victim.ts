@@ -1,16 +1,19 @@
 /**
- * Weir as the kill matrix starts it: the product's own composition, with a provider of one trait,
- * and with a step at which the process kills itself. Nothing of this is reachable in the product.
+ * Weir as the kill matrix starts it: the product's own composition, with its own protocols or with a
+ * provider of one trait, and with a step at which the process kills itself. Nothing of this is
+ * reachable in the product.
  */
 import type { DurableKind, Effect } from '../../src/actors/durable-kind.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
+import type { Surroundings } from '../../src/start/generation.ts';
 import { createLog } from '../../src/start/log.ts';
 import { startWeir } from '../../src/start/weir.ts';
-import { chaosProtocol, TRAITS } from './tasks-provider.ts';
+import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
+import { GENERATION_PROTOCOLS } from '../../src/upstreams/generation/protocols.ts';
+import { chaosProtocol, TRAITS, type Trait } from './tasks-provider.ts';
 
 const { CHAOS_TRAIT, CHAOS_STEP } = process.env;
 const trait = TRAITS.find(({ name }) => name === CHAOS_TRAIT);
-if (!trait) throw new Error(`no such trait: ${CHAOS_TRAIT}`);
 
 /** kill -9 of this very process, in the middle of what it does. */
 function hit(step: string): void {
@@ -39,20 +42,42 @@ function watched(kind: DurableKind): DurableKind {
   };
 }
 
+/** The product's protocols, with the steps of a submission. */
+function ownProtocols(): Record<string, GenerationProtocol> {
+  const watch = (protocol: GenerationProtocol): GenerationProtocol => ({
+    ...protocol,
+    async submit(call) {
+      hit('submit, nothing sent yet');
+      const submitted = await protocol.submit(call);
+      hit('submit, accepted upstream');
+      return submitted;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(GENERATION_PROTOCOLS).map(([name, each]) => [name, watch(each)]),
+  );
+}
+
+function providerOf(trait: Trait): Surroundings {
+  const protocol = chaosProtocol(trait, hit);
+  return {
+    protocols: { veo: protocol, 'openai-images': protocol },
+    fetchOutput: async (url) => {
+      const response = await fetch(url);
+      return {
+        stream: response.body ?? new ReadableStream(),
+        content_type: response.headers.get('content-type') ?? '',
+      };
+    },
+  };
+}
+
 const { environment } = readEnvironment(process.argv.slice(2), process.env);
 const log = createLog(environment.WEIR_LOG_LEVEL);
 process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
-const protocol = chaosProtocol(trait, hit);
 const weir = await startWeir(environment, log, {
-  protocols: { veo: protocol, 'openai-images': protocol },
+  ...(trait ? providerOf(trait) : { protocols: ownProtocols() }),
   decorate: watched,
-  fetchOutput: async (url) => {
-    const response = await fetch(url);
-    return {
-      stream: response.body ?? new ReadableStream(),
-      content_type: response.headers.get('content-type') ?? '',
-    };
-  },
 });
 process.stdout.write('Weir is ready\n');
 process.on('SIGTERM', () => {

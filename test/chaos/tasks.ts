@@ -8,10 +8,11 @@ import { findImbalances } from '../../db/ledger/audit.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
-import { type ChaosProvider, startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
+import type { Trait } from './tasks-provider.ts';
+import { type Provider, SUBJECTS, type Subject, stopSharedSimulator } from './tasks-subject.ts';
 
 export interface TaskKillOptions {
-  /** Names of traits and steps, or parts of names; default: all. */
+  /** Names of providers and steps, or parts of names; default: all. */
   provider?: string;
   step?: string;
   /** Cases at a time. */
@@ -21,7 +22,8 @@ export interface TaskKillOptions {
 export interface CaseReport {
   step: string;
   provider: string;
-  outcome: string;
+  charged: number;
+  submitted: number;
   violations: string[];
 }
 
@@ -60,38 +62,39 @@ export async function runTaskKills(
   options: TaskKillOptions,
   onReport: (report: CaseReport) => void = () => undefined,
 ): Promise<CaseReport[]> {
-  const cases = STEPS.flatMap((step) => TRAITS.map((trait) => ({ step, trait }))).filter(
-    ({ step, trait }) =>
-      step.only !== (trait.by_job ? 'inline' : 'job') &&
+  const cases = STEPS.flatMap((step) => SUBJECTS.map((subject) => ({ step, subject }))).filter(
+    ({ step, subject }) =>
+      step.only !== (subject.by_job ? 'inline' : 'job') &&
       step.name.includes(options.step ?? '') &&
-      trait.name.includes(options.provider ?? ''),
+      subject.name.includes(options.provider ?? ''),
   );
   const reports: CaseReport[] = [];
   const worker = async () => {
     for (let next = cases.shift(); next; next = cases.shift()) {
-      const report = await runCase(next.step, next.trait);
+      const report = await runCase(next.step, next.subject);
       reports.push(report);
       onReport(report);
     }
   };
   await Promise.all(Array.from({ length: options.parallel }, worker));
+  await stopSharedSimulator();
   return reports;
 }
 
-async function runCase(step: Step, trait: Trait): Promise<CaseReport> {
-  const provider = startChaosProvider(trait);
+async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
+  const provider = await subject.open();
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
   const start = (more: Record<string, string>) =>
     startWeir({
       main: 'test/chaos/tasks-victim.ts',
-      config: configFor(provider.url),
-      env: { DATABASE_URL: fresh.url, CHAOS_TRAIT: trait.name, ...more },
+      config: provider.config,
+      env: { DATABASE_URL: fresh.url, ...provider.env, ...more },
     });
   let weir: RunningWeir | undefined;
   try {
     weir = await start({ CHAOS_STEP: step.name });
-    const first = ask(weir, step, trait).catch(() => undefined);
+    const first = ask(weir, step, provider).catch(() => undefined);
     const violations: string[] = [];
     const killed = await Promise.race([weir.exited.then(() => true), Bun.sleep(20_000)]);
     if (!killed) violations.push('the step was never reached');
@@ -100,12 +103,12 @@ async function runCase(step: Step, trait: Trait): Promise<CaseReport> {
     // As when its lease has run out; nobody waits ten seconds for that here.
     await database.sql`update replica set status = 'dead'`;
     weir = await start({});
-    await ask(weir, step, trait).catch((error) => violations.push(String(error)));
-    const outcome = await judge(database.sql, step, trait, provider, violations);
-    return { step: step.name, provider: trait.name, outcome, violations };
+    await ask(weir, step, provider).catch((error) => violations.push(String(error)));
+    const books = await judge(database.sql, step, subject, provider, violations);
+    return { step: step.name, provider: subject.name, ...books, violations };
   } catch (error) {
     const violations = [String(error)];
-    return { step: step.name, provider: trait.name, outcome: 'broken', violations };
+    return { step: step.name, provider: subject.name, charged: 0, submitted: 0, violations };
   } finally {
     await weir?.stop();
     await database.close();
@@ -114,22 +117,9 @@ async function runCase(step: Step, trait: Trait): Promise<CaseReport> {
   }
 }
 
-function configFor(url: string): string {
-  const channel = (id: string, protocol: string, models: object) => ({
-    ...{ id, protocol, base_url: url, api_key: 'k', models },
-  });
-  return JSON.stringify({
-    channels: [
-      channel('a', 'veo', { 'veo-3.1': 'physical' }),
-      channel('b', 'openai-images', { 'dall-e-3': 'physical' }),
-    ],
-  });
-}
-
 /** The client: creates, or repeats its create with the same key after a break (P7). */
-async function ask(weir: RunningWeir, step: Step, { by_job }: Trait): Promise<void> {
-  const path = by_job ? '/v1/videos/generations' : '/v1/images/generations';
-  const model = by_job ? 'veo-3.1' : 'dall-e-3';
+async function ask(weir: RunningWeir, step: Step, provider: Provider): Promise<void> {
+  const { path, body } = provider.create(step.fails ?? false);
   const response = await fetch(weir.base_url + path, {
     method: 'POST',
     headers: {
@@ -137,7 +127,7 @@ async function ask(weir: RunningWeir, step: Step, { by_job }: Trait): Promise<vo
       'content-type': 'application/json',
       'idempotency-key': 'order-1',
     },
-    body: JSON.stringify({ model, prompt: step.fails ? 'fail' : 'a cat' }),
+    body: JSON.stringify(body),
   });
   await response.text();
 }
@@ -146,17 +136,16 @@ interface TaskRow {
   id: string;
   status: string;
   error_code: string | null;
-  submission_key: string;
 }
 
-/** Compares task, ledger and the provider's books; what the case came to, in a few words. */
+/** Compares task, ledger and the provider's books; adds what is wrong to `violations`. */
 async function judge(
   sql: Sql,
   step: Step,
-  trait: Trait,
-  provider: ChaosProvider,
+  subject: Subject,
+  provider: Provider,
   violations: string[],
-): Promise<string> {
+): Promise<Pick<CaseReport, 'charged' | 'submitted'>> {
   await until(
     'every task ends',
     async () => {
@@ -166,7 +155,7 @@ async function judge(
     },
     60_000,
   ).catch((error) => violations.push(String(error)));
-  const tasks = await sql<TaskRow[]>`select id, status, error_code, submission_key from task`;
+  const tasks = await sql<TaskRow[]>`select id, status, error_code from task`;
   const lines = await sql`select id from usage_line`;
   const [{ held } = { held: -1 }] = await sql<{ held: number }[]>`
     select sum(held_nano_usd)::int8 as held from organization`;
@@ -177,16 +166,13 @@ async function judge(
   const charges = task?.status === 'completed' ? 1 : 0;
   if (lines.length !== charges) violations.push(`${task?.status} with ${lines.length} charges`);
   // Read last: whatever is still on its way to the provider counts.
-  const accepted = provider.accepted();
-  const times = accepted.get(task?.submission_key ?? '') ?? 0;
+  const times = await provider.accepted();
   if (task?.status === 'completed' && times === 0) violations.push('completed out of nothing');
-  if (times > 1) violations.push(`accepted ${times} times`);
-  const total = [...accepted.values()].reduce((sum, each) => sum + each, 0);
-  if (total > 1) violations.push(`${total} submissions of one task`);
-  if (!step.fails && task?.status !== 'completed' && !mayBeLost(step, trait)) {
+  if (times > 1) violations.push(`${times} submissions of one task`);
+  if (!step.fails && task?.status !== 'completed' && !mayBeLost(step, subject)) {
     violations.push(`${task?.status}: ${task?.error_code}`);
   }
-  return `${task?.status}, charged ${lines.length}x, submitted ${times}x`;
+  return { charged: lines.length, submitted: times };
 }
 
 /** Nobody can ever know: such a provider neither tells nor recognises a repetition (P10). */

@@ -5,10 +5,14 @@ import type { Installation } from '../config/installation.ts';
 import { openSecretKey } from '../config/secret-key.ts';
 import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
-import type { FetchOutput, ResultStorage } from '../inference/tasks/deps.ts';
+import {
+  type FetchOutput,
+  NoResultThereError,
+  type ResultStorage,
+} from '../inference/tasks/deps.ts';
 import { BucketStorage } from '../storage/bucket-storage.ts';
 import { FolderStorage } from '../storage/folder-storage.ts';
-import { guardedFetch } from '../storage/guarded-fetch.ts';
+import { ForbiddenAddressError, guardedFetch } from '../storage/guarded-fetch.ts';
 import { signedPath } from '../storage/signed-path.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
@@ -41,6 +45,9 @@ const MS = 1_000;
 /** The largest result: minutes of video in 4k. */
 const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
+
+/** How addresses answer whose time is over, at one provider or another. */
+const EXPIRED = [400, 401, 403, 404, 410];
 
 /** Opens the store of results, in the data folder or in the configured bucket (design 6). */
 export function openGeneration(
@@ -99,10 +106,13 @@ function outputFetcher({ channels }: Installation): FetchOutput {
       allow_hosts,
       max_bytes: MAX_RESULT_BYTES,
       timeout_ms: FETCH_TIMEOUT_MS,
+    }).catch((error: unknown) => {
+      throw error instanceof ForbiddenAddressError ? new NoResultThereError(error.message) : error;
     });
     if (answer.status === 200) return answer;
     await answer.stream.cancel();
-    throw new Error(`a result answered ${answer.status}`);
+    const message = `a result answered ${answer.status}`;
+    throw EXPIRED.includes(answer.status) ? new NoResultThereError(message) : new Error(message);
   };
 }
 

@@ -21,7 +21,7 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     aspect_ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'],
     resolutions: ['1k', '2k'],
   },
-  'flux-image': { max_images: 4, async: true },
+  'flux-image': { max_images: 1, async: true },
   'midjourney-image': { max_images: 1, by_task: true },
   'ideogram-image': {
     max_images: 8,

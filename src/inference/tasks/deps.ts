@@ -17,7 +17,15 @@ export interface ResultStorage {
   put(name: string, bytes: Blob | ReadableStream | Uint8Array, content_type: string): Promise<void>;
 }
 
-/** Fetches a result by its address: public ones only, bounded in size and time. */
+/** There is no result at this address, and there will be none: asking there again is in vain. */
+export class NoResultThereError extends Error {
+  override readonly name = 'NoResultThereError';
+}
+
+/**
+ * Fetches a result by its address: public ones only, bounded in size and time. Throws
+ * NoResultThereError where another attempt would end alike.
+ */
 export type FetchOutput = (
   url: string,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },

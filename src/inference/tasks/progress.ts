@@ -4,8 +4,16 @@ import type { Effect } from '../../actors/durable-kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress } from '../../upstreams/generation/contract.ts';
-import { ownRoute, type Route, type TaskEffectDeps, type TaskWork, workOf } from './deps.ts';
+import {
+  NoResultThereError,
+  ownRoute,
+  type Route,
+  type TaskEffectDeps,
+  type TaskWork,
+  workOf,
+} from './deps.ts';
 import { codeOfFailure } from './failures.ts';
+import type { StoredOutput } from './port.ts';
 import { collectOutputs, recordOf } from './results.ts';
 
 const POLL_TIMEOUT_MS = 30_000;
@@ -32,13 +40,20 @@ export class JobProgress {
     return this.heard(work, progress);
   };
 
-  /** Brings everything that was made into our storage. Throws to be tried again. */
+  /** Brings everything that was made into our storage. Throws to be tried again at the same address. */
   readonly collect: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
     const { storage, fetchOutput } = this.deps;
     const parts = { storage, fetchOutput, signal: context.signal };
-    const outputs = await collectOutputs(parts, work, work.produced, ownRoute(this.deps, work));
+    let outputs: StoredOutput[];
+    try {
+      outputs = await collectOutputs(parts, work, work.produced, ownRoute(this.deps, work));
+    } catch (error) {
+      if (!(error instanceof NoResultThereError)) throw error;
+      // The job is asked for a fresh address instead.
+      return { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent;
+    }
     return {
       report: { type: 'COLLECTED', outputs: outputs.length } satisfies TaskEvent,
       also: (tx) => noteOutputs(tx, work.id, outputs),
@@ -67,7 +82,10 @@ export class JobProgress {
         return { type: 'PRODUCED', outputs: record.outputs.length } satisfies TaskEvent;
       }
       case 'failed':
-        this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
+        // A refusal of the content, or of the input, is the client's matter, and no error of ours.
+        if (progress.reason === 'upstream') {
+          this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
+        }
         return {
           report: {
             type: 'UPSTREAM_FAILED',

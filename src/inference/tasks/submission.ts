@@ -174,7 +174,9 @@ export class Submission {
         return { report: { type: 'PRODUCED', outputs: record.outputs.length } };
       }
       case 'failed':
-        this.deps.onError(new Error(`the upstream failed: ${submitted.message}`), work.id);
+        if (submitted.reason === 'upstream') {
+          this.deps.onError(new Error(`the upstream failed: ${submitted.message}`), work.id);
+        }
         return {
           report: { type: 'UPSTREAM_FAILED', error_code: codeOfFailure(submitted.reason) },
           also: (tx) => noteError(tx, work.id, submitted.public_message),
@@ -191,7 +193,8 @@ export class Submission {
     more: boolean,
     again: boolean,
   ): Said {
-    this.deps.onError(error, work.id);
+    // What the client asked for wrongly is for the client to know.
+    if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();
       return {

@@ -1,5 +1,4 @@
 /** What a call through Weir costs, beside the same call direct, through nginx and through Portkey. */
-import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSimulator } from '../test/support/simulator.ts';
@@ -8,8 +7,8 @@ import { type Contender, direct, nginx, portkey, weir } from './contenders.ts';
 import { measure } from './load.ts';
 import { findProgram } from './programs.ts';
 import { report, type Series, table } from './report.ts';
+import { writeSection } from './results-file.ts';
 
-const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 const { values } = parseArgs({
@@ -72,7 +71,7 @@ try {
   }
   const books = await ledgerCheck(gateway.weir, simulator.url);
   console.log(books);
-  if (!values['no-write']) writeFileSync(RESULTS, report(series, settings, books));
+  if (!values['no-write']) writeSection('calls', report(series, settings, books));
 } finally {
   await stopAll();
 }

@@ -1,6 +1,6 @@
-import { cpus } from 'node:os';
 import type { Contender } from './contenders.ts';
 import type { Measurement } from './load.ts';
+import { machine } from './results-file.ts';
 
 export interface Series {
   stream: boolean;
@@ -42,7 +42,7 @@ export function table({ stream, rounds }: Series): string {
   });
   const { rps } = figures(rounds.weir);
   return [
-    `## ${stream ? 'Streaming' : 'Not streaming'}`,
+    `### ${stream ? 'Streaming' : 'Not streaming'}`,
     '',
     '| through | answers/s | p50 ms | p99 ms | added p50 / p99 ms | ratio to nginx | errors |',
     '|---|---|---|---|---|---|---|',
@@ -53,15 +53,13 @@ export function table({ stream, rounds }: Series): string {
   ].join('\n');
 }
 
-/** The whole of `bench/RESULTS.md`. */
+/** The section of `bench/RESULTS.md` about calls. */
 export function report(series: Series[], settings: BenchSettings, books: string): string {
-  const [cpu] = cpus();
-  return `# Benchmark
+  return `## Calls
 
-\`bin/bench --rounds ${settings.rounds} --seconds ${settings.seconds} --connections ${settings.connections}\`, ${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores
-(${cpu?.model ?? 'unknown'}), Bun ${Bun.version}. Load generator, contender, simulator and PostgreSQL
-share these cores. Medians of ${settings.rounds} rounds, contenders in turn within every round. Read the
-ratios; absolute figures move with the machine.
+\`bin/bench --rounds ${settings.rounds} --seconds ${settings.seconds} --connections ${settings.connections}\`, ${machine()}.
+Load generator, contender, simulator and PostgreSQL share these cores. Medians of ${settings.rounds} rounds,
+contenders in turn within every round. Read the ratios; absolute figures move with the machine.
 
 Weir runs with everything on: key authentication, rate limit, admission against a budget, and a
 settlement that is committed to its own PostgreSQL (fsync on) before the answer is complete. nginx

@@ -1,0 +1,25 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
+
+/** Replaces what one measurement wrote last time; the others stay as they are. */
+export function writeSection(name: 'calls' | 'tasks', text: string): void {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
+  const before = readFileSync(RESULTS, 'utf8');
+  const section = `${open}\n${text.trim()}\n${close}`;
+  const at = before.indexOf(open);
+  const end = before.indexOf(close);
+  const after =
+    at < 0 || end < at
+      ? `${before.trimEnd()}\n\n${section}\n`
+      : before.slice(0, at) + section + before.slice(end + close.length);
+  writeFileSync(RESULTS, after);
+}
+
+/** On what it was measured. */
+export function machine(): string {
+  const today = new Date().toISOString().slice(0, 10);
+  return `${today}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Bun ${Bun.version}`;
+}

@@ -1,0 +1,16 @@
+declare module 's3rver' {
+  /** What is used of it; the package has no types. */
+  class S3rver {
+    constructor(options: {
+      port: number;
+      address: string;
+      directory: string;
+      silent: boolean;
+      configureBuckets: { name: string; configs: string[] }[];
+    });
+    run(): Promise<unknown>;
+    close(): Promise<void>;
+  }
+
+  export { S3rver as default };
+}

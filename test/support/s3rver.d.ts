@@ -12,5 +12,6 @@ declare module 's3rver' {
     close(): Promise<void>;
   }
 
+  // biome-ignore lint/style/noDefaultExport: it is what the package has.
   export { S3rver as default };
 }

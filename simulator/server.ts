@@ -2,13 +2,14 @@ import { anthropicRoute } from './anthropic/routes.ts';
 import { arkRoute } from './ark/routes.ts';
 import { bflRoute } from './bfl/routes.ts';
 import { controlRoute } from './control.ts';
-import type { Simulator } from './exchange.ts';
+import { answerCall, type Simulator } from './exchange.ts';
 import { falRoute } from './fal/routes.ts';
 import { googleRoute } from './google/routes.ts';
 import { ideogramRoute } from './ideogram/routes.ts';
 import { klingRoute } from './kling/routes.ts';
 import { midjourneyRoute } from './midjourney/routes.ts';
 import { openaiImages } from './openai/images.ts';
+import { azureChat } from './openai/protocol.ts';
 import { openaiRoute } from './openai/routes.ts';
 import { replicateRoute } from './replicate/routes.ts';
 import { runwayRoute } from './runway/routes.ts';
@@ -30,6 +31,7 @@ const ROUTES: [prefix: string, route: Route][] = [
   ],
   ['/openai/v1', openaiRoute],
   ['/anthropic/v1', anthropicRoute],
+  ['/azure/openai/v1/chat/completions', (sim, _, request) => answerCall(sim, azureChat, request)],
   [
     '/azure',
     (sim, _, request) => openaiImages(sim, request, request.headers.get('api-key') ?? undefined),

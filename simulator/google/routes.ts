@@ -1,8 +1,9 @@
-import type { Simulator } from '../exchange.ts';
+import { answerCall, type Simulator } from '../exchange.ts';
 import { accept, admit, bodyOf, jobs, refusedPoll, type Wording } from '../tasks/desk.ts';
 import { serveFile } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, mediaOf } from '../tasks/media.ts';
+import { geminiChat } from './chat.ts';
 
 /** The Gemini API: pictures by generateContent, Veo's videos by long-running operations. */
 const wording: Wording = {
@@ -24,6 +25,8 @@ const wording: Wording = {
 /** What Vertex takes and this API refuses. */
 const REFUSED_PARAMETERS = ['seed', 'fps', 'generateAudio', 'storageUri'];
 const TOKENS_PER_IMAGE = 1_290;
+/** Models with `image` in their names make pictures; all others talk. */
+const WORDS = /^\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const EDGES: Record<string, number> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };
 
 interface Body {
@@ -38,6 +41,11 @@ export async function googleRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
+  const [, talker = '', method] = WORDS.exec(path) ?? [];
+  if (method && !talker.includes('image')) {
+    const chat = geminiChat(decodeURIComponent(talker), method === 'streamGenerateContent');
+    return answerCall(sim, chat, request);
+  }
   const account = admit(sim, request.headers.get('x-goog-api-key'), wording);
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);

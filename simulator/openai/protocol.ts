@@ -59,3 +59,14 @@ export function openaiHeaders(request_id: string, elapsed_ms: number): Record<st
     'x-ratelimit-reset-requests': '6ms',
   };
 }
+
+/** The same at Azure, with the key in a header of its own (Azure OpenAI docs: v1 API). */
+export const azureChat: Protocol<ChatQuestion> = {
+  ...openaiChat,
+  name: 'azure-openai',
+  keyIn(headers) {
+    const key = headers.get('api-key');
+    if (!key) throw missingKey();
+    return key;
+  },
+};

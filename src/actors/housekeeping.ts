@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
+import { forgetResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
@@ -7,6 +8,10 @@ const SWEEP_MS = 60_000;
 export const KEEP_EFFECTS_MS = 24 * 3_600_000;
 /** How long a create can be repeated with its idempotency key. */
 export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
+
+/** How long a response can be come back to (OpenAI docs: 30 days). */
+const KEEP_RESPONSES_DAYS = 30;
+const RESPONSES_A_SWEEP = 5_000;
 
 export interface HousekeepingDeps {
   sql: Sql;
@@ -40,5 +45,6 @@ export class Housekeeping {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldRequests(sql, KEEP_REQUESTS_MS);
+    await forgetResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
   }
 }

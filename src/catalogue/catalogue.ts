@@ -1,13 +1,13 @@
-import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import type { GenerationContract } from './contracts/contract.ts';
 import { contractOf, offersOf } from './contracts/families.ts';
 import type { GenerationScene } from './contracts/inputs.ts';
 import {
   type ChatFamily,
-  CLIENT_PROTOCOLS,
   type GenerationFamily,
   isChatFamily,
   sceneOf,
+  VENDOR_PROTOCOLS,
 } from './families.ts';
 import { type GenerationPrice, generationPrice } from './generation-price.ts';
 import { type TokenPrice, tokenPrice } from './price.ts';
@@ -23,7 +23,7 @@ interface PublicModel {
   readonly declaration: ModelDeclaration;
 }
 
-/** A model that talks, and which protocol its family speaks. */
+/** A model that talks, and the protocol of its vendor. */
 export interface ChatModel extends PublicModel {
   readonly kind: 'chat';
   readonly family: ChatFamily;
@@ -31,7 +31,7 @@ export interface ChatModel extends PublicModel {
   readonly context_window: number;
   readonly max_output_tokens: number;
   readonly price: TokenPrice;
-  readonly protocol: ProtocolName;
+  readonly protocol: ClientProtocol;
 }
 
 /** A model that makes images, videos or music. */
@@ -79,7 +79,7 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
     context_window: declaration.context_window ?? DEFAULT_CONTEXT_WINDOW,
     max_output_tokens: declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     price: tokenPrice(declaration.price),
-    protocol: CLIENT_PROTOCOLS[family],
+    protocol: VENDOR_PROTOCOLS[family],
   };
 }
 

@@ -1,8 +1,12 @@
-import type { ChannelProtocol, ProtocolName } from '../upstreams/protocol-names.ts';
+import {
+  CHAT_PROTOCOLS,
+  type ChannelProtocol,
+  type ClientProtocol,
+} from '../upstreams/protocol-names.ts';
 import type { GenerationScene } from './contracts/inputs.ts';
 
-/** Chat families: a family's models share one contract and one client protocol. */
-export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages'] as const;
+/** Chat families: a family's models share one contract and one protocol of their vendor. */
+export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
 export type ChatFamily = (typeof CHAT_FAMILIES)[number];
 
 export const IMAGE_FAMILIES = [
@@ -39,16 +43,18 @@ export const FAMILIES: readonly Family[] = [
   ...MUSIC_FAMILIES,
 ];
 
-/** The client protocol of a chat family, which is also what its channels speak. */
-export const CLIENT_PROTOCOLS: Record<ChatFamily, ProtocolName> = {
+/** The protocol of a chat family's vendor, in which nothing is lost. */
+export const VENDOR_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
   'openai-chat': 'openai',
   'anthropic-messages': 'anthropic',
+  'gemini-chat': 'gemini',
 };
 
 /** Protocols that can serve a family: a channel of another one would be public and never served. */
 export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
-  'openai-chat': ['openai'],
-  'anthropic-messages': ['anthropic'],
+  'openai-chat': CHAT_PROTOCOLS,
+  'anthropic-messages': ['anthropic', 'openai', 'azure-openai', 'gemini'],
+  'gemini-chat': ['gemini', 'openai', 'azure-openai', 'anthropic'],
   'token-priced-image': ['openai-images', 'azure-images', 'fal', 'replicate'],
   'classic-image': ['openai-images', 'azure-images'],
   'gemini-image': ['gemini', 'fal', 'replicate'],

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
-import { CHAT_PROTOCOLS, GENERATION_PROTOCOL_NAMES } from '../upstreams/protocol-names.ts';
+import { CHANNEL_PROTOCOLS } from '../upstreams/protocol-names.ts';
 
 /** A day in milliseconds is more than any upstream call takes, and less than a timer can hold. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
@@ -12,7 +12,7 @@ const ChannelSchema = Type.Object(
       description: 'Name of the channel: lower case, digits, - and _. Never shown to clients.',
     }),
     protocol: Type.Union(
-      [...CHAT_PROTOCOLS, ...GENERATION_PROTOCOL_NAMES].map((name) => Type.Literal(name)),
+      CHANNEL_PROTOCOLS.map((name) => Type.Literal(name)),
       { description: 'What the upstream speaks.' },
     ),
     base_url: Type.String({

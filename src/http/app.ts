@@ -5,6 +5,7 @@ import { chatCompletions } from './chat/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
+import { geminiModels } from './gemini/route.ts';
 import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
@@ -15,10 +16,19 @@ import {
   rotateWebhookSecret,
   type WebhookRouteDeps,
 } from './management/webhooks.ts';
+import { countMessageTokens } from './messages/count-tokens.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
 import { createMusic } from './music/route.ts';
+import {
+  cancelResponse,
+  createResponse,
+  getResponse,
+  listInputItems,
+  type ResponsesDeps,
+  removeResponse,
+} from './responses/route.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { createVideo } from './videos/route.ts';
@@ -26,9 +36,12 @@ import { createVideo } from './videos/route.ts';
 export interface AppDeps
   extends InferenceRouteDeps,
     ManagementDeps,
+    Omit<ResponsesDeps, 'responses'>,
     FileRouteDeps,
     WebhookRouteDeps {
   orm: Orm;
+  /** Where responses are kept; absent where none are. */
+  responses?: ResponsesDeps['responses'];
   /** Tasks and their files; absent where nothing is generated. */
   generation?: GenerationRouteDeps['generation'];
   /** True while requests can be served. */
@@ -47,7 +60,7 @@ const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 /** Bun's default of 10 s would cut quiet answers; 255 s is the most it takes. */
 const IDLE_TIMEOUT_S = 255;
 
-type Method = 'GET' | 'POST' | 'PATCH';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 interface Route {
   path: string;
@@ -68,6 +81,13 @@ function routes(deps: AppDeps): Route[] {
     openai('/metrics', { GET: metrics(deps.metrics) }),
     openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
     { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
+    {
+      path: '/v1/messages/count_tokens',
+      family: 'native',
+      methods: { POST: countMessageTokens(deps) },
+    },
+    { path: '/v1beta/models/*', family: 'gemini', methods: { POST: geminiModels(deps) } },
+    ...responseRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
@@ -93,6 +113,16 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/images/generations/:id', { GET: image }],
     ['/v1/images/:id', { GET: image }],
     ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],
+  ];
+}
+
+function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
+  const deps: ResponsesDeps = { ...app, responses: app.responses ?? nothingIsGenerated };
+  return [
+    ['/v1/responses', { POST: createResponse(deps) }],
+    ['/v1/responses/:id', { GET: getResponse(deps), DELETE: removeResponse(deps) }],
+    ['/v1/responses/:id/cancel', { POST: cancelResponse(deps) }],
+    ['/v1/responses/:id/input_items', { GET: listInputItems(deps) }],
   ];
 }
 

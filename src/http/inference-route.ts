@@ -1,8 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Validator } from '../errors/validate.ts';
+import type { Caller } from '../inference/call.ts';
 import type { Inference } from '../inference/inference.ts';
-import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import type { KeyRing } from './auth/key-ring.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
@@ -19,13 +20,26 @@ export interface InferenceRouteDeps {
   inference: () => InferencePort;
 }
 
+export interface Prepared {
+  readonly body: Record<string, unknown>;
+  readonly body_text: string;
+  readonly keep?: (answer: object) => Promise<void>;
+}
+
 /** What differs between the routes that lead into the life of a call (design 5). */
 export interface InferenceRoute<Schema extends TSchema> {
-  protocol: ProtocolName;
+  protocol: ClientProtocol;
   allowXApiKey: boolean;
   validate: Validator<Schema>;
   /** Rules that a schema cannot say, before validation. Throws WeirError. */
   precheck?: (context: RequestContext, body: Record<string, unknown>) => void;
+  /** What is known only now: the call's body as it goes on, and who keeps its answer. */
+  prepare?: (
+    context: RequestContext,
+    body: Record<string, unknown>,
+    key: Caller,
+    body_text: string,
+  ) => Promise<Prepared>;
   /** Request headers that the protocol carries on. */
   headers?: (request: Request) => Record<string, string>;
 }
@@ -42,10 +56,15 @@ export function inferenceRoute<Schema extends TSchema>(
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     route.precheck?.(context, value);
     route.validate(value);
+    const prepared: Prepared = (await route.prepare?.(context, value, key, text)) ?? {
+      body: value,
+      body_text: text,
+    };
+    const { body } = prepared;
     const inference = deps.inference();
     const model = resolveModel(
       deps.catalogue(),
-      String(value['model']),
+      String(body['model']),
       key,
       route.protocol,
       (each, caller) => inference.isCallable(each, caller),
@@ -57,9 +76,8 @@ export function inferenceRoute<Schema extends TSchema>(
       request_id: uuid,
       key,
       model,
-      body: value,
-      body_text: text,
-      stream: value['stream'] === true,
+      ...prepared,
+      stream: body['stream'] === true,
       headers: route.headers?.(request) ?? {},
       signal: request.signal,
     });

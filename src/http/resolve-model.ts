@@ -9,11 +9,13 @@ import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { suggestModels } from '../catalogue/suggest.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Caller } from '../inference/call.ts';
-import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 
-const CHAT_ROUTES: Record<ProtocolName, string> = {
+const CHAT_ROUTES: Record<ClientProtocol, string> = {
   openai: '/v1/chat/completions',
   anthropic: '/v1/messages',
+  responses: '/v1/responses',
+  gemini: '/v1beta/models',
 };
 const GENERATION_ROUTES: Record<GenerationScene, string> = {
   image: '/v1/images/generations',
@@ -28,11 +30,10 @@ export function resolveModel(
   catalogue: Catalogue,
   name: string,
   key: Caller,
-  protocol: ProtocolName,
+  protocol: ClientProtocol,
   isCallable: IsCallable,
 ): ChatModel {
-  const isServedHere = (model: CatalogueModel): model is ChatModel =>
-    model.kind === 'chat' && model.protocol === protocol;
+  const isServedHere = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
   return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isServedHere, isCallable);
 }
 

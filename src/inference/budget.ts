@@ -2,6 +2,7 @@ import type { Ask } from '../actors/waiting-room.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import { maxPriceOf, outputTokensFor, priceOf, type TokenPrice } from '../catalogue/price.ts';
 import type { TokenUsage } from '../upstreams/contract.ts';
+import { isObject } from '../upstreams/http.ts';
 import { inputTokensAtMost, inputTokensCounted } from './tokens.ts';
 
 /** A stream begins with money for this many output tokens and asks for more as it goes on. */
@@ -25,7 +26,7 @@ export class Budget {
     // Writing to the vendor's cache costs more than reading, and only happens when asked for.
     this.price = body_text.includes('"cache_control"') ? price : { ...price, cache_write: 0 };
     this.choices = positive(body['n']) ?? 1;
-    const asked = positive(body['max_completion_tokens']) ?? positive(body['max_tokens']);
+    const asked = askedOutput(body);
     this.max_output_tokens =
       Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
     this.inputAtMost = inputTokensAtMost(body);
@@ -73,6 +74,17 @@ export class Budget {
 /** The price of a call as the catalogue has it. */
 export function charge(model: ChatModel, usage: TokenUsage): number {
   return priceOf(usage, model.price);
+}
+
+/** The longest answer that a client asks for, in whichever protocol. */
+function askedOutput(body: Readonly<Record<string, unknown>>): number | undefined {
+  const config = body['generationConfig'];
+  return (
+    positive(body['max_completion_tokens']) ??
+    positive(body['max_tokens']) ??
+    positive(body['max_output_tokens']) ??
+    (isObject(config) ? positive(config['maxOutputTokens']) : undefined)
+  );
 }
 
 function positive(value: unknown): number | undefined {

@@ -2,7 +2,7 @@ import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
-import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import { charge } from './budget.ts';
 import { countTokens } from './tokens.ts';
 
@@ -16,7 +16,7 @@ export interface Caller {
 
 /** A validated call of a client, on its way through reserve → route → call → settle. */
 export interface InferenceCall {
-  readonly protocol: ProtocolName;
+  readonly protocol: ClientProtocol;
   /** UUID; also the billing transaction of the call. */
   readonly request_id: string;
   readonly key: Caller;
@@ -28,9 +28,16 @@ export interface InferenceCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
+  /** Keeps a whole answer, after its charge and before its last byte. */
+  readonly keep?: (answer: object) => Promise<void>;
 }
 
-const ANSWER_PREFIX: Record<ProtocolName, string> = { openai: 'chatcmpl-', anthropic: 'msg_' };
+const ANSWER_PREFIX: Record<ClientProtocol, string> = {
+  openai: 'chatcmpl-',
+  anthropic: 'msg_',
+  responses: 'resp_',
+  gemini: '',
+};
 
 /** The same call as one channel sees it. */
 export function upstreamCall(
@@ -52,6 +59,7 @@ export function upstreamCall(
     answer_id: ANSWER_PREFIX[call.protocol] + call.request_id.replaceAll('-', ''),
     body_text: call.body_text,
     body: call.body,
+    model_max_output_tokens: call.model.max_output_tokens,
     headers: call.headers,
     signal,
     ...(max_output_tokens === undefined ? {} : { max_output_tokens }),

@@ -1,13 +1,13 @@
-import type { ChannelPermit } from '../actors/channel.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
 import type { Channels } from '../actors/channels.ts';
 import type { Quotas } from '../actors/quotas.ts';
 import type { Reservation, Settlement } from '../actors/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
-import { anthropicProtocol } from '../upstreams/anthropic.ts';
+import { protocolFor, writtenFor } from '../upstreams/chat-protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { openaiProtocol } from '../upstreams/openai.ts';
-import type { ProtocolName } from '../upstreams/protocol-names.ts';
+import { isChatProtocol } from '../upstreams/protocol-names.ts';
+import { readRequest, refusalOf } from '../upstreams/translation/translate.ts';
 import { Budget } from './budget.ts';
 import {
   type Caller,
@@ -18,11 +18,6 @@ import {
 } from './call.ts';
 import { withFailover } from './route.ts';
 import { type OpenStream, StreamRun } from './stream.ts';
-
-const PROTOCOLS: Record<ProtocolName, UpstreamProtocol> = {
-  openai: openaiProtocol,
-  anthropic: anthropicProtocol,
-};
 
 const MAX_ALTERNATIVES = 3;
 
@@ -72,13 +67,13 @@ export class Inference {
     reservation: Reservation,
     clamp: number | undefined,
   ): Promise<Response> {
-    const protocol = PROTOCOLS[call.protocol];
-    const { answer, permit } = await this.onSomeChannel(call, async (permit) => ({
+    const { answer, permit } = await this.onSomeChannel(call, async (permit, protocol) => ({
       permit,
       answer: await protocol.complete(upstreamCall(call, permit.channel, call.signal, clamp)),
     }));
     permit.succeeded();
     await this.settleAnswer(call, permit, reservation, budget, answer);
+    await call.keep?.(JSON.parse(answer.body_text));
     return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
   }
 
@@ -102,22 +97,20 @@ export class Inference {
     reservation: Reservation,
     clamp: number | undefined,
   ): Promise<Response> {
-    const protocol = PROTOCOLS[call.protocol];
     const abort = new AbortController();
     const leave = () => abort.abort(call.signal.reason);
     call.signal.addEventListener('abort', leave, { once: true });
     if (call.signal.aborted) leave();
-    const open = await this.onSomeChannel(call, async (permit): Promise<OpenStream> => {
+    const open = await this.onSomeChannel(call, async (permit, protocol): Promise<OpenStream> => {
       const attempt = upstreamCall(call, permit.channel, abort.signal, clamp);
       const stream = await protocol.stream(attempt);
       const iterator = stream.events[Symbol.asyncIterator]();
       // Until its first event a stream may still move to another channel (P7).
       const { done, value } = await iterator.next();
-      return { stream, iterator, permit, first: done ? [] : value };
+      return { protocol, stream, iterator, permit, first: done ? [] : value };
     });
     const run = new StreamRun({
       call,
-      protocol,
       open,
       reservation,
       budget,
@@ -131,12 +124,35 @@ export class Inference {
 
   private onSomeChannel<Result>(
     call: InferenceCall,
-    attempt: (permit: ChannelPermit) => Promise<Result>,
+    attempt: (permit: ChannelPermit, protocol: UpstreamProtocol) => Promise<Result>,
   ): Promise<Result> {
-    const channels = this.deps.channels
-      .serving(call.model.id)
-      .filter((channel) => channel.config.protocol === call.protocol);
-    return withFailover(channels, this.deps, attempt);
+    return withFailover(this.channelsFor(call), this.deps, (permit) => {
+      const { protocol: spoken } = permit.channel.config;
+      if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);
+      return attempt(permit, protocolFor(call.protocol, spoken));
+    });
+  }
+
+  /**
+   * The channels that can say all of a call. Throws WeirError (400) naming the parameter if none of
+   * the model's channels can.
+   */
+  private channelsFor(call: InferenceCall): readonly ChannelActor[] {
+    const serving = this.deps.channels.serving(call.model.id);
+    const isNative = ({ config }: ChannelActor) =>
+      isChatProtocol(config.protocol) && writtenFor(config.protocol) === call.protocol;
+    if (serving.every(isNative)) return serving;
+    const { uses } = readRequest(call.protocol, call.body);
+    let refusal: WeirError | undefined;
+    const able = serving.filter((channel) => {
+      const { protocol } = channel.config;
+      if (!isChatProtocol(protocol)) return false;
+      const cannot = isNative(channel) ? undefined : refusalOf(uses, writtenFor(protocol));
+      refusal ??= cannot;
+      return !cannot;
+    });
+    if (able.length === 0 && refusal) throw refusal;
+    return able;
   }
 
   /** A refusal for want of channels names models of the same scene that would work (spec: Errors). */
@@ -149,7 +165,6 @@ export class Inference {
           model.kind === 'chat' &&
           model.id !== call.model.id &&
           model.category === call.model.category &&
-          model.protocol === call.protocol &&
           this.isCallable(model, call.key),
       )
       .slice(0, MAX_ALTERNATIVES)

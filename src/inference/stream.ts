@@ -27,6 +27,7 @@ type Client = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
 
 /** A stream that an upstream began to answer, with its first events already read. */
 export interface OpenStream {
+  readonly protocol: UpstreamProtocol;
   readonly stream: UpstreamStream;
   readonly iterator: AsyncIterator<StreamEvent[]>;
   readonly first: StreamEvent[];
@@ -35,7 +36,6 @@ export interface OpenStream {
 
 interface StreamDeps {
   call: InferenceCall;
-  protocol: UpstreamProtocol;
   open: OpenStream;
   reservation: Reservation;
   budget: Budget;
@@ -166,6 +166,8 @@ export class StreamRun {
     else permit.succeeded();
     try {
       await this.settle(this.cutShort ? 'partial' : 'completed');
+      const { call, open } = this.deps;
+      if (call.keep && open.stream.answer) await call.keep(open.stream.answer());
       this.end(client, this.held);
     } catch (error) {
       // No answer is complete without its charge (P4).
@@ -214,7 +216,7 @@ export class StreamRun {
         : { id: 'upstream_error' as const, message: 'The answer broke off.' };
     const { type, nativeType } = ERRORS[id];
     const said = { type, native_type: nativeType, code: publicCode(id), message };
-    return this.deps.protocol.errorEvent(said);
+    return this.deps.open.protocol.errorEvent(said);
   }
 
   /** P8: the upstream is stopped at once; what was produced is charged, the rest released. */

@@ -48,10 +48,14 @@ interface Input {
   fileBytes: number;
 }
 
-/** What a body asks a model to read, in either chat dialect. */
+/** What a body asks a model to read, in any chat dialect. */
 function inputOf(body: Readonly<Record<string, unknown>>): Input {
   const input: Input = { text: [], messages: 0, images: 0, fileBytes: 0 };
   readContent(body['system'], input);
+  readContent(body['instructions'], input);
+  readItems(body['input'], input);
+  readItems(body['contents'], input);
+  readContent(partsOf(body['systemInstruction']), input);
   const { messages, tools, functions } = body;
   if (Array.isArray(messages)) {
     for (const message of messages) {
@@ -63,10 +67,29 @@ function inputOf(body: Readonly<Record<string, unknown>>): Input {
         input.text.push(JSON.stringify(message['tool_calls']));
     }
   }
-  for (const declared of [tools, functions, body['response_format'], body['output_config']]) {
+  const formats = [body['response_format'], body['output_config'], body['text']];
+  for (const declared of [tools, functions, ...formats, body['generationConfig']]) {
     if (declared !== undefined) input.text.push(JSON.stringify(declared));
   }
   return input;
+}
+
+/** Items of responses, contents of Gemini: each a message, or as good as one. */
+function readItems(items: unknown, input: Input): void {
+  if (typeof items === 'string') input.messages += 1;
+  readContent(typeof items === 'string' ? items : undefined, input);
+  if (!Array.isArray(items)) return;
+  for (const item of items) {
+    input.messages += 1;
+    if (!isObject(item)) continue;
+    const content = item['content'] ?? item['parts'];
+    if (content === undefined) input.text.push(JSON.stringify(item));
+    else readContent(content, input);
+  }
+}
+
+function partsOf(content: unknown): unknown {
+  return isObject(content) ? content['parts'] : undefined;
 }
 
 function readContent(content: unknown, input: Input): void {
@@ -76,15 +99,19 @@ function readContent(content: unknown, input: Input): void {
     if (!isObject(part)) continue;
     switch (part['type']) {
       case 'text':
+      case 'input_text':
+      case 'output_text':
       case 'refusal':
         if (typeof part['text'] === 'string') input.text.push(part['text']);
         break;
       case 'image':
       case 'image_url':
+      case 'input_image':
         input.images += 1;
         break;
       case 'input_audio':
       case 'file':
+      case 'input_file':
       case 'document':
         input.fileBytes += JSON.stringify(part).length;
         break;
@@ -92,9 +119,21 @@ function readContent(content: unknown, input: Input): void {
         readContent(part['content'], input);
         break;
       default:
-        input.text.push(JSON.stringify(part));
+        readUntyped(part, input);
     }
   }
+}
+
+/** Parts of Gemini have no type, but a member. */
+function readUntyped(part: Readonly<Record<string, unknown>>, input: Input): void {
+  const data = part['inlineData'] ?? part['inline_data'];
+  if (!isObject(data)) {
+    input.text.push(typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part));
+    return;
+  }
+  const kind = String(data['mimeType'] ?? data['mime_type']);
+  if (kind.startsWith('image/')) input.images += 1;
+  else input.fileBytes += JSON.stringify(data).length;
 }
 
 function besidesText({ messages, images, fileBytes }: Input): number {

@@ -57,6 +57,7 @@ export async function startWeir(
       rateLimit: new RateLimit(installation.roles, redis),
       catalogue: () => installation.catalogue,
       inference: () => actors.inference,
+      responses: () => databases.requests.sql,
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       files: generation.files,
       isReady: () => actors.replica.isAlive(),

@@ -3,7 +3,7 @@
  * `UpstreamProtocol`; nothing above this floor knows a provider's wire format.
  */
 
-import type { ChannelProtocol, ProtocolName } from './protocol-names.ts';
+import type { ChannelProtocol, ChatProtocol } from './protocol-names.ts';
 
 /** Where a channel's calls go. The key is a secret: never logged, never in an error. */
 export interface UpstreamTarget {
@@ -91,6 +91,8 @@ export interface UpstreamCall {
   readonly body: Readonly<Record<string, unknown>>;
   /** The answer must not be longer: what the hold covers. undefined = as the client asked. */
   readonly max_output_tokens?: number;
+  /** The most that the model can answer, for protocols that want a bound. */
+  readonly model_max_output_tokens: number;
   /** Request headers of the client that its protocol carries on, lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves or the call's deadline passes. */
@@ -119,6 +121,8 @@ export interface UpstreamStream {
   readonly inputUsage: () => TokenUsage | null;
   /** The events that end a started answer cleanly when no more can be paid. */
   readonly cutShort: (usage: TokenUsage) => string;
+  /** The answer by now, as its protocol has it whole; only where it was put together here. */
+  readonly answer?: () => object;
 }
 
 /**
@@ -126,7 +130,7 @@ export interface UpstreamStream {
  * the signal's reason when it was aborted.
  */
 export interface UpstreamProtocol {
-  readonly name: ProtocolName;
+  readonly name: ChatProtocol;
   complete(call: UpstreamCall): Promise<UpstreamAnswer>;
   /** Resolves once the upstream has accepted the call and began to answer. */
   stream(call: UpstreamCall): Promise<UpstreamStream>;

@@ -4,34 +4,44 @@ import { isObject } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
 import { producedBy, usageOf } from './openai-answer.ts';
 import { ChatStream, DONE } from './openai-stream.ts';
+import type { ChatProtocol } from './protocol-names.ts';
 import { publish } from './publish.ts';
 import { commonEdits, requestAnswer, requestStream, type UpstreamRequest } from './request.ts';
 
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
-export const openaiProtocol: UpstreamProtocol = {
-  name: 'openai',
+export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
 
-  async complete(call) {
-    const { text, answer } = await requestAnswer(call, requestOf(call));
-    const { choices } = answer;
-    if (!Array.isArray(choices) || choices.length === 0) {
-      throw new RetryableUpstreamError('malformed', 'an answer without choices');
-    }
-    return {
-      body_text: publish(text, answer, call),
-      usage: usageOf(answer['usage']),
-      produced: () => producedBy(choices, 'message'),
-    };
-  },
+/** The same at Azure: `base_url` ends in `/openai/v1` (Azure OpenAI docs: v1 API). */
+export const azureOpenaiProtocol = chatProtocol('azure-openai', (key) => ({ 'api-key': key }));
 
-  stream: (call) => requestStream(call, requestOf(call), new ChatStream(call)),
+type Credentials = (api_key: string) => Record<string, string>;
 
-  errorEvent({ type, code, message }) {
-    return `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n${DONE}`;
-  },
-};
+function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
+  return {
+    name,
 
-function requestOf(call: UpstreamCall): UpstreamRequest {
+    async complete(call) {
+      const { text, answer } = await requestAnswer(call, requestOf(call, credentials));
+      const { choices } = answer;
+      if (!Array.isArray(choices) || choices.length === 0) {
+        throw new RetryableUpstreamError('malformed', 'an answer without choices');
+      }
+      return {
+        body_text: publish(text, answer, call),
+        usage: usageOf(answer['usage']),
+        produced: () => producedBy(choices, 'message'),
+      };
+    },
+
+    stream: (call) => requestStream(call, requestOf(call, credentials), new ChatStream(call)),
+
+    errorEvent({ type, code, message }) {
+      return `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n${DONE}`;
+    },
+  };
+}
+
+function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamRequest {
   const { body } = call;
   const edits: Record<string, Edit> = commonEdits(call);
   if (body['stream'] === true) {
@@ -43,7 +53,7 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   limitOutput(call, edits);
   return {
     path: '/chat/completions',
-    headers: { authorization: `Bearer ${call.target.api_key}` },
+    headers: credentials(call.target.api_key),
     edits,
   };
 }

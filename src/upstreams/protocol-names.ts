@@ -1,5 +1,8 @@
-/** What the upstreams of chat families speak. */
-export const CHAT_PROTOCOLS = ['openai', 'anthropic'] as const;
+/** What the clients of the chat routes speak. */
+export const CLIENT_PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
+
+/** What the upstreams of chat models speak. */
+export const CHAT_PROTOCOLS = ['openai', 'azure-openai', 'anthropic', 'gemini'] as const;
 
 /** What the providers of images, videos and music speak: one file of `generation/` each. */
 export const GENERATION_PROTOCOL_NAMES = [
@@ -20,7 +23,16 @@ export const GENERATION_PROTOCOL_NAMES = [
   'replicate',
 ] as const;
 
-export type ProtocolName = (typeof CHAT_PROTOCOLS)[number];
+export type ClientProtocol = (typeof CLIENT_PROTOCOLS)[number];
+export type ChatProtocol = (typeof CHAT_PROTOCOLS)[number];
 export type GenerationProtocolName = (typeof GENERATION_PROTOCOL_NAMES)[number];
 /** What a channel can speak. */
-export type ChannelProtocol = ProtocolName | GenerationProtocolName;
+export type ChannelProtocol = ChatProtocol | GenerationProtocolName;
+
+export const CHANNEL_PROTOCOLS: readonly ChannelProtocol[] = [
+  ...new Set<ChannelProtocol>([...CHAT_PROTOCOLS, ...GENERATION_PROTOCOL_NAMES]),
+];
+
+export function isChatProtocol(name: ChannelProtocol): name is ChatProtocol {
+  return CHAT_PROTOCOLS.some((each) => each === name);
+}

@@ -18,9 +18,9 @@ function flat(price: unknown): number | undefined {
 }
 
 describe('the chat models of the catalogue', () => {
-  test('are of both vendors', () => {
+  test('are of three vendors', () => {
     expect(new Set(models.map(({ owned_by }) => owned_by))).toEqual(
-      new Set(['openai', 'anthropic']),
+      new Set(['openai', 'anthropic', 'google']),
     );
   });
 

@@ -12,6 +12,7 @@ const call = {
   answer_id: 'answer',
   body_text: '{}',
   body: {},
+  model_max_output_tokens: 1_000,
   headers: {},
   signal: new AbortController().signal,
 } satisfies UpstreamCall;

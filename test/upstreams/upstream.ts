@@ -69,6 +69,7 @@ export function callOf(
     answer_id: 'answer-of-weir',
     body_text,
     body: JSON.parse(body_text),
+    model_max_output_tokens: 1_000,
     headers: {},
     signal: new AbortController().signal,
     ...changes,

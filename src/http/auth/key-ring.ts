@@ -49,7 +49,7 @@ export class KeyRing {
 
   /** The key of an inference request: Bearer, or `x-api-key` on the native routes. */
   async authenticate(request: Request, allowXApiKey: boolean): Promise<KeyRecord> {
-    const secret = bearer(request) ?? (allowXApiKey ? request.headers.get('x-api-key') : null);
+    const secret = bearer(request) ?? (allowXApiKey ? vendorKey(request.headers) : null);
     if (!secret) throw missing('sk-');
     if (/^(mt|op)-/.test(secret)) {
       throw new WeirError('invalid_api_key', 'A management token cannot be used for inference.', {
@@ -152,4 +152,9 @@ function checkUsable(record: KeyRecord, now: number): void {
       hint: 'Set its status to active with the management API.',
     });
   }
+}
+
+/** Where the SDKs of the native routes put the key: Anthropic's, and Google's. */
+function vendorKey(headers: Headers): string | null {
+  return headers.get('x-api-key') ?? headers.get('x-goog-api-key');
 }

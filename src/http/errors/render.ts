@@ -1,8 +1,8 @@
 import { publicCode } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 
-/** Which of the two envelopes a route's clients read (spec: Errors). */
-export type ErrorFamily = 'openai' | 'native';
+/** Which envelope a route's clients read (spec: Errors). */
+export type ErrorFamily = 'openai' | 'native' | 'gemini';
 
 /** The name of a parameter may come from the client: it is not echoed at any length. */
 const MAX_PARAM_CHARS = 200;
@@ -22,8 +22,40 @@ export function renderError(error: unknown, family: ErrorFamily, requestId: stri
   };
   const { retry_after } = known.details;
   if (retry_after !== undefined) headers['retry-after'] = String(retry_after);
-  const body = family === 'openai' ? openaiBody(known) : nativeBody(known, requestId);
+  const body = BODIES[family](known, requestId);
   return new Response(JSON.stringify(body), { status: known.entry.status, headers });
+}
+
+const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => object> = {
+  openai: openaiBody,
+  native: nativeBody,
+  gemini: geminiBody,
+};
+
+/** What Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
+const GOOGLE_STATUSES: Record<number, string> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'RESOURCE_EXHAUSTED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+function geminiBody(error: WeirError, request_id: string): object {
+  const { status } = error.entry;
+  const reason = publicCode(error.id);
+  const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, request_id };
+  return {
+    error: {
+      code: status,
+      message: error.message,
+      status: GOOGLE_STATUSES[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
+      details: [{ ...info, ...details(error) }],
+    },
+  };
 }
 
 function openaiBody(error: WeirError): object {

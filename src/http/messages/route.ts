@@ -10,20 +10,30 @@ const FOREIGN_ROLES = ['system', 'developer', 'tool'];
 
 const validate = validator(MessagesRequestSchema);
 
+function validateBody(value: Record<string, unknown>) {
+  const body = validate(value);
+  requireImageSources(body.messages);
+  return body;
+}
+
+function precheck(context: RequestContext, body: Record<string, unknown>): void {
+  requireVersion(context);
+  refuseForeignRoles(body);
+}
+
+/** What every body of messages must be. Throws WeirError (400) naming the parameter. */
+export function checkMessages(context: RequestContext, body: Record<string, unknown>): void {
+  precheck(context, body);
+  validateBody(body);
+}
+
 /** `POST /v1/messages` (spec: Messages). */
 export function messages(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'anthropic',
     allowXApiKey: true,
-    validate: (value) => {
-      const body = validate(value);
-      requireImageSources(body.messages);
-      return body;
-    },
-    precheck: (context, body) => {
-      requireVersion(context);
-      refuseForeignRoles(body);
-    },
+    validate: validateBody,
+    precheck,
     headers: (request) => {
       const version = vendorHeader(request, 'version');
       const beta = vendorHeader(request, 'beta');

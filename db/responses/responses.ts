@@ -1,0 +1,53 @@
+import type { Sql } from 'postgres';
+
+export interface StoredResponse {
+  /** The answer as it was given. */
+  readonly body: Record<string, unknown>;
+  /** All items that the model was asked with. */
+  readonly input: unknown[];
+}
+
+/** Keeps an answer; of a repeated id the first one stays. */
+export async function storeResponse(
+  sql: Sql,
+  id: string,
+  organization_id: string,
+  { body, input }: StoredResponse,
+): Promise<void> {
+  await sql`
+    insert into stored_response (id, organization_id, body, input)
+    values (${id}, ${organization_id}, ${sql.json(body as never)}, ${sql.json(input as never)})
+    on conflict (id) do nothing`;
+}
+
+/** Another organization's response is none (P6). */
+export async function findResponse(
+  sql: Sql,
+  id: string,
+  organization_id: string,
+): Promise<StoredResponse | undefined> {
+  const [row] = await sql<StoredResponse[]>`
+    select body, input from stored_response
+    where id = ${id} and organization_id = ${organization_id}`;
+  return row;
+}
+
+/** True if there was one. */
+export async function deleteResponse(
+  sql: Sql,
+  id: string,
+  organization_id: string,
+): Promise<boolean> {
+  const { count } = await sql`
+    delete from stored_response where id = ${id} and organization_id = ${organization_id}`;
+  return count > 0;
+}
+
+/** Forgets what is older, at most so many at once; the number that went. */
+export async function forgetResponses(sql: Sql, days: number, most: number): Promise<number> {
+  const { count } = await sql`
+    delete from stored_response where id in (
+      select id from stored_response where created_at < now() - make_interval(days => ${days})
+      limit ${most})`;
+  return count;
+}

@@ -1,0 +1,266 @@
+/** Gemini's generateContent for words (Gemini API docs: generateContent, streamGenerateContent). */
+import type { Answer, Question } from '../shared/answer.ts';
+import type { Emission } from '../shared/event-stream.ts';
+import { isObject, type JsonObject } from '../shared/json.ts';
+import { type Protocol, ProviderError, type Reply } from '../shared/protocol.ts';
+import { hashText } from '../shared/random.ts';
+import { PromptMeter, tokensOf } from '../shared/tokens.ts';
+
+const CONTEXT_TOKENS = 1_048_576;
+const MAX_BODY_BYTES = 100_000_000;
+const INVALID = 'INVALID_ARGUMENT';
+const MEMBERS = [
+  ...['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'],
+  ...['safetySettings', 'cachedContent', 'labels'],
+];
+const MAX_STOP_SEQUENCES = 5;
+
+const STATUSES: Record<number, string> = {
+  400: INVALID,
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+};
+
+function refusal(status: number, message: string, retry_after?: number): ProviderError {
+  return new ProviderError(
+    status,
+    STATUSES[status] ?? 'INTERNAL',
+    message,
+    null,
+    null,
+    retry_after,
+  );
+}
+
+const invalid = (message: string) => refusal(400, message);
+
+/** The path names the model and the method. */
+export function geminiChat(model: string, stream: boolean): Protocol<Question> {
+  return {
+    name: 'gemini',
+    context_tokens: CONTEXT_TOKENS,
+    max_body_bytes: MAX_BODY_BYTES,
+    keyIn(headers) {
+      const key = headers.get('x-goog-api-key');
+      if (key) return key;
+      throw refusal(403, "Method doesn't allow unregistered callers.");
+    },
+    checkHeaders: () => undefined,
+    read: (body, _, account) => read(body, model, stream, account),
+    body: (reply) => JSON.stringify(whole(reply)),
+    events,
+    headers: (_, elapsed_ms) => ({
+      'server-timing': `gfet4t7; dur=${elapsed_ms}`,
+      'x-gemini-service-tier': 'sim-standard',
+    }),
+    errorBody,
+    errorEvent: (error) => `data: ${errorBody(error)}\n\n`,
+    wrongKey: () => invalid('API key not valid. Please pass a valid API key.'),
+    badJson: () => invalid('Invalid JSON payload received.'),
+    bodyTooLarge: () => invalid('Request payload size exceeds the limit.'),
+    tooLong: ({ prompt_tokens }, most) =>
+      invalid(
+        `The input token count (${prompt_tokens}) exceeds the maximum number of tokens allowed (${most}).`,
+      ),
+    errorFor: (status, { quota, retry_after }) =>
+      refusal(
+        status,
+        quota === 1 ? 'You exceeded your current quota.' : `The model is overloaded (${status}).`,
+        retry_after,
+      ),
+  };
+}
+
+function errorBody({ status, type, message }: ProviderError): string {
+  return JSON.stringify({ error: { code: status, message, status: type } });
+}
+
+function read(body: unknown, model: string, stream: boolean, account: string): Question {
+  if (!isObject(body)) throw invalid('Invalid JSON payload received.');
+  const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
+  if (strange)
+    throw invalid(`Invalid JSON payload received. Unknown name "${strange}": Cannot find field.`);
+  if (model.startsWith('missing-')) throw refusal(404, `models/${model} is not found.`);
+  const contents = body['contents'];
+  if (!Array.isArray(contents) || contents.length === 0) {
+    throw invalid('* GenerateContentRequest.contents: contents is not specified');
+  }
+  const meter = new PromptMeter(hashText(model, hashText(account)));
+  const instruction = body['systemInstruction'];
+  if (isObject(instruction)) for (const part of partsOf(instruction)) readPart(part, meter);
+  let [last, result]: [string, string | null] = ['', null];
+  for (const content of contents) {
+    if (!isObject(content)) throw invalid('Invalid value at contents.');
+    const role = content['role'];
+    if (role !== undefined && role !== 'user' && role !== 'model') {
+      throw invalid('Please use a valid role: user, model.');
+    }
+    result = null;
+    for (const part of partsOf(content)) {
+      const said = readPart(part, meter);
+      if (role !== 'model' && said !== '') last = said;
+      const answered = part['functionResponse'];
+      if (isObject(answered)) {
+        if (typeof answered['name'] !== 'string') throw invalid('functionResponse needs a name.');
+        result = JSON.stringify(answered['response']);
+      }
+      if (part['functionCall'] && typeof part['thoughtSignature'] !== 'string') {
+        throw invalid('Function call is missing a thought_signature in functionCall parts.');
+      }
+    }
+  }
+  const config = isObject(body['generationConfig']) ? body['generationConfig'] : {};
+  const tools = toolsIn(body);
+  for (const tool of tools) meter.text(JSON.stringify(tool));
+  return {
+    seed: meter.seed,
+    model,
+    stream,
+    choices: 1,
+    prompt_tokens: meter.tokens,
+    max_tokens: typeof config['maxOutputTokens'] === 'number' ? config['maxOutputTokens'] : null,
+    stop: stopsIn(config),
+    json:
+      config['responseMimeType'] === 'application/json'
+        ? { schema: config['responseJsonSchema'] ?? config['responseSchema'] }
+        : null,
+    tools: result === null ? chosen(body, tools) : [],
+    parallel_tools: true,
+    tool_result: result,
+    reasoning_tokens: thoughtIn(config),
+    last_user_text: last,
+    client_reference: null,
+  };
+}
+
+function partsOf(content: JsonObject): JsonObject[] {
+  const parts = content['parts'];
+  if (!Array.isArray(parts)) throw invalid('* contents.parts: parts is not specified');
+  return parts.filter(isObject);
+}
+
+function readPart(part: JsonObject, meter: PromptMeter): string {
+  const inline = part['inlineData'];
+  if (isObject(inline)) {
+    if (typeof inline['mimeType'] !== 'string' || typeof inline['data'] !== 'string') {
+      throw invalid('inlineData needs mimeType and data.');
+    }
+    meter.medium();
+    return '';
+  }
+  const text = typeof part['text'] === 'string' ? part['text'] : '';
+  meter.text(text === '' ? JSON.stringify(part) : text);
+  return text;
+}
+
+function stopsIn(config: JsonObject): string[] {
+  const stops = config['stopSequences'];
+  if (!Array.isArray(stops)) return [];
+  if (stops.length > MAX_STOP_SEQUENCES) throw invalid('Too many stop sequences.');
+  return stops.map(String);
+}
+
+function thoughtIn(config: JsonObject): number {
+  const thinking = config['thinkingConfig'];
+  const budget = isObject(thinking) ? thinking['thinkingBudget'] : undefined;
+  return typeof budget === 'number' ? Math.min(64, Math.max(0, budget)) : 0;
+}
+
+function toolsIn(body: JsonObject): { name: string; schema: unknown }[] {
+  const tools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : [];
+  return tools.flatMap((tool) => {
+    const declared = Array.isArray(tool['functionDeclarations'])
+      ? tool['functionDeclarations']
+      : [];
+    return declared.filter(isObject).map((each) => {
+      if (typeof each['name'] !== 'string') throw invalid('A function needs a name.');
+      return {
+        name: each['name'],
+        schema: each['parametersJsonSchema'] ?? each['parameters'] ?? { type: 'object' },
+      };
+    });
+  });
+}
+
+function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
+  const config = isObject(body['toolConfig']) ? body['toolConfig']['functionCallingConfig'] : {};
+  const { mode, allowedFunctionNames } = isObject(config) ? config : {};
+  if (mode === 'NONE') return [];
+  if (!Array.isArray(allowedFunctionNames)) return tools;
+  return tools.filter(({ name }) => allowedFunctionNames.includes(name));
+}
+
+function partsIn(answer: Answer, thoughts: boolean): object[] {
+  const thought = answer.reasoning.whole();
+  const text = answer.text.whole();
+  return [
+    ...(thought !== '' && thoughts ? [{ text: thought, thought: true }] : []),
+    ...(text === '' ? [] : [{ text }]),
+    ...answer.calls.map(({ name, arguments: given }) => ({
+      functionCall: { name, args: JSON.parse(given.whole()) },
+      thoughtSignature: 'c2ltLXNpZ25hdHVyZQ==',
+    })),
+  ];
+}
+
+function reasonOf({ finish }: Answer): string {
+  return finish === 'length' ? 'MAX_TOKENS' : 'STOP';
+}
+
+function whole(reply: Reply<Question>): object {
+  const [answer] = reply.answers;
+  if (!answer) throw new Error('nothing was answered');
+  const content = { role: 'model', parts: partsIn(answer, true) };
+  return {
+    candidates: [{ content, finishReason: reasonOf(answer), index: 0, avgLogprobs: -0.1 }],
+    ...tail(reply),
+  };
+}
+
+function tail({ usage, answers, question, request_id }: Reply<Question>): object {
+  const thoughts = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
+  const counted = usage && {
+    usageMetadata: {
+      promptTokenCount: usage.prompt_tokens,
+      candidatesTokenCount: usage.completion_tokens - thoughts,
+      ...(usage.cached_tokens > 0 ? { cachedContentTokenCount: usage.cached_tokens } : {}),
+      ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+      totalTokenCount: usage.prompt_tokens + usage.completion_tokens,
+    },
+  };
+  return { ...counted, modelVersion: question.model, responseId: request_id };
+}
+
+/** Pieces of text, calls whole, and the reason and the usage in the last chunk. */
+function* events(reply: Reply<Question>): Generator<Emission> {
+  const [answer] = reply.answers;
+  if (!answer) return;
+  const chunk = (parts: object[], tokens: number, last = false): Emission => {
+    const content = { role: 'model', parts };
+    const candidate = { content, index: 0, ...(last ? { finishReason: reasonOf(answer) } : {}) };
+    const rest = last
+      ? tail(reply)
+      : { modelVersion: reply.question.model, responseId: reply.request_id };
+    return { text: `data: ${JSON.stringify({ candidates: [candidate], ...rest })}\n\n`, tokens };
+  };
+  const thought = answer.reasoning.whole();
+  if (thought !== '') yield chunk([{ text: thought, thought: true }], answer.reasoning.tokens);
+  const { text } = answer;
+  for (let piece = 0; piece < text.pieces; piece += reply.chunk_tokens) {
+    let [said, tokens] = ['', 0];
+    for (let at = piece; at < Math.min(text.pieces, piece + reply.chunk_tokens); at += 1) {
+      said += text.piece(at);
+      tokens += text.tokensIn(at);
+    }
+    yield chunk([{ text: said }], tokens);
+  }
+  const calls = partsIn({ ...answer, text: { ...answer.text, whole: () => '' } }, false);
+  for (const [at, call] of answer.calls.entries()) {
+    const part = calls[at];
+    if (part) yield chunk([part], tokensOf(call.name) + call.arguments.tokens);
+  }
+  yield chunk([{ text: '' }], 0, true);
+}

@@ -1,0 +1,74 @@
+import { Type } from '@sinclair/typebox';
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { inputTokensCounted } from '../../inference/tokens.ts';
+import { isObject } from '../../upstreams/http.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
+
+/** What must be there; the rest goes to the model's upstream, or is refused by name. */
+const GenerateContentSchema = Type.Object({
+  contents: Type.Array(
+    Type.Object({
+      role: Type.Optional(Type.String()),
+      parts: Type.Array(Type.Object({})),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+const validate = validator(GenerateContentSchema);
+
+/**
+ * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent?alt=sse` and `:countTokens`,
+ * for clients of Google's SDK (Gemini API docs: generateContent). The key comes in `x-goog-api-key`.
+ */
+export function geminiModels(deps: InferenceRouteDeps): Handler {
+  const generate = (stream: boolean) =>
+    inferenceRoute(deps, {
+      protocol: 'gemini',
+      allowXApiKey: true,
+      validate: (value) => validate(value),
+      prepare: async (context, body, _key, text) => ({
+        body: { ...body, model: named(context).model, stream },
+        body_text: text,
+      }),
+    });
+  const methods: Record<string, Handler> = {
+    generateContent: generate(false),
+    streamGenerateContent: generate(true),
+    countTokens: countTokens(deps),
+  };
+  return (context) => {
+    const { method } = named(context);
+    const handler = methods[method];
+    if (handler) return handler(context);
+    throw new WeirError('not_found', `There is no method ${method.slice(0, 40)}.`, {
+      hint: `Use ${Object.keys(methods).join(', ')}.`,
+    });
+  };
+}
+
+/** The model of a path, which may hold slashes, and the method after its last colon. */
+function named({ params }: RequestContext): { model: string; method: string } {
+  const path = decodeURIComponent(params['*'] ?? '');
+  const colon = path.lastIndexOf(':');
+  return {
+    model: path.slice(0, colon < 0 ? undefined : colon),
+    method: colon < 0 ? '' : path.slice(colon + 1),
+  };
+}
+
+/** Counted here, with a tokenizer: close to what the model's vendor would say. */
+function countTokens(deps: InferenceRouteDeps): Handler {
+  return async ({ request }) => {
+    const key = await deps.keys.authenticate(request, true);
+    await deps.rateLimit.consume(key);
+    const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const inner = value['generateContentRequest'];
+    const body = isObject(inner) ? { ...inner } : value;
+    validate(body);
+    return json({ totalTokens: inputTokensCounted(body) });
+  };
+}

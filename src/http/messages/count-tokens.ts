@@ -1,0 +1,25 @@
+import { inputTokensCounted } from '../../inference/tokens.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { type Handler, json } from '../endpoint.ts';
+import type { InferenceRouteDeps } from '../inference-route.ts';
+import { resolveModel } from '../resolve-model.ts';
+import { checkMessages } from './route.ts';
+
+/**
+ * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting): what a message would have to
+ * read. Counted here, with a tokenizer, and free; close to what the model's vendor would say.
+ */
+export function countMessageTokens(deps: InferenceRouteDeps): Handler {
+  return async (context) => {
+    const { request } = context;
+    const key = await deps.keys.authenticate(request, true);
+    await deps.rateLimit.consume(key);
+    const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    checkMessages(context, { max_tokens: 1, ...value });
+    const { isCallable } = deps.inference();
+    resolveModel(deps.catalogue(), String(value['model']), key, 'anthropic', (model, caller) =>
+      isCallable(model, caller),
+    );
+    return json({ input_tokens: inputTokensCounted(value) });
+  };
+}

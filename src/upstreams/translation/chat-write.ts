@@ -1,0 +1,141 @@
+/** A request for an upstream that speaks OpenAI chat completions. */
+import type {
+  AssistantPart,
+  Format,
+  ImagePart,
+  NeutralRequest,
+  Reasoning,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import { defined } from './reading.ts';
+
+export function writeChat(request: NeutralRequest): Record<string, unknown> {
+  const { tools, stop } = request;
+  return defined({
+    messages: [
+      ...request.system.map((content) => ({ role: 'system', content })),
+      ...request.turns.flatMap(writeTurn),
+    ],
+    max_completion_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    seed: request.seed,
+    presence_penalty: request.presence_penalty,
+    frequency_penalty: request.frequency_penalty,
+    stop: stop.length > 0 ? stop : undefined,
+    tools: tools.length > 0 ? tools.map(writeTool) : undefined,
+    tool_choice: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
+    parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
+    response_format: writeFormat(request.format),
+    reasoning_effort: writeEffort(request.reasoning),
+    user: request.user,
+    stream: request.stream || undefined,
+  });
+}
+
+function writeTurn(turn: Turn): object[] {
+  switch (turn.role) {
+    case 'system':
+      return [{ role: 'system', content: turn.parts.map(({ text }) => text).join('\n') }];
+    case 'user':
+      return writeUser(turn.parts);
+    case 'assistant':
+      return [writeAssistant(turn.parts)];
+    default:
+      return turn satisfies never;
+  }
+}
+
+/** Results of tools are messages of their own, and come first: their calls were the turn before. */
+function writeUser(parts: readonly UserPart[]): object[] {
+  const results = parts.flatMap((part) =>
+    part.type === 'result'
+      ? [{ role: 'tool', tool_call_id: part.call_id, content: resultText(part) }]
+      : [],
+  );
+  const said = parts.flatMap(writeUserPart);
+  if (said.length === 0) return results;
+  const [only] = parts.filter(({ type }) => type !== 'result');
+  const content = said.length === 1 && only?.type === 'text' ? only.text : said;
+  return [...results, { role: 'user', content }];
+}
+
+function resultText({ parts, is_error }: Extract<UserPart, { type: 'result' }>): string {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+  return is_error ? `Error: ${text}` : text;
+}
+
+function writeUserPart(part: UserPart): object[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'image':
+      return [{ type: 'image_url', image_url: { url: imageUrl(part) } }];
+    case 'audio':
+      return [{ type: 'input_audio', input_audio: { format: part.format, data: part.data } }];
+    case 'file': {
+      const file_data = `data:${part.media_type};base64,${part.data}`;
+      return [{ type: 'file', file: { filename: part.name ?? 'file', file_data } }];
+    }
+    case 'result':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+export function imageUrl(image: ImagePart): string {
+  return 'url' in image ? image.url : `data:${image.media_type};base64,${image.data}`;
+}
+
+function writeAssistant(parts: readonly AssistantPart[]): object {
+  let [content, refusal] = ['', ''];
+  const tool_calls: object[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') content += part.text;
+    else if (part.type === 'refusal') refusal += part.text;
+    else if (part.type === 'call') tool_calls.push(writeCall(part));
+  }
+  return defined({
+    role: 'assistant',
+    content: content === '' && (tool_calls.length > 0 || refusal !== '') ? null : content,
+    refusal: refusal === '' ? undefined : refusal,
+    tool_calls: tool_calls.length > 0 ? tool_calls : undefined,
+  });
+}
+
+export function writeCall({ id, name, arguments: text }: Extract<AssistantPart, { type: 'call' }>) {
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+function writeTool({ name, description, parameters, strict }: Tool): object {
+  return { type: 'function', function: defined({ name, description, parameters, strict }) };
+}
+
+function writeChoice(choice: ToolChoice | undefined): unknown {
+  if (!choice) return undefined;
+  if (choice.type === 'tool') return { type: 'function', function: { name: choice.name } };
+  return choice.type === 'any' ? 'required' : choice.type;
+}
+
+function writeFormat(format: Format | undefined): unknown {
+  if (!format) return undefined;
+  if (format.type === 'json') return { type: 'json_object' };
+  const { name, schema, strict } = format;
+  return { type: 'json_schema', json_schema: defined({ name, schema, strict }) };
+}
+
+/** Budgets in words: about what the vendor's own models think at each effort. */
+const LOW_TOKENS = 2_048;
+const MEDIUM_TOKENS = 8_192;
+
+function writeEffort(reasoning: Reasoning | undefined): string | undefined {
+  if (!reasoning) return undefined;
+  if ('off' in reasoning) return 'none';
+  if ('effort' in reasoning) return reasoning.effort;
+  if (reasoning.budget_tokens <= LOW_TOKENS) return 'low';
+  return reasoning.budget_tokens <= MEDIUM_TOKENS ? 'medium' : 'high';
+}

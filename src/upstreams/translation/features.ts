@@ -1,0 +1,67 @@
+/**
+ * What a request may need beyond plain text turns. A protocol that has no words for a need refuses it
+ * by name: nothing is lost in silence. `docs/protocols.md` is printed from these tables.
+ */
+export const FEATURES = {
+  system: 'a system prompt',
+  system_between: 'system messages between the turns',
+  image_url: 'images by URL',
+  image_inline: 'inline images',
+  audio_input: 'audio input',
+  file_inline: 'inline files',
+  file_reference: 'files by id or URL',
+  tools: 'tools',
+  forced_tool: 'a forced tool',
+  strict_tools: 'strict tools',
+  serial_calls: 'parallel tool calls switched off',
+  images_in_results: 'images in tool results',
+  failed_results: 'failed tool results',
+  other_tools: 'tools that are not functions',
+  legacy_functions: 'functions of the old kind',
+  json_mode: 'JSON mode without a schema',
+  json_schema: 'a JSON schema for the answer',
+  reasoning_effort: 'reasoning by effort',
+  reasoning_budget: 'reasoning by a token budget',
+  reasoning_off: 'reasoning switched off',
+  temperature: 'a temperature',
+  temperature_above_one: 'a temperature above 1',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  seed: 'a seed',
+  penalties: 'presence and frequency penalties',
+  stop: 'stop sequences',
+  several_answers: 'several answers at once',
+  logprobs: 'log probabilities',
+  prefill: 'an answer that is begun by the caller',
+  other: 'this parameter',
+} as const satisfies Record<string, string>;
+
+export type Feature = keyof typeof FEATURES;
+
+/** What every pair of protocols can say. */
+const COMMON = [
+  ...(['system', 'image_inline', 'tools', 'forced_tool', 'json_schema', 'stop'] as const),
+  ...(['temperature', 'top_p', 'reasoning_effort', 'failed_results'] as const),
+] satisfies Feature[];
+
+/** What an upstream of a protocol can be told in a translated request. */
+export const TELLABLE: Record<'openai' | 'anthropic' | 'gemini', ReadonlySet<Feature>> = {
+  openai: new Set<Feature>([
+    ...COMMON,
+    ...(['system_between', 'image_url', 'audio_input', 'file_inline'] as const),
+    ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
+    ...(['seed', 'penalties', 'reasoning_off', 'reasoning_budget'] as const),
+  ]),
+  anthropic: new Set<Feature>([
+    ...COMMON,
+    ...(['image_url', 'file_inline', 'strict_tools', 'serial_calls'] as const),
+    ...(['images_in_results', 'reasoning_budget', 'reasoning_off'] as const),
+    ...(['top_k', 'prefill'] as const),
+  ]),
+  gemini: new Set<Feature>([
+    ...COMMON,
+    ...(['audio_input', 'file_inline', 'json_mode', 'temperature_above_one'] as const),
+    ...(['seed', 'penalties', 'top_k', 'reasoning_budget', 'reasoning_off'] as const),
+    ...(['prefill'] as const),
+  ]),
+};

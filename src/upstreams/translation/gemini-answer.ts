@@ -1,0 +1,222 @@
+/** Answers of Gemini's generateContent, read and written (Gemini API docs: GenerateContentResponse). */
+import type { TokenUsage } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { count } from '../http.ts';
+import { Assembly } from './assembly.ts';
+import type {
+  AnswerNames,
+  AnswerUsage,
+  AssistantPart,
+  NeutralAnswer,
+  NeutralEvent,
+  OpenedPart,
+  Stop,
+  StreamReader,
+  StreamWriter,
+} from './neutral.ts';
+import { argumentsOf, isJson, type Json, listOf } from './reading.ts';
+
+const FILTERS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
+const REASONS: Record<Stop, string> = {
+  end: 'STOP',
+  sequence: 'STOP',
+  calls: 'STOP',
+  length: 'MAX_TOKENS',
+  filter: 'SAFETY',
+};
+
+/** Thinking is output, and stands beside the answer's tokens; null = nothing was reported. */
+export function geminiUsage(value: unknown): AnswerUsage | null {
+  if (!isJson(value)) return null;
+  const { promptTokenCount, candidatesTokenCount } = value;
+  if (typeof promptTokenCount !== 'number' && typeof candidatesTokenCount !== 'number') return null;
+  const cached = Math.min(count(value['cachedContentTokenCount']), count(promptTokenCount));
+  const thoughts = count(value['thoughtsTokenCount']);
+  const usage: TokenUsage = {
+    input_tokens: count(promptTokenCount) + count(value['toolUsePromptTokenCount']) - cached,
+    cached_input_tokens: cached,
+    cache_write_tokens: 0,
+    output_tokens: count(candidatesTokenCount) + thoughts,
+  };
+  return thoughts > 0 ? { ...usage, reasoning_tokens: thoughts } : usage;
+}
+
+export function usageMetadata(usage: AnswerUsage): object {
+  const promptTokenCount =
+    usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
+  const thoughts = usage.reasoning_tokens ?? 0;
+  return {
+    promptTokenCount,
+    candidatesTokenCount: usage.output_tokens - thoughts,
+    ...(usage.cached_input_tokens > 0
+      ? { cachedContentTokenCount: usage.cached_input_tokens }
+      : {}),
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    totalTokenCount: promptTokenCount + usage.output_tokens,
+  };
+}
+
+function stopOf(reason: unknown, hasCalls: boolean): Stop {
+  if (reason === 'MAX_TOKENS') return 'length';
+  if (FILTERS.includes(String(reason))) return 'filter';
+  return hasCalls ? 'calls' : 'end';
+}
+
+/** A prompt that was refused has no candidate, and says so. */
+function blocked(answer: Json): boolean {
+  const feedback = answer['promptFeedback'];
+  return isJson(feedback) && typeof feedback['blockReason'] === 'string';
+}
+
+export function readGeminiAnswer(answer: Json): NeutralAnswer {
+  const reader = new GeminiReader();
+  const whole = new Assembly();
+  const [candidate] = listOf(answer['candidates']);
+  if (!isJson(candidate) && !blocked(answer)) {
+    throw new RetryableUpstreamError('malformed', 'an answer without a candidate');
+  }
+  for (const event of reader.read(undefined, JSON.stringify(answer))) whole.take(event);
+  return { ...whole.answer(), usage: geminiUsage(answer['usageMetadata']) };
+}
+
+/** Each chunk holds whole parts; text goes on from one to the next. */
+export class GeminiReader implements StreamReader {
+  private open: 'text' | 'reasoning' | undefined;
+  private begun = false;
+  private calls = 0;
+
+  read(_: string | undefined, data: string): NeutralEvent[] {
+    const chunk: unknown = JSON.parse(data);
+    if (!isJson(chunk)) return [];
+    const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
+    this.begun = true;
+    const [candidate] = listOf(chunk['candidates']);
+    const content = isJson(candidate) ? candidate['content'] : undefined;
+    for (const part of listOf(isJson(content) ? content['parts'] : [])) {
+      if (isJson(part)) events.push(...this.part(part));
+    }
+    const usage = geminiUsage(chunk['usageMetadata']);
+    if (usage) events.push({ type: 'usage', usage });
+    const reason = isJson(candidate) ? candidate['finishReason'] : undefined;
+    if (typeof reason === 'string' || blocked(chunk)) {
+      const stop = blocked(chunk) ? 'filter' : stopOf(reason, this.calls > 0);
+      events.push(...this.close(), { type: 'stop', stop }, { type: 'end' });
+    }
+    return events;
+  }
+
+  private part(part: Json): NeutralEvent[] {
+    const call = part['functionCall'];
+    if (isJson(call)) {
+      this.calls += 1;
+      const id =
+        typeof call['id'] === 'string'
+          ? call['id']
+          : `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+      return [
+        ...this.close(),
+        { type: 'open', part: { type: 'call', id, name: String(call['name']) } },
+        { type: 'delta', text: JSON.stringify(call['args'] ?? {}) },
+        { type: 'close' },
+      ];
+    }
+    const text = part['text'];
+    if (typeof text !== 'string' || text === '') return [];
+    const kind = part['thought'] === true ? 'reasoning' : 'text';
+    const opened: NeutralEvent[] =
+      this.open === kind ? [] : [...this.close(), { type: 'open', part: { type: kind } }];
+    this.open = kind;
+    return [...opened, { type: 'delta', text }];
+  }
+
+  private close(): NeutralEvent[] {
+    if (this.open === undefined) return [];
+    this.open = undefined;
+    return [{ type: 'close' }];
+  }
+}
+
+export function writeGeminiAnswer(answer: NeutralAnswer, { id, model }: AnswerNames): object {
+  return {
+    candidates: [
+      {
+        content: { role: 'model', parts: answer.parts.flatMap(writePart) },
+        finishReason: REASONS[answer.stop],
+        index: 0,
+      },
+    ],
+    ...(answer.usage ? { usageMetadata: usageMetadata(answer.usage) } : {}),
+    modelVersion: model,
+    responseId: id,
+  };
+}
+
+function writePart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'reasoning':
+      return part.text === '' ? [] : [{ text: part.text, thought: true }];
+    case 'call': {
+      const { id, name } = part;
+      return [{ functionCall: { id, name, args: argumentsOf(part.arguments) } }];
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A call goes out when its arguments are whole: the protocol has no pieces of them. */
+export class GeminiWriter implements StreamWriter {
+  private readonly whole = new Assembly();
+
+  constructor(private readonly names: AnswerNames) {}
+
+  write(event: NeutralEvent): string {
+    const { open } = this.whole;
+    this.whole.take(event);
+    switch (event.type) {
+      case 'delta':
+        return open === 'call' ? '' : this.parts(open ?? 'text', event.text);
+      case 'close': {
+        const part = this.whole.answer().parts.at(-1);
+        return part?.type === 'call' ? this.chunk({ content: content(writePart(part)) }) : '';
+      }
+      case 'end':
+        return this.end();
+      default:
+        return '';
+    }
+  }
+
+  answer(): object {
+    return writeGeminiAnswer(this.whole.answer(), this.names);
+  }
+
+  private parts(open: OpenedPart['type'], text: string): string {
+    const part = open === 'reasoning' ? { text, thought: true } : { text };
+    return this.chunk({ content: content([part]) });
+  }
+
+  private end(): string {
+    const { stop, usage } = this.whole.answer();
+    const counted = usage ? { usageMetadata: usageMetadata(usage) } : {};
+    return this.chunk({ content: content([]), finishReason: REASONS[stop] }, counted);
+  }
+
+  private chunk(candidate: object, rest: object = {}): string {
+    const { id, model } = this.names;
+    const chunk = {
+      candidates: [{ ...candidate, index: 0 }],
+      ...rest,
+      modelVersion: model,
+      responseId: id,
+    };
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  }
+}
+
+function content(parts: readonly object[]): object {
+  return { role: 'model', parts };
+}

@@ -1,0 +1,373 @@
+/** Gemini's generateContent as a request, read and written (Gemini API docs: generateContent). */
+import { addToUser } from './chat-request.ts';
+import type {
+  AssistantPart,
+  Format,
+  ImagePart,
+  NeutralRequest,
+  ReadRequest,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import {
+  defined,
+  isJson,
+  type Json,
+  listOf,
+  Needs,
+  numberOf,
+  objectAt,
+  textOf,
+} from './reading.ts';
+
+const KNOWN = new Set(
+  'contents systemInstruction tools toolConfig generationConfig safetySettings labels cachedContent model stream'.split(
+    ' ',
+  ),
+);
+const KNOWN_CONFIG = new Set(
+  (
+    'maxOutputTokens temperature topP topK seed stopSequences presencePenalty frequencyPenalty ' +
+    'candidateCount responseMimeType responseSchema responseJsonSchema thinkingConfig ' +
+    'responseModalities responseLogprobs logprobs'
+  ).split(' '),
+);
+
+/** REST takes both spellings of a member; this makes them one. */
+const camel = (key: string) =>
+  key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function member(value: unknown): Json {
+  if (!isJson(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [camel(key), each]));
+}
+
+export function readGemini(said: Json): ReadRequest {
+  const body = member(said);
+  const needs = new Needs();
+  needs.noteOthers(body, KNOWN);
+  if (body['cachedContent']) needs.note('file_reference', 'cachedContent');
+  const config = member(body['generationConfig']);
+  const prefix = 'generationConfig.';
+  needs.noteOthers(config, KNOWN_CONFIG, prefix);
+  if ((numberOf(config['candidateCount']) ?? 1) > 1) {
+    needs.note('several_answers', `${prefix}candidateCount`);
+  }
+  if (config['responseLogprobs'] === true) needs.note('logprobs', `${prefix}responseLogprobs`);
+  if (listOf(config['responseModalities']).some((each) => String(each).toUpperCase() !== 'TEXT')) {
+    needs.note('other', `${prefix}responseModalities`);
+  }
+  for (const [key, feature] of [
+    ['topP', 'top_p'],
+    ['topK', 'top_k'],
+    ['seed', 'seed'],
+  ] as const) {
+    if (numberOf(config[key]) !== undefined) needs.note(feature, prefix + key);
+  }
+  for (const key of ['presencePenalty', 'frequencyPenalty']) {
+    if (numberOf(config[key])) needs.note('penalties', prefix + key);
+  }
+  const temperature = numberOf(config['temperature']);
+  if (temperature !== undefined) {
+    needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', `${prefix}temperature`);
+  }
+  const stop = listOf(config['stopSequences']).map((each) => String(each));
+  if (stop.length > 0) needs.note('stop', `${prefix}stopSequences`);
+  const instruction = member(body['systemInstruction']);
+  const system = textsIn(instruction['parts'], 'systemInstruction.parts');
+  if (system.length > 0) needs.note('system', 'systemInstruction');
+  const request: NeutralRequest = defined({
+    system,
+    turns: readContents(listOf(body['contents']), needs),
+    tools: listOf(body['tools']).flatMap((tool, at) => readTools(tool, `tools[${at}]`, needs)),
+    tool_choice: readChoice(body['toolConfig'], needs),
+    max_output_tokens: numberOf(config['maxOutputTokens']),
+    temperature,
+    top_p: numberOf(config['topP']),
+    top_k: numberOf(config['topK']),
+    seed: numberOf(config['seed']),
+    presence_penalty: numberOf(config['presencePenalty']) || undefined,
+    frequency_penalty: numberOf(config['frequencyPenalty']) || undefined,
+    stop,
+    format: readFormat(config, needs),
+    reasoning: readThinking(config['thinkingConfig'], needs),
+    stream: body['stream'] === true,
+  });
+  return { request, uses: needs.uses };
+}
+
+function textsIn(parts: unknown, param: string): string[] {
+  return listOf(parts).map((part, at) => textOf(member(part)['text'], `${param}[${at}].text`));
+}
+
+function readContents(contents: readonly unknown[], needs: Needs): Turn[] {
+  const turns: Turn[] = [];
+  // Calls without ids are answered by name and in order.
+  const waiting: { id: string; name: string }[] = [];
+  for (const [at, value] of contents.entries()) {
+    const param = `contents[${at}]`;
+    const content = objectAt(value, param);
+    const parts = listOf(content['parts']);
+    if (content['role'] !== 'model') {
+      const read = parts.flatMap((part, index) =>
+        readUserPart(member(part), `${param}.parts[${index}]`, waiting, needs),
+      );
+      addToUser(turns, read);
+      continue;
+    }
+    const read = parts.flatMap((part, index) =>
+      readModelPart(member(part), `${param}.parts[${index}]`, `call_${at}_${index}`, needs),
+    );
+    for (const part of read) if (part.type === 'call') waiting.push(part);
+    turns.push({ role: 'assistant', parts: read });
+  }
+  if (turns.at(-1)?.role === 'assistant') needs.note('prefill', 'contents');
+  return turns;
+}
+
+function readUserPart(
+  part: Json,
+  param: string,
+  waiting: { id: string; name: string }[],
+  needs: Needs,
+): UserPart[] {
+  if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }];
+  if (part['inlineData']) return [readInline(member(part['inlineData']), param, needs)];
+  if (part['functionResponse']) {
+    const said = member(part['functionResponse']);
+    const name = textOf(said['name'], `${param}.functionResponse.name`);
+    const at = waiting.findIndex((call) => call.id === said['id'] || call.name === name);
+    const [call] = at < 0 ? [] : waiting.splice(at, 1);
+    const text = JSON.stringify(said['response'] ?? {});
+    const call_id = String(said['id'] ?? call?.id ?? name);
+    return [{ type: 'result', call_id, parts: [{ type: 'text', text }], is_error: false }];
+  }
+  needs.note(part['fileData'] ? 'file_reference' : 'other', param);
+  return [];
+}
+
+function readInline(data: Json, param: string, needs: Needs): UserPart {
+  const media_type = textOf(data['mimeType'], `${param}.inlineData.mimeType`);
+  const bytes = textOf(data['data'], `${param}.inlineData.data`);
+  if (media_type.startsWith('image/')) {
+    needs.note('image_inline', param);
+    return { type: 'image', media_type, data: bytes };
+  }
+  if (media_type.startsWith('audio/')) {
+    needs.note('audio_input', param);
+    return { type: 'audio', format: media_type.slice('audio/'.length), data: bytes };
+  }
+  needs.note('file_inline', param);
+  return { type: 'file', media_type, data: bytes };
+}
+
+function readModelPart(part: Json, param: string, id: string, needs: Needs): AssistantPart[] {
+  const call = part['functionCall'];
+  if (call) {
+    const said = member(call);
+    const name = textOf(said['name'], `${param}.functionCall.name`);
+    const text = JSON.stringify(said['args'] ?? {});
+    return [{ type: 'call', id: String(said['id'] ?? id), name, arguments: text }];
+  }
+  if (typeof part['text'] === 'string') {
+    return part['thought'] === true ? [] : [{ type: 'text', text: part['text'] }];
+  }
+  needs.note('other', param);
+  return [];
+}
+
+function readTools(value: unknown, param: string, needs: Needs): Tool[] {
+  const tool = member(value);
+  for (const key of Object.keys(tool)) {
+    if (key !== 'functionDeclarations') needs.note('other_tools', `${param}.${key}`);
+  }
+  return listOf(tool['functionDeclarations']).map((each, at) => {
+    needs.note('tools', param);
+    const declared = member(each);
+    const { description } = declared;
+    return defined({
+      name: textOf(declared['name'], `${param}.functionDeclarations[${at}].name`),
+      description: typeof description === 'string' ? description : undefined,
+      parameters:
+        declared['parametersJsonSchema'] ??
+        (declared['parameters']
+          ? lowerTypes(declared['parameters'])
+          : { type: 'object', properties: {} }),
+    });
+  });
+}
+
+/** The vendor writes types in capitals; JSON Schema does not. */
+function lowerTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(lowerTypes);
+  if (!isJson(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === 'type' && typeof value === 'string' ? value.toLowerCase() : lowerTypes(value),
+    ]),
+  );
+}
+
+function readChoice(config: unknown, needs: Needs): ToolChoice | undefined {
+  const calling = member(member(config)['functionCallingConfig']);
+  const names = listOf(calling['allowedFunctionNames']);
+  switch (String(calling['mode'] ?? '').toUpperCase()) {
+    case 'NONE':
+      return { type: 'none' };
+    case 'ANY':
+      needs.note('forced_tool', 'toolConfig.functionCallingConfig');
+      return names.length === 1 ? { type: 'tool', name: String(names[0]) } : { type: 'any' };
+    case 'AUTO':
+      return { type: 'auto' };
+    default:
+      return undefined;
+  }
+}
+
+function readFormat(config: Json, needs: Needs): Format | undefined {
+  const schema = config['responseJsonSchema'] ?? lowerTypes(config['responseSchema']);
+  if (schema) {
+    needs.note('json_schema', 'generationConfig.responseSchema');
+    return { type: 'schema', name: 'answer', schema };
+  }
+  if (config['responseMimeType'] !== 'application/json') return undefined;
+  needs.note('json_mode', 'generationConfig.responseMimeType');
+  return { type: 'json' };
+}
+
+function readThinking(value: unknown, needs: Needs): Reasoning | undefined {
+  const config = member(value);
+  const param = 'generationConfig.thinkingConfig';
+  const budget = numberOf(config['thinkingBudget']);
+  if (budget === 0) {
+    needs.note('reasoning_off', param);
+    return { off: true };
+  }
+  if (budget !== undefined && budget > 0) {
+    needs.note('reasoning_budget', param);
+    return { budget_tokens: budget };
+  }
+  const level = String(config['thinkingLevel'] ?? '').toLowerCase();
+  if (level !== 'low' && level !== 'medium' && level !== 'high' && level !== 'minimal') {
+    return undefined;
+  }
+  needs.note('reasoning_effort', param);
+  return { effort: level };
+}
+
+/** What stands for the signature of a thought that another vendor's model had (docs: Thought signatures). */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+export function writeGemini(request: NeutralRequest): Record<string, unknown> {
+  const { system, tools, stop, format } = request;
+  const names = new Map<string, string>();
+  for (const { role, parts } of request.turns) {
+    if (role !== 'assistant') continue;
+    for (const part of parts) if (part.type === 'call') names.set(part.id, part.name);
+  }
+  return defined({
+    systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
+    contents: request.turns.map((turn) =>
+      turn.role === 'assistant'
+        ? { role: 'model', parts: turn.parts.flatMap(writeModelPart) }
+        : { role: 'user', parts: turn.parts.map((part) => writeUserPart(part, names)) },
+    ),
+    tools: tools.length > 0 ? [{ functionDeclarations: tools.map(writeTool) }] : undefined,
+    toolConfig: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
+    generationConfig: defined({
+      maxOutputTokens: request.max_output_tokens,
+      temperature: request.temperature,
+      topP: request.top_p,
+      topK: request.top_k,
+      seed: request.seed,
+      presencePenalty: request.presence_penalty,
+      frequencyPenalty: request.frequency_penalty,
+      stopSequences: stop.length > 0 ? stop : undefined,
+      responseMimeType: format ? 'application/json' : undefined,
+      responseJsonSchema: format?.type === 'schema' ? format.schema : undefined,
+      thinkingConfig: writeThinking(request.reasoning),
+    }),
+  });
+}
+
+function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, string>): object {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'image':
+      return writeImage(part);
+    case 'audio':
+      return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } };
+    case 'file':
+      return { inlineData: { mimeType: part.media_type, data: part.data } };
+    case 'result': {
+      const text = part.parts.map((each) => (each.type === 'text' ? each.text : '')).join('\n');
+      const response = part.is_error ? { error: text } : resultOf(text);
+      const name = names.get(part.call_id) ?? part.call_id;
+      return { functionResponse: { id: part.call_id, name, response } };
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A result is an object here; one that is none goes inside. */
+function resultOf(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJson(value) ? value : { result: value };
+  } catch {
+    return { result: text };
+  }
+}
+
+function writeImage(image: ImagePart): object {
+  if ('url' in image) throw new TypeError('the vendor takes no addresses of images');
+  return { inlineData: { mimeType: image.media_type, data: image.data } };
+}
+
+function writeModelPart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'call': {
+      const functionCall = {
+        id: part.id,
+        name: part.name,
+        args: JSON.parse(part.arguments || '{}'),
+      };
+      return [{ functionCall, thoughtSignature: NO_SIGNATURE }];
+    }
+    case 'reasoning':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeTool({ name, description, parameters }: Tool): object {
+  return defined({ name, description, parametersJsonSchema: parameters });
+}
+
+function writeChoice(choice: ToolChoice | undefined): object | undefined {
+  if (!choice) return undefined;
+  const mode = { auto: 'AUTO', any: 'ANY', none: 'NONE', tool: 'ANY' }[choice.type];
+  const only = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
+  return { functionCallingConfig: { mode, ...only } };
+}
+
+const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
+
+function writeThinking(reasoning: Reasoning | undefined): object | undefined {
+  if (!reasoning) return undefined;
+  if ('off' in reasoning) return { thinkingBudget: 0 };
+  const thinkingBudget =
+    'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
+  return { thinkingBudget, includeThoughts: true };
+}

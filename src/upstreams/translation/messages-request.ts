@@ -1,0 +1,255 @@
+/** Anthropic messages as a request (Anthropic docs: Messages; contracts 1.4). */
+
+import { addToUser, readTexts } from './chat-request.ts';
+import type {
+  AssistantPart,
+  Format,
+  ImagePart,
+  NeutralRequest,
+  ReadRequest,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import {
+  defined,
+  isJson,
+  type Json,
+  listOf,
+  Needs,
+  numberOf,
+  objectAt,
+  textOf,
+  wrong,
+} from './reading.ts';
+
+/** Read below, or without any effect on the answer. */
+const KNOWN = new Set(
+  (
+    'model messages system stream max_tokens metadata service_tier inference_geo cache_control ' +
+    'temperature top_p top_k stop_sequences tools tool_choice thinking output_config'
+  ).split(' '),
+);
+
+export function readMessagesRequest(body: Json): ReadRequest {
+  const needs = new Needs();
+  needs.noteOthers(body, KNOWN);
+  const system = readTexts(body['system'], 'system').map(({ text }) => text);
+  if (system.length > 0) needs.note('system', 'system');
+  const turns: Turn[] = [];
+  for (const [at, value] of listOf(body['messages']).entries()) {
+    const param = `messages.${at}`;
+    const message = objectAt(value, param);
+    const content = `${param}.content`;
+    if (message['role'] === 'assistant') {
+      turns.push({ role: 'assistant', parts: readAssistant(message['content'], content, needs) });
+    } else addToUser(turns, readUser(message['content'], content, needs));
+  }
+  if (turns.at(-1)?.role === 'assistant') {
+    needs.note('prefill', `messages.${listOf(body['messages']).length - 1}`);
+  }
+  const stop = listOf(body['stop_sequences']).map((each) => String(each));
+  if (stop.length > 0) needs.note('stop', 'stop_sequences');
+  for (const name of ['temperature', 'top_p', 'top_k'] as const) {
+    if (numberOf(body[name]) !== undefined) needs.note(name, name);
+  }
+  const choice = isJson(body['tool_choice']) ? body['tool_choice'] : undefined;
+  const serial = choice?.['disable_parallel_tool_use'] === true;
+  if (serial) needs.note('serial_calls', 'tool_choice.disable_parallel_tool_use');
+  const metadata = body['metadata'];
+  const user = isJson(metadata) ? metadata['user_id'] : undefined;
+  const request: NeutralRequest = defined({
+    system,
+    turns,
+    tools: listOf(body['tools']).flatMap((tool, at) => readTool(tool, `tools.${at}`, needs)),
+    tool_choice: readChoice(choice, needs),
+    parallel_calls: serial ? false : undefined,
+    max_output_tokens: numberOf(body['max_tokens']),
+    temperature: numberOf(body['temperature']),
+    top_p: numberOf(body['top_p']),
+    top_k: numberOf(body['top_k']),
+    stop,
+    format: readFormat(body['output_config'], needs),
+    reasoning: readThinking(body['thinking'], body['output_config'], needs),
+    stream: body['stream'] === true,
+    user: typeof user === 'string' ? user : undefined,
+  });
+  return { request, uses: needs.uses };
+}
+
+function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
+  if (typeof content === 'string') return readTexts(content, param) as UserPart[];
+  return listOf(content).flatMap((value, at): UserPart[] => {
+    const here = `${param}.${at}`;
+    const block = objectAt(value, here);
+    switch (block['type']) {
+      case 'text':
+        return [{ type: 'text', text: textOf(block['text'], `${here}.text`) }];
+      case 'image':
+        return readImage(block, here, needs);
+      case 'document':
+        return readDocument(block, here, needs);
+      case 'tool_result':
+        return [readResult(block, here, needs)];
+      default:
+        needs.note('other', `${here}.type`);
+        return [];
+    }
+  });
+}
+
+function readImage(block: Json, param: string, needs: Needs): ImagePart[] {
+  const source = objectAt(block['source'], `${param}.source`);
+  if (source['type'] === 'base64') {
+    needs.note('image_inline', param);
+    const media_type = textOf(source['media_type'], `${param}.source.media_type`);
+    return [{ type: 'image', media_type, data: textOf(source['data'], `${param}.source.data`) }];
+  }
+  if (source['type'] === 'url') {
+    needs.note('image_url', param);
+    return [{ type: 'image', url: textOf(source['url'], `${param}.source.url`) }];
+  }
+  needs.note('file_reference', `${param}.source`);
+  return [];
+}
+
+function readDocument(block: Json, param: string, needs: Needs): UserPart[] {
+  const source = objectAt(block['source'], `${param}.source`);
+  const title = typeof block['title'] === 'string' ? { name: block['title'] } : {};
+  if (isJson(block['citations']) && block['citations']['enabled'] === true) {
+    needs.note('other', `${param}.citations`);
+  }
+  if (source['type'] === 'text') {
+    return [{ type: 'text', text: textOf(source['data'], `${param}.source.data`) }];
+  }
+  if (source['type'] !== 'base64') {
+    needs.note('file_reference', `${param}.source`);
+    return [];
+  }
+  needs.note('file_inline', param);
+  const media_type = textOf(source['media_type'], `${param}.source.media_type`);
+  const data = textOf(source['data'], `${param}.source.data`);
+  return [{ type: 'file', media_type, data, ...title }];
+}
+
+function readResult(block: Json, param: string, needs: Needs): UserPart {
+  const { content } = block;
+  const parts: (TextPart | ImagePart)[] = [];
+  if (typeof content === 'string') parts.push({ type: 'text', text: content });
+  for (const [at, value] of listOf(content).entries()) {
+    const here = `${param}.content.${at}`;
+    const part = objectAt(value, here);
+    if (part['type'] === 'text') parts.push({ type: 'text', text: textOf(part['text'], here) });
+    else if (part['type'] === 'image') {
+      needs.note('images_in_results', here);
+      parts.push(...readImage(part, here, needs));
+    } else needs.note('other', `${here}.type`);
+  }
+  const is_error = block['is_error'] === true;
+  if (is_error) needs.note('failed_results', `${param}.is_error`);
+  return {
+    type: 'result',
+    call_id: textOf(block['tool_use_id'], `${param}.tool_use_id`),
+    parts,
+    is_error,
+  };
+}
+
+function readAssistant(content: unknown, param: string, needs: Needs): AssistantPart[] {
+  if (typeof content === 'string') return readTexts(content, param);
+  return listOf(content).flatMap((value, at): AssistantPart[] => {
+    const here = `${param}.${at}`;
+    const block = objectAt(value, here);
+    switch (block['type']) {
+      case 'text':
+        return [{ type: 'text', text: textOf(block['text'], `${here}.text`) }];
+      case 'tool_use':
+        return [
+          {
+            type: 'call',
+            id: textOf(block['id'], `${here}.id`),
+            name: textOf(block['name'], `${here}.name`),
+            arguments: JSON.stringify(block['input'] ?? {}),
+          },
+        ];
+      // Another vendor's model has no use for them: the conversation goes on without.
+      case 'thinking':
+        return [
+          defined({
+            type: 'reasoning' as const,
+            text: String(block['thinking'] ?? ''),
+            signature: typeof block['signature'] === 'string' ? block['signature'] : undefined,
+          }),
+        ];
+      case 'redacted_thinking':
+        return [{ type: 'reasoning', text: '', redacted: String(block['data'] ?? '') }];
+      default:
+        needs.note('other', `${here}.type`);
+        return [];
+    }
+  });
+}
+
+function readTool(value: unknown, param: string, needs: Needs): Tool[] {
+  const tool = objectAt(value, param);
+  if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') {
+    needs.note('other_tools', `${param}.type`);
+    return [];
+  }
+  needs.note('tools', param);
+  if (tool['strict'] === true) needs.note('strict_tools', `${param}.strict`);
+  return [
+    defined({
+      name: textOf(tool['name'], `${param}.name`),
+      description: typeof tool['description'] === 'string' ? tool['description'] : undefined,
+      parameters: tool['input_schema'] ?? { type: 'object', properties: {} },
+      strict: tool['strict'] === true ? true : undefined,
+    }),
+  ];
+}
+
+function readChoice(choice: Json | undefined, needs: Needs): ToolChoice | undefined {
+  if (!choice) return undefined;
+  switch (choice['type']) {
+    case 'auto':
+    case 'none':
+      return { type: choice['type'] };
+    case 'any':
+      needs.note('forced_tool', 'tool_choice');
+      return { type: 'any' };
+    case 'tool':
+      needs.note('forced_tool', 'tool_choice');
+      return { type: 'tool', name: textOf(choice['name'], 'tool_choice.name') };
+    default:
+      throw wrong('tool_choice.type', 'must be auto, any, tool or none.');
+  }
+}
+
+function readFormat(config: unknown, needs: Needs): Format | undefined {
+  const format = isJson(config) ? config['format'] : undefined;
+  if (!isJson(format)) return undefined;
+  needs.note('json_schema', 'output_config.format');
+  return { type: 'schema', name: 'answer', schema: format['schema'] ?? {}, strict: true };
+}
+
+function readThinking(thinking: unknown, config: unknown, needs: Needs): Reasoning | undefined {
+  const effort = isJson(config) ? config['effort'] : undefined;
+  if (isJson(thinking) && thinking['type'] === 'disabled') {
+    needs.note('reasoning_off', 'thinking');
+    return { off: true };
+  }
+  if (isJson(thinking) && typeof thinking['budget_tokens'] === 'number') {
+    needs.note('reasoning_budget', 'thinking.budget_tokens');
+    return { budget_tokens: thinking['budget_tokens'] };
+  }
+  if (typeof effort === 'string') {
+    needs.note('reasoning_effort', 'output_config.effort');
+    return { effort: effort === 'low' || effort === 'medium' ? effort : 'high' };
+  }
+  if (!isJson(thinking)) return undefined;
+  needs.note('reasoning_effort', 'thinking');
+  return { effort: 'medium' };
+}

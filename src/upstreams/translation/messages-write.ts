@@ -1,0 +1,132 @@
+/** A request for an upstream that speaks Anthropic messages. */
+import type {
+  AssistantPart,
+  ImagePart,
+  NeutralRequest,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import { argumentsOf, defined } from './reading.ts';
+
+/** Thinking of an effort, in tokens; at least what the vendor takes. */
+const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
+const LEAST_BUDGET = 1_024;
+
+/** `max_output_tokens` is what the model can give: the vendor wants a bound, other clients need none. */
+export function writeMessagesRequest(
+  request: NeutralRequest,
+  max_output_tokens: number,
+): Record<string, unknown> {
+  const { system, stop, tools, format, user } = request;
+  const max_tokens = request.max_output_tokens ?? max_output_tokens;
+  const thinking = writeThinking(request.reasoning, max_tokens);
+  return defined({
+    max_tokens,
+    system: system.length > 0 ? system.join('\n\n') : undefined,
+    messages: request.turns.map(writeTurn),
+    // Where a model thinks, the vendor takes no sampling parameters.
+    temperature: thinking?.type === 'enabled' ? undefined : request.temperature,
+    top_p: request.top_p,
+    top_k: thinking?.type === 'enabled' ? undefined : request.top_k,
+    stop_sequences: stop.length > 0 ? stop : undefined,
+    tools: tools.length > 0 ? tools.map(writeTool) : undefined,
+    tool_choice: tools.length > 0 ? writeChoice(request) : undefined,
+    thinking,
+    output_config:
+      format?.type === 'schema'
+        ? { format: { type: 'json_schema', schema: format.schema } }
+        : undefined,
+    metadata: user === undefined ? undefined : { user_id: user },
+    stream: request.stream || undefined,
+  });
+}
+
+function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
+  if (!reasoning) return undefined;
+  if ('off' in reasoning) return { type: 'disabled' as const };
+  const wanted = 'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
+  // Thinking is part of the output, and leaves room for an answer.
+  const budget_tokens = Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(max_tokens / 2)));
+  return budget_tokens < max_tokens ? { type: 'enabled' as const, budget_tokens } : undefined;
+}
+
+function writeTurn(turn: Turn): object {
+  if (turn.role === 'assistant') {
+    return { role: 'assistant', content: turn.parts.flatMap(writeAssistantPart) };
+  }
+  const parts: readonly UserPart[] = turn.parts;
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === 'text') return { role: 'user', content: only.text };
+  return { role: 'user', content: parts.map(writeUserPart) };
+}
+
+function writeUserPart(part: UserPart): object {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return writeImage(part);
+    case 'file': {
+      const { media_type, data, name } = part;
+      const source = { type: 'base64', media_type, data };
+      return defined({ type: 'document', source, title: name });
+    }
+    case 'result': {
+      const content = part.parts.map(writeResultPart);
+      const error = part.is_error ? { is_error: true } : {};
+      return { type: 'tool_result', tool_use_id: part.call_id, content, ...error };
+    }
+    case 'audio':
+      throw new TypeError('the vendor takes no audio');
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeResultPart(part: TextPart | ImagePart): object {
+  return part.type === 'text' ? { type: 'text', text: part.text } : writeImage(part);
+}
+
+function writeImage(image: ImagePart): object {
+  const source =
+    'url' in image
+      ? { type: 'url', url: image.url }
+      : { type: 'base64', media_type: image.media_type, data: image.data };
+  return { type: 'image', source };
+}
+
+function writeAssistantPart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'call': {
+      const { id, name } = part;
+      return [{ type: 'tool_use', id, name, input: argumentsOf(part.arguments) }];
+    }
+    case 'reasoning':
+      if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
+      // The vendor refuses thinking that it did not sign.
+      return part.signature === undefined
+        ? []
+        : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeTool({ name, description, parameters, strict }: Tool): object {
+  return defined({ name, description, input_schema: parameters, strict });
+}
+
+function writeChoice({ tool_choice, parallel_calls }: NeutralRequest): object | undefined {
+  const serial = parallel_calls === false ? { disable_parallel_tool_use: true } : {};
+  const choice: ToolChoice | undefined =
+    tool_choice ?? (parallel_calls === false ? { type: 'auto' } : undefined);
+  if (!choice) return undefined;
+  return choice.type === 'none' ? choice : { ...choice, ...serial };
+}

@@ -1,0 +1,86 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Feature } from './features.ts';
+import type { ImagePart, Use } from './neutral.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Notes what a request needs while it is read, and refuses what is not well formed. */
+export class Needs {
+  readonly uses: Use[] = [];
+
+  note(feature: Feature, param: string): void {
+    this.uses.push({ feature, param });
+  }
+
+  /** For members of a request that nobody named: each may change the answer. */
+  noteOthers(body: Json, known: ReadonlySet<string>, prefix = ''): void {
+    for (const [key, value] of Object.entries(body)) {
+      if (value !== null && value !== undefined && !known.has(key)) {
+        this.note('other', prefix + key);
+      }
+    }
+  }
+}
+
+/** 400 naming the parameter. */
+export function wrong(param: string, what: string): WeirError {
+  return new WeirError('invalid_request', `${param}: ${what}`, { param });
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A member that must be a text. */
+export function textOf(value: unknown, param: string): string {
+  if (typeof value === 'string') return value;
+  throw wrong(param, 'must be a string.');
+}
+
+/** A member that must be an object. */
+export function objectAt(value: unknown, param: string): Json {
+  if (isJson(value)) return value;
+  throw wrong(param, 'must be an object.');
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+const DATA_URL = /^data:([^;,]+)?(?:;[^;,]+)*;base64,(.*)$/s;
+
+/** An image by an address that may be a `data:` URL. */
+export function imageAt(url: string, param: string, needs: Needs): ImagePart {
+  const inline = dataUrl(url);
+  needs.note(inline ? 'image_inline' : 'image_url', param);
+  return inline ? { type: 'image', ...inline } : { type: 'image', url };
+}
+
+export function dataUrl(url: string): { media_type: string; data: string } | undefined {
+  const [, media_type = 'application/octet-stream', data] = DATA_URL.exec(url) ?? [];
+  return data === undefined ? undefined : { media_type, data };
+}
+
+/** Without the members that are undefined. */
+export function defined<Value extends object>(
+  value: Value,
+): {
+  [Key in keyof Value]: Exclude<Value[Key], undefined>;
+} {
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries) as never;
+}
+
+/** The JSON of a tool's arguments as a value; what is no object is an empty one. */
+export function argumentsOf(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    return isJson(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

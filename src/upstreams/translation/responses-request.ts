@@ -1,0 +1,242 @@
+/** OpenAI responses as a request (OpenAI docs: Responses; contracts 1.3). */
+import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
+import type {
+  AssistantPart,
+  NeutralRequest,
+  ReadRequest,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import {
+  defined,
+  imageAt,
+  isJson,
+  type Json,
+  listOf,
+  Needs,
+  numberOf,
+  objectAt,
+  textOf,
+  wrong,
+} from './reading.ts';
+
+/** Read below, or without any effect on the answer. */
+const KNOWN = new Set(
+  (
+    'model input instructions stream stream_options store previous_response_id metadata user ' +
+    'service_tier prompt_cache_key prompt_cache_retention safety_identifier include truncation ' +
+    'background tools tool_choice parallel_tool_calls max_output_tokens temperature top_p text ' +
+    'reasoning top_logprobs cache_control'
+  ).split(' '),
+);
+
+export function readResponses(body: Json): ReadRequest {
+  const needs = new Needs();
+  needs.noteOthers(body, KNOWN);
+  if (numberOf(body['top_logprobs'])) needs.note('logprobs', 'top_logprobs');
+  if (body['background'] === true) needs.note('other', 'background');
+  const { system, turns } = readInput(body['input'], needs);
+  const { instructions } = body;
+  if (typeof instructions === 'string' && instructions !== '') {
+    needs.note('system', 'instructions');
+    system.unshift(instructions);
+  }
+  const temperature = numberOf(body['temperature']);
+  if (temperature !== undefined) {
+    needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
+  }
+  if (numberOf(body['top_p']) !== undefined) needs.note('top_p', 'top_p');
+  const serial = body['parallel_tool_calls'] === false;
+  if (serial) needs.note('serial_calls', 'parallel_tool_calls');
+  const text = body['text'];
+  const format = isJson(text) ? text['format'] : undefined;
+  if (isJson(text) && text['verbosity'] && text['verbosity'] !== 'medium') {
+    needs.note('other', 'text.verbosity');
+  }
+  const reasoning = body['reasoning'];
+  const request: NeutralRequest = defined({
+    system,
+    turns,
+    tools: listOf(body['tools']).flatMap((tool, at) => readTool(tool, `tools[${at}]`, needs)),
+    tool_choice: readChoice(body['tool_choice'], needs),
+    parallel_calls: serial ? false : undefined,
+    max_output_tokens: numberOf(body['max_output_tokens']),
+    temperature,
+    top_p: numberOf(body['top_p']),
+    stop: [],
+    format: isJson(format) ? readNamedFormat(format, 'text.format', needs) : undefined,
+    reasoning: readEffort(
+      isJson(reasoning) ? reasoning['effort'] : undefined,
+      'reasoning.effort',
+      needs,
+    ),
+    stream: body['stream'] === true,
+    user: typeof body['user'] === 'string' ? body['user'] : undefined,
+  });
+  return { request, uses: needs.uses };
+}
+
+function readInput(input: unknown, needs: Needs): { system: string[]; turns: Turn[] } {
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  if (typeof input === 'string') {
+    addToUser(turns, [{ type: 'text', text: input }]);
+    return { system, turns };
+  }
+  for (const [at, value] of listOf(input).entries()) {
+    const param = `input[${at}]`;
+    const item = objectAt(value, param);
+    switch (item['type'] ?? 'message') {
+      case 'message':
+        readMessage(item, param, { system, turns }, needs);
+        break;
+      case 'function_call':
+        addToAssistant(turns, {
+          type: 'call',
+          id: textOf(item['call_id'], `${param}.call_id`),
+          name: textOf(item['name'], `${param}.name`),
+          arguments: textOf(item['arguments'], `${param}.arguments`),
+        });
+        break;
+      case 'function_call_output':
+        addToUser(turns, [readOutput(item, param, needs)]);
+        break;
+      case 'reasoning':
+        readReasoning(item, turns);
+        break;
+      default:
+        needs.note('other_tools', `${param}.type`);
+    }
+  }
+  return { system, turns };
+}
+
+function readMessage(
+  item: Json,
+  param: string,
+  { system, turns }: { system: string[]; turns: Turn[] },
+  needs: Needs,
+): void {
+  const content = `${param}.content`;
+  switch (item['role']) {
+    case 'system':
+    case 'developer': {
+      const parts = textsOf(item['content'], content);
+      needs.note(turns.length === 0 ? 'system' : 'system_between', param);
+      if (turns.length === 0) system.push(parts.map(({ text }) => text).join('\n'));
+      else turns.push({ role: 'system', parts });
+      break;
+    }
+    case 'user':
+      addToUser(turns, readUser(item['content'], content, needs));
+      break;
+    case 'assistant':
+      for (const part of readAssistant(item['content'], content)) addToAssistant(turns, part);
+      break;
+    default:
+      throw wrong(`${param}.role`, 'must be user, assistant, system or developer.');
+  }
+}
+
+/** Items of one turn of the model stand one after the other. */
+function addToAssistant(turns: Turn[], part: AssistantPart): void {
+  const last = turns.at(-1);
+  if (last?.role === 'assistant') {
+    turns[turns.length - 1] = { role: 'assistant', parts: [...last.parts, part] };
+  } else turns.push({ role: 'assistant', parts: [part] });
+}
+
+function textsOf(content: unknown, param: string): TextPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return listOf(content).map((value, at) => {
+    const part = objectAt(value, `${param}[${at}]`);
+    return { type: 'text', text: textOf(part['text'], `${param}[${at}].text`) };
+  });
+}
+
+function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return listOf(content).flatMap((value, at): UserPart[] => {
+    const here = `${param}[${at}]`;
+    const part = objectAt(value, here);
+    switch (part['type']) {
+      case 'input_text':
+      case 'text':
+        return [{ type: 'text', text: textOf(part['text'], `${here}.text`) }];
+      case 'input_image':
+        if (typeof part['image_url'] === 'string') return [imageAt(part['image_url'], here, needs)];
+        needs.note('file_reference', here);
+        return [];
+      case 'input_file':
+        return readFile(part, here, needs);
+      default:
+        throw wrong(`${here}.type`, 'must be input_text, input_image or input_file.');
+    }
+  });
+}
+
+function readAssistant(content: unknown, param: string): AssistantPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return listOf(content).map((value, at) => {
+    const here = `${param}[${at}]`;
+    const part = objectAt(value, here);
+    return part['type'] === 'refusal'
+      ? { type: 'refusal', text: textOf(part['refusal'], `${here}.refusal`) }
+      : { type: 'text', text: textOf(part['text'], `${here}.text`) };
+  });
+}
+
+function readOutput(item: Json, param: string, needs: Needs): UserPart {
+  const output = item['output'];
+  const parts =
+    typeof output === 'string'
+      ? [{ type: 'text' as const, text: output }]
+      : readUser(output, `${param}.output`, needs).flatMap((part) =>
+          part.type === 'text' || part.type === 'image' ? [part] : [],
+        );
+  for (const part of parts) {
+    if (part.type === 'image') needs.note('images_in_results', `${param}.output`);
+  }
+  return {
+    type: 'result',
+    call_id: textOf(item['call_id'], `${param}.call_id`),
+    parts,
+    is_error: false,
+  };
+}
+
+/** Ours carries what the vendor signed, in `encrypted_content`; any other is of no use elsewhere. */
+function readReasoning(item: Json, turns: Turn[]): void {
+  const sealed = item['encrypted_content'];
+  if (typeof sealed !== 'string') return;
+  const text = listOf(item['summary'])
+    .map((part) => (isJson(part) ? String(part['text'] ?? '') : ''))
+    .join('');
+  addToAssistant(turns, { type: 'reasoning', text, signature: sealed });
+}
+
+function readTool(value: unknown, param: string, needs: Needs): Tool[] {
+  const tool = objectAt(value, param);
+  if (tool['type'] !== 'function') {
+    needs.note('other_tools', `${param}.type`);
+    return [];
+  }
+  needs.note('tools', param);
+  return [readFunction(tool, param, needs)];
+}
+
+function readChoice(value: unknown, needs: Needs): ToolChoice | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (value === 'auto' || value === 'none') return { type: value };
+  needs.note('forced_tool', 'tool_choice');
+  if (value === 'required') return { type: 'any' };
+  const choice = objectAt(value, 'tool_choice');
+  if (choice['type'] === 'function') {
+    return { type: 'tool', name: textOf(choice['name'], 'tool_choice.name') };
+  }
+  needs.note('other', 'tool_choice');
+  return undefined;
+}

@@ -1,0 +1,126 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import type { TokenUsage, UpstreamCall } from '../contract.ts';
+import type { ClientProtocol } from '../protocol-names.ts';
+import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
+import { readChat } from './chat-request.ts';
+import { writeChat } from './chat-write.ts';
+import { FEATURES, TELLABLE } from './features.ts';
+import {
+  GeminiReader,
+  GeminiWriter,
+  readGeminiAnswer,
+  writeGeminiAnswer,
+} from './gemini-answer.ts';
+import { readGemini, writeGemini } from './gemini-request.ts';
+import {
+  MessagesReader,
+  MessagesWriter,
+  readMessagesAnswer,
+  writeMessagesAnswer,
+} from './messages-answer.ts';
+import { readMessagesRequest } from './messages-request.ts';
+import { writeMessagesRequest } from './messages-write.ts';
+import type {
+  AnswerNames,
+  NeutralAnswer,
+  NeutralRequest,
+  ReadRequest,
+  StreamReader,
+  StreamWriter,
+  Use,
+} from './neutral.ts';
+import type { Json } from './reading.ts';
+import { writeResponse } from './responses-answer.ts';
+import { readResponses } from './responses-request.ts';
+import { ResponsesWriter } from './responses-stream.ts';
+
+/** Protocols that a request can be written in. */
+export type Written = keyof typeof TELLABLE;
+
+const READERS: Record<ClientProtocol, (body: Json) => ReadRequest> = {
+  openai: readChat,
+  anthropic: readMessagesRequest,
+  responses: readResponses,
+  gemini: readGemini,
+};
+
+/** How a client's protocol says an answer. */
+interface ClientSide {
+  readonly answer: (answer: NeutralAnswer, names: AnswerNames) => object;
+  readonly stream: (names: AnswerNames) => StreamWriter;
+}
+
+export const CLIENTS: Record<ClientProtocol, ClientSide> = {
+  openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
+  anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
+  responses: { answer: writeResponse, stream: (names) => new ResponsesWriter(names) },
+  gemini: { answer: writeGeminiAnswer, stream: (names) => new GeminiWriter(names) },
+};
+
+/** How an upstream's protocol is written to and read. */
+interface UpstreamSide {
+  readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
+  readonly answer: (answer: Json) => NeutralAnswer;
+  readonly stream: () => StreamReader;
+}
+
+export const UPSTREAMS: Record<Written, UpstreamSide> = {
+  openai: {
+    // The usage of a stream is needed for the answer in the other protocol.
+    request: (request) => ({
+      ...writeChat(request),
+      ...(request.stream ? { stream_options: { include_usage: true } } : {}),
+    }),
+    answer: readChatAnswer,
+    stream: () => new ChatReader(),
+  },
+  anthropic: {
+    request: writeMessagesRequest,
+    answer: readMessagesAnswer,
+    stream: () => new MessagesReader(),
+  },
+  gemini: { request: writeGemini, answer: readGeminiAnswer, stream: () => new GeminiReader() },
+};
+
+/** Reads a request. Throws WeirError (400) where it is not well formed. */
+export function readRequest(client: ClientProtocol, body: Json): ReadRequest {
+  return READERS[client](body);
+}
+
+/** The first need of a request that an upstream's protocol has no words for, as a 400. */
+export function refusalOf(uses: readonly Use[], upstream: Written): WeirError | undefined {
+  const use = uses.find(({ feature }) => !TELLABLE[upstream].has(feature));
+  if (!use) return undefined;
+  const message = `${use.param}: ${FEATURES[use.feature]} cannot be used with this model on this route.`;
+  return new WeirError('invalid_request', message, {
+    param: use.param,
+    hint: 'Leave it out, or use a model or a route of the vendor that has it.',
+  });
+}
+
+/**
+ * The client's call as an upstream of another protocol takes it. Throws WeirError (400), naming the
+ * parameter that the other protocol cannot say.
+ */
+export function translateCall(
+  client: ClientProtocol,
+  upstream: Written,
+  call: UpstreamCall,
+): UpstreamCall {
+  const { request, uses } = readRequest(client, call.body);
+  const refusal = refusalOf(uses, upstream);
+  if (refusal) throw refusal;
+  const written = UPSTREAMS[upstream].request(request, call.model_max_output_tokens);
+  const body = { model: call.public_model, ...written };
+  return { ...call, body, body_text: JSON.stringify(body), headers: {} };
+}
+
+/** What ends a stream that no more can be paid for. */
+export function endShort(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
+  return (
+    (isOpen ? writer.write({ type: 'close' }) : '') +
+    writer.write({ type: 'usage', usage }) +
+    writer.write({ type: 'stop', stop: 'length' }) +
+    writer.write({ type: 'end' })
+  );
+}

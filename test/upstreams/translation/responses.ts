@@ -1,0 +1,153 @@
+/** The client's side of responses, which Weir itself never is: for tests. */
+import type {
+  AssistantPart,
+  NeutralAnswer,
+  NeutralEvent,
+  NeutralRequest,
+  StreamReader,
+} from '../../../src/upstreams/translation/neutral.ts';
+import { defined, type Json } from '../../../src/upstreams/translation/reading.ts';
+
+export function writeResponses(request: NeutralRequest): Record<string, unknown> {
+  const { tools, tool_choice, format, reasoning } = request;
+  return defined({
+    input: [
+      ...request.system.map((content) => ({ role: 'system', content })),
+      ...request.turns.flatMap((turn) => turn.parts.map((part) => itemOf(turn.role, part))),
+    ],
+    max_output_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    tools: tools.length > 0 ? tools.map((tool) => ({ type: 'function', ...tool })) : undefined,
+    tool_choice: !tool_choice
+      ? undefined
+      : tool_choice.type === 'tool'
+        ? { type: 'function', name: tool_choice.name }
+        : tool_choice.type === 'any'
+          ? 'required'
+          : tool_choice.type,
+    text:
+      format?.type === 'schema'
+        ? { format: { type: 'json_schema', name: format.name, schema: format.schema } }
+        : undefined,
+    reasoning: reasoning && 'effort' in reasoning ? { effort: reasoning.effort } : undefined,
+    stream: request.stream || undefined,
+  });
+}
+
+type Part = NeutralRequest['turns'][number]['parts'][number];
+
+function itemOf(role: string, part: Part): object {
+  switch (part.type) {
+    case 'text': {
+      const type = role === 'assistant' ? 'output_text' : 'input_text';
+      return { type: 'message', role, content: [{ type, text: part.text }] };
+    }
+    case 'image': {
+      const image_url = 'url' in part ? part.url : `data:${part.media_type};base64,${part.data}`;
+      return { type: 'message', role, content: [{ type: 'input_image', image_url }] };
+    }
+    case 'call':
+      return {
+        type: 'function_call',
+        call_id: part.id,
+        name: part.name,
+        arguments: part.arguments,
+      };
+    case 'result': {
+      const output = part.parts.map((each) => (each.type === 'text' ? each.text : '')).join('');
+      return { type: 'function_call_output', call_id: part.call_id, output };
+    }
+    default:
+      throw new Error(`no item for ${part.type}`);
+  }
+}
+
+interface Response {
+  status: string;
+  incomplete_details: { reason: string } | null;
+  output: Record<string, unknown>[];
+  usage: {
+    input_tokens: number;
+    input_tokens_details: { cached_tokens: number; cache_write_tokens: number };
+    output_tokens: number;
+  } | null;
+}
+
+export function readResponse(value: Json): NeutralAnswer {
+  const { output, status, incomplete_details, usage } = value as unknown as Response;
+  const parts = output.flatMap(partOf);
+  const hasCalls = parts.some(({ type }) => type === 'call');
+  const reason = incomplete_details?.reason;
+  const cut = reason === 'content_filter' ? ('filter' as const) : ('length' as const);
+  const details = usage?.input_tokens_details;
+  return {
+    parts,
+    stop: status === 'incomplete' ? cut : hasCalls ? 'calls' : 'end',
+    usage: usage && {
+      input_tokens:
+        usage.input_tokens - (details?.cached_tokens ?? 0) - (details?.cache_write_tokens ?? 0),
+      cached_input_tokens: details?.cached_tokens ?? 0,
+      cache_write_tokens: details?.cache_write_tokens ?? 0,
+      output_tokens: usage.output_tokens,
+    },
+  };
+}
+
+function partOf(item: Record<string, unknown>): AssistantPart[] {
+  const texts = (key: string) =>
+    ((item[key] ?? []) as { text?: string }[]).map(({ text = '' }) => text).join('');
+  switch (item['type']) {
+    case 'message':
+      return [{ type: 'text', text: texts('content') }];
+    case 'reasoning':
+      return [{ type: 'reasoning', text: texts('summary') }];
+    case 'function_call':
+      return [
+        {
+          type: 'call',
+          id: String(item['call_id']),
+          name: String(item['name']),
+          arguments: String(item['arguments']),
+        },
+      ];
+    default:
+      throw new Error(`an item of type ${item['type']}`);
+  }
+}
+
+/** Reads a stream, and checks on the way that its events are numbered and in order. */
+export function responseOf(): StreamReader {
+  let next = 0;
+  let deltas = '';
+  return {
+    read(_, data): NeutralEvent[] {
+      const event = JSON.parse(data);
+      if (event.sequence_number !== next)
+        throw new Error(`event ${event.sequence_number}, not ${next}`);
+      next += 1;
+      if (/\.delta$/.test(event.type)) deltas += event.delta;
+      if (event.type === 'response.output_item.added') deltas = '';
+      if (event.type === 'response.output_item.done') {
+        const [part] = partOf(event.item);
+        const whole = part?.type === 'call' ? part.arguments : (part?.text ?? '');
+        if (whole !== deltas) throw new Error('the deltas are not the whole');
+      }
+      if (!/^response\.(completed|incomplete)$/.test(event.type)) return [];
+      const { parts, stop, usage } = readResponse(event.response);
+      return [
+        ...parts.flatMap((part): NeutralEvent[] =>
+          part.type === 'call'
+            ? [{ type: 'open', part }, { type: 'delta', text: part.arguments }, { type: 'close' }]
+            : [
+                { type: 'open', part: { type: part.type } },
+                { type: 'delta', text: part.text },
+                { type: 'close' },
+              ],
+        ),
+        ...(usage ? [{ type: 'usage' as const, usage }] : []),
+        { type: 'stop', stop },
+      ];
+    },
+  };
+}

@@ -1,6 +1,7 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
+import { audio, embeddings } from './at-once.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
 
@@ -16,6 +17,10 @@ export function openaiRoute(
   if (path === '/chat/completions' && request.method === 'POST') {
     return answerCall(simulator, openaiChat, request);
   }
+  const key = request.headers.get('authorization')?.slice('Bearer '.length);
+  if (path === '/embeddings') return embeddings(simulator, request, key);
+  if (path === '/audio/translations') return audio(simulator, request, key, 'translate');
+  if (path === '/audio/transcriptions') return audio(simulator, request, key, 'transcribe');
   try {
     const account = simulator.accounts.ofKey(openaiChat.keyIn(request.headers));
     if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import chat from '../../catalogue/chat.json' with { type: 'json' };
 import defaults from '../../catalogue/defaults.json' with { type: 'json' };
+import direct from '../../catalogue/direct.json' with { type: 'json' };
 import image from '../../catalogue/image.json' with { type: 'json' };
 import music from '../../catalogue/music.json' with { type: 'json' };
 import video from '../../catalogue/video.json' with { type: 'json' };
@@ -10,7 +11,7 @@ import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
 /** The models that Weir knows by itself. Throws if a reviewed file broke its schema. */
 export function builtInModels(): ModelDeclaration[] {
-  return [chat, image, video, music].flatMap((file: unknown) =>
+  return [chat, direct, image, video, music].flatMap((file: unknown) =>
     Value.Decode(Type.Array(ModelSchema), file),
   );
 }

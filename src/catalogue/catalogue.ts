@@ -2,10 +2,14 @@ import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import type { GenerationContract } from './contracts/contract.ts';
 import { contractOf, offersOf } from './contracts/families.ts';
 import type { GenerationScene } from './contracts/inputs.ts';
+import { type DirectPrice, directPrice } from './direct-price.ts';
 import {
   type ChatFamily,
+  DIRECT_OPERATIONS,
+  type DirectFamily,
   type GenerationFamily,
   isChatFamily,
+  isDirectFamily,
   sceneOf,
   VENDOR_PROTOCOLS,
 } from './families.ts';
@@ -49,8 +53,16 @@ export interface GenerationModel extends PublicModel {
   readonly deadline_ms: number;
 }
 
+/** A model that gives one whole answer to one question. */
+export interface DirectModel extends PublicModel {
+  readonly kind: 'direct';
+  readonly family: DirectFamily;
+  readonly operation: 'embedding' | 'stt';
+  readonly price: DirectPrice;
+}
+
 /** A public model: what clients name and what it costs. */
-export type CatalogueModel = ChatModel | GenerationModel;
+export type CatalogueModel = ChatModel | DirectModel | GenerationModel;
 
 /** Where a declaration says nothing. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
@@ -71,6 +83,10 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
     aliases: declaration.aliases ?? [],
     declaration,
   };
+  if (isDirectFamily(family)) {
+    const price = directPrice(declaration.price);
+    return { ...known, kind: 'direct', family, operation: DIRECT_OPERATIONS[family], price };
+  }
   if (!isChatFamily(family)) return { ...known, ...generationModel(family, declaration) };
   return {
     ...known,

@@ -5,6 +5,8 @@ import {
 } from '../upstreams/protocol-names.ts';
 import type { GenerationScene } from './contracts/inputs.ts';
 
+type Category = 'chat' | 'embedding' | 'stt' | GenerationScene;
+
 /** Chat families: a family's models share one contract and one protocol of their vendor. */
 export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
 export type ChatFamily = (typeof CHAT_FAMILIES)[number];
@@ -34,10 +36,20 @@ export type VideoFamily = (typeof VIDEO_FAMILIES)[number];
 export const MUSIC_FAMILIES = ['suno-music'] as const;
 export type MusicFamily = (typeof MUSIC_FAMILIES)[number];
 
+/** What answers at once, in one piece, and is not chat. */
+export const DIRECT_FAMILIES = ['openai-embedding', 'whisper'] as const;
+export type DirectFamily = (typeof DIRECT_FAMILIES)[number];
+/** Which operation a direct family is for; also its category (spec: Categories). */
+export const DIRECT_OPERATIONS: Record<DirectFamily, 'embedding' | 'stt'> = {
+  'openai-embedding': 'embedding',
+  whisper: 'stt',
+};
+
 export type GenerationFamily = ImageFamily | VideoFamily | MusicFamily;
-export type Family = ChatFamily | GenerationFamily;
+export type Family = ChatFamily | DirectFamily | GenerationFamily;
 export const FAMILIES: readonly Family[] = [
   ...CHAT_FAMILIES,
+  ...DIRECT_FAMILIES,
   ...IMAGE_FAMILIES,
   ...VIDEO_FAMILIES,
   ...MUSIC_FAMILIES,
@@ -55,6 +67,8 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'openai-chat': CHAT_PROTOCOLS,
   'anthropic-messages': ['anthropic', 'openai', 'azure-openai', 'gemini'],
   'gemini-chat': ['gemini', 'openai', 'azure-openai', 'anthropic'],
+  'openai-embedding': ['openai', 'azure-openai'],
+  whisper: ['openai', 'azure-openai'],
   'token-priced-image': ['openai-images', 'azure-images', 'fal', 'replicate'],
   'classic-image': ['openai-images', 'azure-images'],
   'gemini-image': ['gemini', 'fal', 'replicate'],
@@ -72,7 +86,7 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'suno-music': ['suno'],
 };
 
-/** What a family's models make; undefined = they talk. */
+/** What a family's models make; undefined = they talk, or answer at once. */
 export function sceneOf(family: Family): GenerationScene | undefined {
   if (IMAGE_FAMILIES.some((each) => each === family)) return 'image';
   if (VIDEO_FAMILIES.some((each) => each === family)) return 'video';
@@ -84,6 +98,16 @@ export function isChatFamily(family: Family): family is ChatFamily {
   return CHAT_FAMILIES.some((each) => each === family);
 }
 
+export function isDirectFamily(family: Family): family is DirectFamily {
+  return DIRECT_FAMILIES.some((each) => each === family);
+}
+
+/** The category of a family's models. */
+export function categoryOf(family: Family): Category {
+  if (isChatFamily(family)) return 'chat';
+  return isDirectFamily(family) ? DIRECT_OPERATIONS[family] : (sceneOf(family) ?? 'image');
+}
+
 export function isGenerationFamily(family: Family): family is GenerationFamily {
-  return !isChatFamily(family);
+  return !isChatFamily(family) && !isDirectFamily(family);
 }

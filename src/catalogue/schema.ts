@@ -111,6 +111,10 @@ export const ModelSchema = Type.Object(
     /** Tokens. */
     context_window: Type.Optional(Type.Integer({ minimum: 1 })),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    /** Of an embedding's vector. */
+    dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    /** No other number of them can be asked for. */
+    fixed_dimensions: Type.Optional(Type.Boolean()),
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     price: PriceSchema,
     offers: Type.Optional(OffersSchema),

@@ -1,5 +1,5 @@
 import { OPTIONAL_PARAMETERS } from '../catalogue/contracts/video-schema.ts';
-import { type Family, sceneOf } from '../catalogue/families.ts';
+import { categoryOf, type Family, isDirectFamily, sceneOf } from '../catalogue/families.ts';
 import { declaredUnits } from '../catalogue/generation-price.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import { closestName } from '../errors/closest-name.ts';
@@ -45,12 +45,15 @@ export function findModelContradictions(
 
 function checkModel(model: ModelOverride, family: Family, pointer: string, add: Add): void {
   const scene = sceneOf(family);
-  const category = scene ?? 'chat';
+  const category = categoryOf(family);
   if (model.category && model.category !== category) {
     add(`${pointer}/category`, `must be ${category}, as ${family} is`);
     return;
   }
-  if (model.price && scene === undefined) checkChatPrice(model.price, `${pointer}/price`, add);
+  if (model.price && isDirectFamily(family)) {
+    checkDirectPrice(model.price, category, `${pointer}/price`, add);
+  } else if (model.price && scene === undefined)
+    checkChatPrice(model.price, `${pointer}/price`, add);
   else if (model.price && scene) {
     checkGenerationPrice(model.price, family, SCENE_UNITS[scene], `${pointer}/price`, add);
   }
@@ -67,6 +70,14 @@ function checkModel(model: ModelOverride, family: Family, pointer: string, add: 
 }
 
 type Price = ModelDeclaration['price'];
+
+function checkDirectPrice(price: Price, category: string, pointer: string, add: Add): void {
+  const needed = category === 'embedding' ? 'input_usd_per_mtok' : 'usd_per_second';
+  if (price[needed] === undefined) add(`${pointer}/${needed}`, 'is required');
+  for (const name of Object.keys(price).filter((each) => each !== needed)) {
+    add(`${pointer}/${name}`, `is no price of ${category}`);
+  }
+}
 
 function checkChatPrice(price: Price, pointer: string, add: Add): void {
   for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {

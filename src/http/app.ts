@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia';
 import type { Orm } from '../../db/client.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { audio } from './audio/route.ts';
 import { chatCompletions } from './chat/route.ts';
+import { embeddings } from './embeddings/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
@@ -66,6 +68,8 @@ interface Route {
   path: string;
   family: ErrorFamily;
   methods: Partial<Record<Method, Handler>>;
+  /** Methods whose clients read another envelope. */
+  families?: Partial<Record<Method, ErrorFamily>>;
 }
 
 /** Every path with what it answers to. */
@@ -88,10 +92,19 @@ function routes(deps: AppDeps): Route[] {
     },
     { path: '/v1beta/models/*', family: 'gemini', methods: { POST: geminiModels(deps) } },
     ...responseRoutes(deps).map(([path, methods]) => openai(path, methods)),
+    openai('/v1/embeddings', { POST: embeddings(deps) }),
+    openai('/v1/audio/translations', { POST: audio(deps, 'translations') }),
+    openai('/v1/audio/transcriptions', { POST: audio(deps, 'transcriptions') }),
     openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
-    openai('/v1/models/*', { GET: getModel(deps) }),
+    {
+      // Google's SDK may be told to speak version 1.
+      path: '/v1/models/*',
+      family: 'openai',
+      methods: { GET: getModel(deps), POST: geminiModels(deps) },
+      families: { POST: 'gemini' },
+    },
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
@@ -137,9 +150,10 @@ export function createApp(deps: AppDeps) {
   });
   const unparsed = { parse: 'none' as const };
   const wrap = (family: ErrorFamily, handler: Handler) => endpoint(family, deps.onError, handler);
-  for (const { path, family, methods } of routes(deps)) {
+  for (const { path, family, methods, families } of routes(deps)) {
     for (const [method, handler] of Object.entries(methods)) {
-      app.route(method, path, wrap(family, handler), unparsed);
+      const own = families?.[method as Method] ?? family;
+      app.route(method, path, wrap(own, handler), unparsed);
     }
     const refuse = wrap(family, notAllowed(family, Object.keys(methods)));
     // By its own method a path goes before another one's parameter that would fit it.

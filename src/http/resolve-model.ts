@@ -2,6 +2,7 @@ import {
   type Catalogue,
   type CatalogueModel,
   type ChatModel,
+  type DirectModel,
   type GenerationModel,
   isAllowed,
 } from '../catalogue/catalogue.ts';
@@ -16,6 +17,10 @@ const CHAT_ROUTES: Record<ClientProtocol, string> = {
   anthropic: '/v1/messages',
   responses: '/v1/responses',
   gemini: '/v1beta/models',
+};
+const DIRECT_ROUTES: Record<DirectModel['operation'], string> = {
+  embedding: '/v1/embeddings',
+  stt: '/v1/audio/translations',
 };
 const GENERATION_ROUTES: Record<GenerationScene, string> = {
   image: '/v1/images/generations',
@@ -35,6 +40,20 @@ export function resolveModel(
 ): ChatModel {
   const isServedHere = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
   return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isServedHere, isCallable);
+}
+
+/** The model of a direct call, or the only one there is for it. Throws like `resolve`. */
+export function resolveDirectModel(
+  catalogue: Catalogue,
+  name: string | undefined,
+  key: Caller,
+  operation: DirectModel['operation'],
+  isCallable: IsCallable,
+): DirectModel {
+  const isServedHere = (model: CatalogueModel): model is DirectModel =>
+    model.kind === 'direct' && model.operation === operation;
+  const asked = name ?? catalogue.all().find(isServedHere)?.id ?? '';
+  return resolve(catalogue, asked, key, DIRECT_ROUTES[operation], isServedHere, isCallable);
 }
 
 /** The model that a create call names, or the scene's default. Throws like `resolve`. */
@@ -79,14 +98,18 @@ function resolve<Served extends CatalogueModel>(
     });
   }
   if (!isServedHere(model)) {
-    const proper =
-      model.kind === 'chat' ? CHAT_ROUTES[model.protocol] : GENERATION_ROUTES[model.scene];
+    const proper = routeOf(model);
     throw new WeirError('invalid_request', `${quoted(name)} is not available on ${route}.`, {
       param: 'model',
       hint: `Use ${proper}.`,
     });
   }
   return model;
+}
+
+function routeOf(model: CatalogueModel): string {
+  if (model.kind === 'chat') return CHAT_ROUTES[model.protocol];
+  return model.kind === 'direct' ? DIRECT_ROUTES[model.operation] : GENERATION_ROUTES[model.scene];
 }
 
 const MAX_QUOTED_CHARS = 100;

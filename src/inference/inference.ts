@@ -16,6 +16,7 @@ import {
   settleCall,
   upstreamCall,
 } from './call.ts';
+import { type DirectCall, runDirect } from './direct.ts';
 import { withFailover } from './route.ts';
 import { type OpenStream, StreamRun } from './stream.ts';
 
@@ -52,6 +53,15 @@ export class Inference {
     } catch (error) {
       // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
       reservation.release();
+      throw this.withAlternatives(error, call);
+    }
+  }
+
+  /** Serves a call that is one question and one whole answer. Throws like `run`. */
+  async direct<Answer>(call: DirectCall<Answer>): Promise<Answer> {
+    try {
+      return await runDirect(this.deps, call);
+    } catch (error) {
       throw this.withAlternatives(error, call);
     }
   }
@@ -156,13 +166,16 @@ export class Inference {
   }
 
   /** A refusal for want of channels names models of the same scene that would work (spec: Errors). */
-  private withAlternatives(error: unknown, call: InferenceCall): unknown {
+  private withAlternatives(
+    error: unknown,
+    call: Pick<InferenceCall, 'key'> & { model: CatalogueModel },
+  ): unknown {
     if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
     const alternatives = this.deps.catalogue
       .all()
       .filter(
         (model) =>
-          model.kind === 'chat' &&
+          model.kind === call.model.kind &&
           model.id !== call.model.id &&
           model.category === call.model.category &&
           this.isCallable(model, call.key),

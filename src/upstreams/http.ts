@@ -39,14 +39,19 @@ export class Exchange {
    * POSTs the request and waits for the head of the answer. Throws RetryableUpstreamError
    * (`connection`, `timeout`) or the signal's reason.
    */
-  async send(path: string, headers: Record<string, string>, body: string): Promise<void> {
+  async send(
+    path: string,
+    headers: Record<string, string>,
+    body: string | FormData,
+  ): Promise<void> {
     const connections = connectionsTo(this.call.target.base_url);
     await connections.take();
     this.connection = connections;
     try {
       this.answer = await fetch(addressOf(this.call.target.base_url, path), {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
+        headers:
+          typeof body === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
         body,
         signal: this.abort.signal,
         // An API that redirects is misconfigured, and the key must not travel to another host.

@@ -38,17 +38,19 @@ export function translated(
 
     async complete(call) {
       const names = namesOf(call);
-      const answer = await upstream.complete(translateCall(client, written, call));
-      const neutral = UPSTREAMS[written].answer(parseObject(answer.body_text));
+      const { call: sent, request } = translateCall(client, written, call);
+      const answer = await upstream.complete(sent);
+      const neutral = UPSTREAMS[written].answer(parseObject(answer.body_text), request);
       return { ...answer, body_text: JSON.stringify(CLIENTS[client].answer(neutral, names)) };
     },
 
     async stream(call) {
       const names = namesOf(call);
-      const stream = await upstream.stream(translateCall(client, written, call));
+      const { call: sent, request } = translateCall(client, written, call);
+      const stream = await upstream.stream(sent);
       return new TranslatedStream(
         stream,
-        UPSTREAMS[written].stream(),
+        UPSTREAMS[written].stream(request),
         CLIENTS[client].stream(names),
       );
     },

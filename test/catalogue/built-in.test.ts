@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import { calcPrice } from '@pydantic/genai-prices';
 import { BUILT_IN_DEFAULTS, builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { FAMILIES } from '../../src/catalogue/families.ts';
+import { FAMILIES, isDirectFamily, isGenerationFamily } from '../../src/catalogue/families.ts';
 import { tokenPrice } from '../../src/catalogue/price.ts';
 
 const all = builtInModels();
 const models = all.filter(({ category }) => category === 'chat');
-const makers = all.filter(({ category }) => category !== 'chat');
+const makers = all.filter(({ family }) => isGenerationFamily(family));
+const direct = all.filter(({ family }) => isDirectFamily(family));
 /** When the prices were compared; a later price change of a vendor shows when the package is updated. */
 const COMPARED_AT = new Date('2026-11-20T00:00:00Z');
 
@@ -16,6 +17,23 @@ function flat(price: unknown): number | undefined {
   if (typeof price === 'number' || price === undefined) return price;
   return (price as { base: number }).base;
 }
+
+describe('the models that answer at once', () => {
+  test.each(direct)('$id costs what the independent price list says', (model) => {
+    const list = calcPrice({ input_tokens: 1 }, model.id, {
+      providerId: model.owned_by,
+      timestamp: COMPARED_AT,
+    })?.model_price as Record<string, number | undefined>;
+    const { input_usd_per_mtok, usd_per_second } = model.price;
+    if (input_usd_per_mtok !== undefined)
+      expect(input_usd_per_mtok).toBe(list['input_mtok'] as number);
+    else
+      expect((usd_per_second ?? 0) * 3_600).toBeCloseTo(
+        (list['input_audio_hours'] ?? list['audio_hours']) as number,
+        9,
+      );
+  });
+});
 
 describe('the chat models of the catalogue', () => {
   test('are of three vendors', () => {

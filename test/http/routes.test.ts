@@ -93,7 +93,7 @@ describe('a known path with another method', () => {
   test.each([
     ['GET', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/models', 'GET'],
-    ['POST', '/v1/models/gpt-4o', 'GET'],
+    ['DELETE', '/v1/models/gpt-4o', 'GET, POST'],
     ['PUT', '/v1/management/api-keys', 'GET, POST'],
     ['GET', '/v1/management/api-keys/key_1', 'PATCH'],
     ['POST', '/healthz', 'GET'],

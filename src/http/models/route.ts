@@ -13,7 +13,7 @@ function metadata(model: CatalogueModel): object {
   return {
     category: model.category,
     pricing_unit: model.kind === 'chat' ? 'token' : model.price.unit,
-    public_contract_summary: model.kind === 'chat' ? null : contractSummary(model),
+    public_contract_summary: model.kind === 'generation' ? contractSummary(model) : null,
     agent_preferences: {},
   };
 }
@@ -64,7 +64,7 @@ function modelDetail(model: CatalogueModel): object {
     ...metadata(model),
     pricing: price,
     pricing_provenance: pricing_provenance ?? null,
-    ...(model.kind === 'chat' ? {} : generationDetail(model)),
+    ...(model.kind === 'generation' ? generationDetail(model) : {}),
   });
 }
 

@@ -62,6 +62,6 @@ export const TELLABLE: Record<'openai' | 'anthropic' | 'gemini', ReadonlySet<Fea
     ...COMMON,
     ...(['audio_input', 'file_inline', 'json_mode', 'temperature_above_one'] as const),
     ...(['seed', 'penalties', 'top_k', 'reasoning_budget', 'reasoning_off'] as const),
-    ...(['prefill'] as const),
+    ...(['prefill', 'serial_calls'] as const),
   ]),
 };

@@ -68,8 +68,8 @@ function blocked(answer: Json): boolean {
   return isJson(feedback) && typeof feedback['blockReason'] === 'string';
 }
 
-export function readGeminiAnswer(answer: Json): NeutralAnswer {
-  const reader = new GeminiReader();
+export function readGeminiAnswer(answer: Json, serial = false): NeutralAnswer {
+  const reader = new GeminiReader(serial);
   const whole = new Assembly();
   const [candidate] = listOf(answer['candidates']);
   if (!isJson(candidate) && !blocked(answer)) {
@@ -84,6 +84,9 @@ export class GeminiReader implements StreamReader {
   private open: 'text' | 'reasoning' | undefined;
   private begun = false;
   private calls = 0;
+
+  /** `serial`: the vendor cannot be told to call one tool at a time; what it calls beyond is left out. */
+  constructor(private readonly serial = false) {}
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const chunk: unknown = JSON.parse(data);
@@ -109,6 +112,7 @@ export class GeminiReader implements StreamReader {
     const call = part['functionCall'];
     if (isJson(call)) {
       this.calls += 1;
+      if (this.serial && this.calls > 1) return [];
       const id =
         typeof call['id'] === 'string'
           ? call['id']

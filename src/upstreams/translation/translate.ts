@@ -11,7 +11,8 @@ import {
   readGeminiAnswer,
   writeGeminiAnswer,
 } from './gemini-answer.ts';
-import { readGemini, writeGemini } from './gemini-request.ts';
+import { readGemini } from './gemini-request.ts';
+import { writeGemini } from './gemini-write.ts';
 import {
   MessagesReader,
   MessagesWriter,
@@ -60,8 +61,8 @@ export const CLIENTS: Record<ClientProtocol, ClientSide> = {
 /** How an upstream's protocol is written to and read. */
 interface UpstreamSide {
   readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
-  readonly answer: (answer: Json) => NeutralAnswer;
-  readonly stream: () => StreamReader;
+  readonly answer: (answer: Json, request: NeutralRequest) => NeutralAnswer;
+  readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
 export const UPSTREAMS: Record<Written, UpstreamSide> = {
@@ -79,8 +80,14 @@ export const UPSTREAMS: Record<Written, UpstreamSide> = {
     answer: readMessagesAnswer,
     stream: () => new MessagesReader(),
   },
-  gemini: { request: writeGemini, answer: readGeminiAnswer, stream: () => new GeminiReader() },
+  gemini: {
+    request: writeGemini,
+    answer: (answer, request) => readGeminiAnswer(answer, isSerial(request)),
+    stream: (request) => new GeminiReader(isSerial(request)),
+  },
 };
+
+const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
 /** Reads a request. Throws WeirError (400) where it is not well formed. */
 export function readRequest(client: ClientProtocol, body: Json): ReadRequest {
@@ -106,13 +113,13 @@ export function translateCall(
   client: ClientProtocol,
   upstream: Written,
   call: UpstreamCall,
-): UpstreamCall {
+): { call: UpstreamCall; request: NeutralRequest } {
   const { request, uses } = readRequest(client, call.body);
   const refusal = refusalOf(uses, upstream);
   if (refusal) throw refusal;
   const written = UPSTREAMS[upstream].request(request, call.model_max_output_tokens);
   const body = { model: call.public_model, ...written };
-  return { ...call, body, body_text: JSON.stringify(body), headers: {} };
+  return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
 }
 
 /** What ends a stream that no more can be paid for. */

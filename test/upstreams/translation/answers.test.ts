@@ -13,7 +13,7 @@ import {
   GeminiReader,
   readGeminiAnswer,
 } from '../../../src/upstreams/translation/gemini-answer.ts';
-import { writeGemini } from '../../../src/upstreams/translation/gemini-request.ts';
+import { writeGemini } from '../../../src/upstreams/translation/gemini-write.ts';
 import {
   MessagesReader,
   readMessagesAnswer,

@@ -60,7 +60,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
   'a long line': ask({ turns: [user('word '.repeat(5_000))] }),
   'characters of several bytes': ask({ turns: [user('Grüße, 世界 👩‍👩‍👧‍👦 \u202e ')] }),
   'quotes, backslashes, control characters': ask({
-    turns: [user('"\\ \n\t\u0001 </script> ${x}')],
+    turns: [user('"\\ \n\t\u0001 </script> %s')],
   }),
   'two texts in one turn': ask({ turns: [user('One', 'Two')] }),
   'a system prompt': ask({ system: ['Be brief.'] }),

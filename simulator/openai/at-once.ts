@@ -1,0 +1,177 @@
+/** Embeddings and audio: what the API answers at once (OpenAI docs: Embeddings; Audio). */
+import type { Simulator } from '../exchange.ts';
+import { controlledFailure } from '../shared/accounts.ts';
+import { type Call, newCall } from '../shared/books.ts';
+import { DirectiveError, directivesIn } from '../shared/directives.ts';
+import { isObject } from '../shared/json.ts';
+import { ProviderError } from '../shared/protocol.ts';
+import { hashText, newId, numberAt } from '../shared/random.ts';
+import { connectionReset } from '../shared/resets.ts';
+import { wordText } from '../shared/text.ts';
+import { tokensOf } from '../shared/tokens.ts';
+import { leftOrAfter } from '../shared/waiting.ts';
+import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
+import { openaiHeaders } from './protocol.ts';
+
+/** Numbers of a vector, by model. */
+const DIMENSIONS: Record<string, number> = {
+  'text-embedding-3-large': 3_072,
+  'text-embedding-3-small': 1_536,
+  'text-embedding-ada-002': 1_536,
+};
+const USUAL_DIMENSIONS = 1_536;
+/** Of the sound in a file; the real one decodes it. */
+const BYTES_PER_S = 16_000;
+const WORDS_PER_SEGMENT = 8;
+const SECONDS_PER_SEGMENT = 4;
+
+/** `POST /embeddings`. Directives are read in the first text. */
+export function embeddings(sim: Simulator, request: Request, key: string | undefined) {
+  return answered(sim, request, key, async (begin) => {
+    const body: unknown = await request.json();
+    if (!isObject(body)) throw invalid('Invalid body.', null, null);
+    const inputs = inputsIn(body['input']);
+    const texts = inputs.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+    const model = String(body['model']);
+    const call = await begin(model, texts[0] ?? '');
+    const native = DIMENSIONS[model] ?? USUAL_DIMENSIONS;
+    const wanted = body['dimensions'] === undefined ? native : Number(body['dimensions']);
+    if (model.includes('ada') && body['dimensions'] !== undefined) {
+      throw invalid('This model does not support specifying dimensions.', null, null);
+    }
+    if (wanted > native) throw invalid(`Invalid value for 'dimensions' = ${wanted}.`, null, null);
+    const data = texts.map((text, index) => ({
+      object: 'embedding',
+      index,
+      embedding:
+        body['encoding_format'] === 'base64' ? base64(vector(text, wanted)) : vector(text, wanted),
+    }));
+    call.prompt_tokens = inputs.reduce<number>(
+      (sum, each) => sum + (typeof each === 'string' ? tokensOf(each) : each.length),
+      0,
+    );
+    const usage = { prompt_tokens: call.prompt_tokens, total_tokens: call.prompt_tokens };
+    return Response.json({ object: 'list', data, model, usage });
+  });
+}
+
+function inputsIn(input: unknown): (string | number[])[] {
+  if (typeof input === 'string' && input !== '') return [input];
+  if (!Array.isArray(input) || input.length === 0) {
+    throw invalid("'$.input' is invalid. Please check the API reference.", null, null);
+  }
+  return typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
+}
+
+/** Of length one, the same for the same text; shortened ones are beginnings of the whole. */
+function vector(text: string, dimensions: number): number[] {
+  const seed = hashText(text);
+  const raw = Array.from(
+    { length: dimensions },
+    (_, at) => (numberAt(seed, at) % 2_001) / 1_000 - 1,
+  );
+  const length = Math.hypot(...raw) || 1;
+  return raw.map((value) => value / length);
+}
+
+function base64(values: number[]): string {
+  return Buffer.from(new Float32Array(values).buffer).toString('base64');
+}
+
+/** `POST /audio/translations` and `/audio/transcriptions`. Directives are read in the prompt. */
+export function audio(
+  sim: Simulator,
+  request: Request,
+  key: string | undefined,
+  task: 'translate' | 'transcribe',
+) {
+  return answered(sim, request, key, async (begin) => {
+    const form = (await request.formData()) as unknown as Map<string, string | File>;
+    const file = form.get('file');
+    if (!(file instanceof Blob)) throw invalid('file is required', 'file', null);
+    if (task === 'translate' && form.get('language')) {
+      throw invalid('Unrecognized request argument supplied: language', 'language', null);
+    }
+    const call = await begin(String(form.get('model')), String(form.get('prompt') ?? ''));
+    const duration = Math.max(1, file.size / BYTES_PER_S);
+    const bytes = Buffer.from(await file.arrayBuffer());
+    const count = Math.ceil(duration / SECONDS_PER_SEGMENT);
+    const seed = hashText(bytes.toString('base64').slice(0, 4_096));
+    const segments = Array.from({ length: count }, (_, id) => ({
+      id,
+      seek: 0,
+      start: id * SECONDS_PER_SEGMENT,
+      end: Math.min(duration, (id + 1) * SECONDS_PER_SEGMENT),
+      text: ` ${wordText(numberAt(seed, id), WORDS_PER_SEGMENT).whole()}`,
+      tokens: [50_364],
+      temperature: 0,
+      avg_logprob: -0.3,
+      compression_ratio: 1.2,
+      no_speech_prob: 0.01,
+    }));
+    const text = segments
+      .map((each) => each.text)
+      .join('')
+      .trim();
+    call.completion_tokens = tokensOf(text);
+    if (form.get('response_format') !== 'verbose_json') return Response.json({ text });
+    return Response.json({ task, language: 'german', duration, text, segments });
+  });
+}
+
+type Begin = (model: string, directives: string) => Promise<Call>;
+
+/** Books the call, obeys its directives, and words what goes wrong. */
+async function answered(
+  sim: Simulator,
+  request: Request,
+  key: string | undefined,
+  answer: (begin: Begin) => Promise<Response>,
+): Promise<Response> {
+  const id = newId('req_');
+  let call: Call | undefined;
+  try {
+    const account = key === undefined ? undefined : sim.accounts.ofKey(key);
+    if (!account || account.control.revoked) throw wrongKey(key ?? '');
+    if (account.control.down) return connectionReset();
+    account.calls += 1;
+    call = newCall(id, account.id, 'openai');
+    const opened = call;
+    sim.books.open(opened);
+    let lost = false;
+    const made = await answer(async (model, text) => {
+      opened.model = model;
+      if (model.startsWith('missing-')) throw modelNotFound(model);
+      const said = directivesIn(text, account.id);
+      const waited = said.latency_ms ?? account.control.latency_ms ?? 0;
+      if (await leftOrAfter(request.signal, said.hang === 1 ? Number.POSITIVE_INFINITY : waited)) {
+        opened.outcome = 'aborted';
+        throw new DOMException('left', 'AbortError');
+      }
+      const status = controlledFailure(account, account.calls) ?? said.status;
+      if (status !== undefined) throw errorFor(status, said);
+      lost = said.lose === 1;
+      return opened;
+    });
+    opened.outcome = lost ? 'lost' : 'whole';
+    if (lost) return connectionReset();
+    for (const [name, value] of Object.entries(openaiHeaders(id, 1))) made.headers.set(name, value);
+    return made;
+  } catch (error) {
+    if (call?.outcome === 'running') call.outcome = 'refused';
+    if (error instanceof DOMException) return connectionReset();
+    const known =
+      error instanceof ProviderError
+        ? error
+        : error instanceof DirectiveError
+          ? invalid(`Simulator: ${error.message}`, null, null)
+          : errorFor(500, {});
+    const headers = { ...openaiHeaders(id, 1), 'content-type': 'application/json' };
+    const retry =
+      known.retry_after === undefined ? {} : { 'retry-after': String(known.retry_after) };
+    return new Response(errorBody(known), {
+      status: known.status,
+      headers: { ...headers, ...retry },
+    });
+  }
+}

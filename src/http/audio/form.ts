@@ -1,0 +1,104 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import { RESPONSE_FORMATS, type ResponseFormat } from './formats.ts';
+
+/** Spec: Limits, File size. */
+export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
+/** The form around the file. */
+const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
+const FORM_TIMEOUT_MS = 120_000;
+const TYPES = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'];
+const MAX_PROMPT_CHARS = 10_000;
+
+export interface AudioForm {
+  readonly file: File;
+  readonly model: string | undefined;
+  readonly format: ResponseFormat;
+  readonly prompt: string | undefined;
+  readonly temperature: number | undefined;
+  readonly language: string | undefined;
+}
+
+/** Reads the multipart form of an audio route. Throws WeirError naming the field (400, 413, 415). */
+export async function readAudioForm(request: Request): Promise<AudioForm> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!type.toLowerCase().startsWith('multipart/form-data')) {
+    throw new WeirError('unsupported_media_type', 'The body must be multipart/form-data.', {
+      param: 'Content-Type',
+      hint: 'Send the file as a form field: curl -F file=@speech.mp3 …',
+    });
+  }
+  const form = await parse(request, type);
+  const file = form.get('file');
+  if (!(file instanceof Blob)) throw wrong('file', 'is required.');
+  if (file.size > MAX_AUDIO_BYTES) throw tooLarge();
+  if (file.size === 0) throw wrong('file', 'is empty.');
+  const name = file instanceof File ? file.name : '';
+  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  if (!TYPES.includes(ending)) throw wrong('file', `must be one of ${TYPES.join(', ')}.`);
+  return {
+    file: new File([file], name, { type: file.type }),
+    model: textIn(form, 'model'),
+    format: formatIn(form),
+    prompt: textIn(form, 'prompt'),
+    temperature: temperatureIn(form),
+    language: textIn(form, 'language'),
+  };
+}
+
+/** What is used of a form; two sets of types disagree about the rest. */
+interface Form {
+  get(name: string): string | Blob | null;
+}
+
+async function parse(request: Request, type: string): Promise<Form> {
+  if (Number(request.headers.get('content-length')) > MAX_FORM_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const late = setTimeout(() => request.body?.cancel().catch(() => undefined), FORM_TIMEOUT_MS);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > MAX_FORM_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+    const whole = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
+    return (await whole.formData()) as unknown as Form;
+  } catch (error) {
+    if (error instanceof WeirError) throw error;
+    throw new WeirError('invalid_request', 'The body is no valid form.', { param: 'body' });
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function textIn(form: Form, name: string): string | undefined {
+  const value = form.get(name);
+  if (value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw wrong(name, 'must be a text.');
+  if (value.length > MAX_PROMPT_CHARS)
+    throw wrong(name, `must be at most ${MAX_PROMPT_CHARS} characters.`);
+  return value;
+}
+
+function formatIn(form: Form): ResponseFormat {
+  const said = textIn(form, 'response_format') ?? 'json';
+  const format = RESPONSE_FORMATS.find((each) => each === said);
+  if (format) return format;
+  throw wrong('response_format', `must be one of ${RESPONSE_FORMATS.join(', ')}.`);
+}
+
+function temperatureIn(form: Form): number | undefined {
+  const said = textIn(form, 'temperature');
+  if (said === undefined) return undefined;
+  const value = Number(said);
+  if (value >= 0 && value <= 1) return value;
+  throw wrong('temperature', 'must be a number from 0 to 1.');
+}
+
+function wrong(param: string, what: string): WeirError {
+  return new WeirError('invalid_request', `${param} ${what}`, { param });
+}
+
+function tooLarge(): WeirError {
+  return new WeirError('payload_too_large', 'The file is larger than 25 MB.', { param: 'file' });
+}

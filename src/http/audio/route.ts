@@ -1,0 +1,55 @@
+import type { Handler } from '../endpoint.ts';
+import type { InferenceRouteDeps } from '../inference-route.ts';
+import { resolveDirectModel } from '../resolve-model.ts';
+import { readAudioForm } from './form.ts';
+import { heardAs } from './formats.ts';
+
+/** No speech is coded in fewer bytes a second (Opus at 6 kbit/s): what a file can last at most. */
+const LEAST_BYTES_PER_S = 750;
+
+/**
+ * `POST /v1/audio/translations`, into English (spec: Audio translation), and
+ * `POST /v1/audio/transcriptions` (OpenAI docs: Audio). A translation's `language` is ignored.
+ */
+export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
+  return async ({ request, uuid, server }) => {
+    const key = await deps.keys.authenticate(request, false);
+    await deps.rateLimit.consume(key);
+    server?.timeout(request, 0);
+    const {
+      file,
+      model: name,
+      format,
+      prompt,
+      temperature,
+      language,
+    } = await readAudioForm(request);
+    const inference = deps.inference();
+    const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (each, caller) =>
+      inference.isCallable(each, caller),
+    );
+    const spoken = task === 'transcriptions' && language !== undefined ? { language } : {};
+    const listening = {
+      task,
+      file,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...spoken,
+    };
+    const heard = await inference.direct({
+      request_id: uuid,
+      key,
+      model,
+      body: {},
+      body_text: '{}',
+      signal: request.signal,
+      most: { input_tokens: 0, seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
+      ask: async (protocol, call) => {
+        const answer = await protocol.listen(call, listening);
+        const usage = { input_tokens: 0, seconds: answer.duration };
+        return { answer, usage, estimated: false };
+      },
+    });
+    return heardAs(format, heard, task === 'translations' ? 'translate' : 'transcribe');
+  };
+}

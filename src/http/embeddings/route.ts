@@ -1,0 +1,108 @@
+import { Type } from '@sinclair/typebox';
+import type { DirectModel } from '../../catalogue/catalogue.ts';
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { countTokens } from '../../inference/tokens.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import type { Handler } from '../endpoint.ts';
+import type { InferenceRouteDeps } from '../inference-route.ts';
+import { resolveDirectModel } from '../resolve-model.ts';
+
+/** The vendor's own bounds (OpenAI docs: Embeddings). */
+const MAX_INPUTS = 2_048;
+const MAX_TOKENS_OF_ONE = 8_192;
+
+const Tokens = Type.Array(Type.Integer({ minimum: 0 }), {
+  minItems: 1,
+  maxItems: MAX_TOKENS_OF_ONE,
+});
+
+/** `POST /v1/embeddings` (spec: Embeddings). */
+const EmbeddingsSchema = Type.Object({
+  model: Type.String({ minLength: 1, maxLength: 200 }),
+  input: Type.Union(
+    [
+      Type.String({ minLength: 1 }),
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_INPUTS }),
+      Tokens,
+      Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
+    ],
+    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or tokens` },
+  ),
+  encoding_format: Type.Optional(
+    Type.Union([Type.Literal('float'), Type.Literal('base64'), Type.Null()], {
+      errorMessage: 'must be float or base64',
+    }),
+  ),
+  dimensions: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+  user: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+const validate = validator(EmbeddingsSchema);
+
+export function embeddings(deps: InferenceRouteDeps): Handler {
+  return async ({ request, uuid, server }) => {
+    const key = await deps.keys.authenticate(request, false);
+    await deps.rateLimit.consume(key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const body = validate(value);
+    const inference = deps.inference();
+    const model = resolveDirectModel(
+      deps.catalogue(),
+      body.model,
+      key,
+      'embedding',
+      (each, caller) => inference.isCallable(each, caller),
+    );
+    checkDimensions(model, body.dimensions ?? undefined);
+    server?.timeout(request, 0);
+    const answer = await inference.direct({
+      request_id: uuid,
+      key,
+      model,
+      body: value,
+      body_text: text,
+      signal: request.signal,
+      most: { input_tokens: tokensAtMost(body.input), seconds: 0 },
+      ask: async (protocol, call) => {
+        const { body_text, input_tokens } = await protocol.embed(call);
+        const counted = input_tokens ?? tokensCounted(body.input);
+        const usage = { input_tokens: counted, seconds: 0 };
+        return { answer: body_text, usage, estimated: input_tokens === null };
+      },
+    });
+    return new Response(answer, { headers: { 'content-type': 'application/json' } });
+  };
+}
+
+/** A vector can be shortened, never lengthened; older models have one length. */
+function checkDimensions(model: DirectModel, dimensions: number | undefined): void {
+  const { dimensions: most, fixed_dimensions } = model.declaration;
+  if (dimensions === undefined || most === undefined || dimensions === most) return;
+  if (!fixed_dimensions && dimensions < most) return;
+  const rule = fixed_dimensions ? `is always ${most}` : `must be at most ${most}`;
+  throw new WeirError('invalid_request', `dimensions ${rule} for ${model.id}.`, {
+    param: 'dimensions',
+  });
+}
+
+type Input = string | string[] | number[] | number[][];
+
+const PER_TEXT = 8;
+
+function tokensAtMost(input: Input): number {
+  return sum(input, (text) => Buffer.byteLength(text) + PER_TEXT);
+}
+
+function tokensCounted(input: Input): number {
+  return sum(input, countTokens);
+}
+
+/** Tokens count as what they are. */
+function sum(input: Input, ofText: (text: string) => number): number {
+  if (typeof input === 'string') return ofText(input);
+  return input.reduce<number>((total, each) => {
+    if (typeof each === 'string') return total + ofText(each);
+    return total + (typeof each === 'number' ? 1 : each.length);
+  }, 0);
+}

@@ -1,0 +1,76 @@
+import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
+import { failureInside, failureOf } from '../failures.ts';
+import { count, Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from '../http.ts';
+import { publish } from '../publish.ts';
+import { requestAnswer } from '../request.ts';
+import type { DirectProtocol, Heard, Listening, Segment } from './contract.ts';
+import { inFormat } from './vectors.ts';
+
+type Credentials = (api_key: string) => Record<string, string>;
+
+/** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
+function directProtocol(credentials: Credentials): DirectProtocol {
+  return {
+    async embed(call) {
+      const { text, answer } = await requestAnswer(call, {
+        path: '/embeddings',
+        headers: credentials(call.target.api_key),
+        edits: { model: JSON.stringify(call.physical_model) },
+      });
+      if (!Array.isArray(answer['data'])) {
+        throw new RetryableUpstreamError('malformed', 'embeddings without data');
+      }
+      const usage = answer['usage'];
+      const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
+      return {
+        body_text: inFormat(
+          publish(text, answer, call),
+          answer['data'],
+          call.body['encoding_format'],
+        ),
+        input_tokens: typeof reported === 'number' ? count(reported) : null,
+      };
+    },
+
+    async listen(call, what) {
+      const exchange = new Exchange(call);
+      const headers = credentials(call.target.api_key);
+      await exchange.send(`/audio/${what.task}`, headers, formOf(call, what));
+      const { ok, status, headers: said } = exchange.response;
+      const text = await readAll(exchange, ok ? undefined : MAX_ERROR_BYTES);
+      if (!ok) throw failureOf(call, status, said, text);
+      const answer = parseObject(text);
+      if (answer['error']) throw failureInside(call, text);
+      return heardIn(answer);
+    },
+  };
+}
+
+export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
+export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
+
+/** Always with time stamps: they say how long it was, and every format is made of them. */
+function formOf(call: UpstreamCall, { file, prompt, temperature, language }: Listening): FormData {
+  const form = new FormData();
+  form.set('file', file, file.name);
+  form.set('model', call.physical_model);
+  form.set('response_format', 'verbose_json');
+  if (prompt !== undefined) form.set('prompt', prompt);
+  if (temperature !== undefined) form.set('temperature', String(temperature));
+  if (language !== undefined) form.set('language', language);
+  return form;
+}
+
+function heardIn(answer: Record<string, unknown>): Heard {
+  const { text, duration, language, segments } = answer;
+  if (typeof text !== 'string' || !(Number(duration) >= 0)) {
+    throw new RetryableUpstreamError('malformed', 'what was heard has no text or no duration');
+  }
+  return {
+    task: answer['task'],
+    language: String(language ?? ''),
+    duration: Number(duration),
+    text,
+    segments: Array.isArray(segments) ? (segments.filter(isObject) as unknown as Segment[]) : [],
+  };
+}

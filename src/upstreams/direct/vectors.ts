@@ -1,0 +1,31 @@
+import { isObject } from '../http.ts';
+
+/**
+ * The answer with its vectors as the client asked for them, where an upstream gave the other form:
+ * numbers, or the bytes of little-endian float32 in Base64 (contracts 1.6).
+ */
+export function inFormat(text: string, data: readonly unknown[], wanted: unknown): string {
+  const isBase64 = wanted === 'base64';
+  const isRight = data.every(
+    (item) => isObject(item) && (typeof item['embedding'] === 'string') === isBase64,
+  );
+  if (isRight) return text;
+  const answer = JSON.parse(text) as { data: { embedding: number[] | string }[] };
+  for (const item of answer.data) {
+    item.embedding = isBase64 ? encode(item.embedding) : decode(item.embedding);
+  }
+  return JSON.stringify(answer);
+}
+
+export function encode(vector: number[] | string): string {
+  if (typeof vector === 'string') return vector;
+  const bytes = Buffer.alloc(vector.length * 4);
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
+  return bytes.toString('base64');
+}
+
+export function decode(vector: number[] | string): number[] {
+  if (typeof vector !== 'string') return vector;
+  const bytes = Buffer.from(vector, 'base64');
+  return Array.from({ length: bytes.length >> 2 }, (_, at) => bytes.readFloatLE(at * 4));
+}

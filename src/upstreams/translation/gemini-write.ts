@@ -1,0 +1,124 @@
+/** A request for an upstream that speaks Gemini's generateContent. */
+import type {
+  AssistantPart,
+  ImagePart,
+  NeutralRequest,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+  UserPart,
+} from './neutral.ts';
+import { defined, isJson } from './reading.ts';
+
+/** What stands for the signature of a thought that another vendor's model had (docs: Thought signatures). */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+export function writeGemini(request: NeutralRequest): Record<string, unknown> {
+  const { system, tools, stop, format } = request;
+  const names = new Map<string, string>();
+  for (const { role, parts } of request.turns) {
+    if (role !== 'assistant') continue;
+    for (const part of parts) if (part.type === 'call') names.set(part.id, part.name);
+  }
+  return defined({
+    systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
+    contents: request.turns.map((turn) =>
+      turn.role === 'assistant'
+        ? { role: 'model', parts: turn.parts.flatMap(writeModelPart) }
+        : { role: 'user', parts: turn.parts.map((part) => writeUserPart(part, names)) },
+    ),
+    tools: tools.length > 0 ? [{ functionDeclarations: tools.map(writeTool) }] : undefined,
+    toolConfig: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
+    generationConfig: defined({
+      maxOutputTokens: request.max_output_tokens,
+      temperature: request.temperature,
+      topP: request.top_p,
+      topK: request.top_k,
+      seed: request.seed,
+      presencePenalty: request.presence_penalty,
+      frequencyPenalty: request.frequency_penalty,
+      stopSequences: stop.length > 0 ? stop : undefined,
+      responseMimeType: format ? 'application/json' : undefined,
+      responseJsonSchema: format?.type === 'schema' ? format.schema : undefined,
+      thinkingConfig: writeThinking(request.reasoning),
+    }),
+  });
+}
+
+function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, string>): object {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'image':
+      return writeImage(part);
+    case 'audio':
+      return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } };
+    case 'file':
+      return { inlineData: { mimeType: part.media_type, data: part.data } };
+    case 'result': {
+      const text = part.parts.map((each) => (each.type === 'text' ? each.text : '')).join('\n');
+      const response = part.is_error ? { error: text } : resultOf(text);
+      const name = names.get(part.call_id) ?? part.call_id;
+      return { functionResponse: { id: part.call_id, name, response } };
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A result is an object here; one that is none goes inside. */
+function resultOf(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJson(value) ? value : { result: value };
+  } catch {
+    return { result: text };
+  }
+}
+
+function writeImage(image: ImagePart): object {
+  if ('url' in image) throw new TypeError('the vendor takes no addresses of images');
+  return { inlineData: { mimeType: image.media_type, data: image.data } };
+}
+
+function writeModelPart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'call': {
+      const functionCall = {
+        id: part.id,
+        name: part.name,
+        args: JSON.parse(part.arguments || '{}'),
+      };
+      return [{ functionCall, thoughtSignature: NO_SIGNATURE }];
+    }
+    case 'reasoning':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeTool({ name, description, parameters }: Tool): object {
+  return defined({ name, description, parametersJsonSchema: parameters });
+}
+
+function writeChoice(choice: ToolChoice | undefined): object | undefined {
+  if (!choice) return undefined;
+  const mode = { auto: 'AUTO', any: 'ANY', none: 'NONE', tool: 'ANY' }[choice.type];
+  const only = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
+  return { functionCallingConfig: { mode, ...only } };
+}
+
+const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
+
+function writeThinking(reasoning: Reasoning | undefined): object | undefined {
+  if (!reasoning) return undefined;
+  if ('off' in reasoning) return { thinkingBudget: 0 };
+  const thinkingBudget =
+    'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
+  return { thinkingBudget, includeThoughts: true };
+}

@@ -1,0 +1,275 @@
+/**
+ * Every client on every vendor's model: the official packages, AI SDK, LangChain and Google's SDK, in
+ * front of Weir as `bin/start` starts it.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import { ChatAnthropic } from '@langchain/anthropic';
+import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { tool as langchainTool } from '@langchain/core/tools';
+import { ChatOpenAI } from '@langchain/openai';
+import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
+import { z } from 'zod';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+const MODELS = ['gpt-4o', 'claude-haiku-4-5', 'gemini-2.5-flash'];
+const WEATHER = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+};
+
+let weir: RunningWeir;
+let base: string;
+beforeAll(async () => {
+  weir = await startWeir();
+  base = `${weir.base_url}/v1`;
+});
+afterAll(() => weir.stop());
+
+const openai = () => new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0 });
+const anthropic = () =>
+  new Anthropic({ baseURL: weir.base_url, apiKey: weir.api_key, maxRetries: 0 });
+
+describe.each(MODELS)('%s', (model) => {
+  describe('through the openai package', () => {
+    test('chat: whole, streamed, with usage', async () => {
+      const messages = [{ role: 'user' as const, content: 'Hello [[sim tokens=12]]' }];
+      const whole = await openai().chat.completions.create({ model, messages });
+      expect(whole).toMatchObject({ object: 'chat.completion', model });
+      expect(whole.usage?.completion_tokens).toBe(12);
+      const stream = await openai().chat.completions.create({
+        ...{ model, messages, stream: true, stream_options: { include_usage: true } },
+      });
+      let [text, tokens] = ['', 0];
+      for await (const chunk of stream as AsyncIterable<OpenAI.ChatCompletionChunk>) {
+        text += chunk.choices[0]?.delta.content ?? '';
+        tokens = chunk.usage?.completion_tokens ?? tokens;
+      }
+      expect(text).toBe(whole.choices[0]?.message.content as string);
+      expect(tokens).toBe(12);
+    });
+
+    test('chat: tools in a loop, by the package’s own runner', async () => {
+      const asked: unknown[] = [];
+      const runner = openai().chat.completions.runTools({
+        model,
+        messages: [{ role: 'user', content: 'The weather?' }],
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'weather',
+              description: 'Of a city',
+              parameters: WEATHER,
+              parse: JSON.parse,
+              function: (input: object) => {
+                asked.push(input);
+                return 'Rain';
+              },
+            },
+          },
+        ],
+      });
+      expect(await runner.finalContent()).toContain('Rain');
+      expect(asked).toHaveLength(1);
+    });
+
+    test('chat: a schema', async () => {
+      const answer = await openai().chat.completions.create({
+        model,
+        messages: [{ role: 'user', content: 'Someone' }],
+        response_format: {
+          type: 'json_schema',
+          json_schema: {
+            name: 'person',
+            schema: { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] },
+          },
+        },
+      });
+      expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({
+        age: expect.any(Number),
+      });
+    });
+
+    test('responses: whole, streamed, tools', async () => {
+      const client = openai();
+      const whole = await client.responses.create({ model, input: 'Hello [[sim tokens=12]]' });
+      expect(whole).toMatchObject({ object: 'response', status: 'completed', model });
+      expect(whole.output_text.length).toBeGreaterThan(10);
+      expect(whole.usage?.output_tokens).toBe(12);
+      const stream = client.responses.stream({ model, input: 'Hello [[sim tokens=12]]' });
+      let text = '';
+      stream.on('response.output_text.delta', ({ delta }) => {
+        text += delta;
+      });
+      const final = await stream.finalResponse();
+      expect(text).toBe(final.output_text);
+      const tools = [
+        { type: 'function' as const, name: 'weather', parameters: WEATHER, strict: false },
+      ];
+      const called = await client.responses.create({ model, input: 'The weather?', tools });
+      const [item] = called.output.filter(({ type }) => type === 'function_call');
+      if (item?.type !== 'function_call') throw new Error('nothing was called');
+      const next = await client.responses.create({
+        ...{ model, tools, previous_response_id: called.id },
+        input: [{ type: 'function_call_output', call_id: item.call_id, output: 'Rain' }],
+      });
+      expect(next.output_text).toContain('Rain');
+    });
+  });
+
+  describe('through the anthropic package', () => {
+    test('messages: whole, streamed', async () => {
+      const question = {
+        model,
+        max_tokens: 100,
+        messages: [{ role: 'user' as const, content: 'Hello [[sim tokens=12]]' }],
+      };
+      const whole = await anthropic().messages.create(question);
+      expect(whole).toMatchObject({ type: 'message', model, stop_reason: 'end_turn' });
+      expect(whole.usage.output_tokens).toBe(12);
+      const final = await anthropic().messages.stream(question).finalMessage();
+      expect(final.content as unknown).toEqual(whole.content);
+      expect(final.usage.output_tokens).toBe(12);
+      const { input_tokens } = await anthropic().messages.countTokens({
+        ...{ model, messages: question.messages },
+      });
+      expect(input_tokens).toBeGreaterThan(3);
+    });
+
+    test('messages: a tool, and its result', async () => {
+      const tools = [{ name: 'weather', input_schema: WEATHER }];
+      const first = { role: 'user' as const, content: 'The weather?' };
+      const asked = await anthropic().messages.create({
+        ...{ model, max_tokens: 200, tools, messages: [first] },
+      });
+      expect(asked.stop_reason).toBe('tool_use');
+      const [call] = asked.content.filter(({ type }) => type === 'tool_use');
+      if (call?.type !== 'tool_use') throw new Error('nothing was called');
+      const history: Anthropic.MessageParam[] = [
+        first,
+        { role: 'assistant', content: asked.content as Anthropic.ContentBlockParam[] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: call.id, content: 'Rain' }],
+        },
+      ];
+      const answered = await anthropic().messages.create({
+        ...{ model, max_tokens: 200, tools, messages: history },
+      });
+      const [said] = answered.content.filter(({ type }) => type === 'text');
+      expect(said).toMatchObject({ text: expect.stringContaining('Rain') });
+    });
+  });
+
+  test('through Google’s SDK: whole, streamed, counted, a tool', async () => {
+    const client = new GoogleGenAI({
+      apiKey: weir.api_key,
+      httpOptions: { baseUrl: weir.base_url },
+    });
+    const contents = 'Hello [[sim tokens=12]]';
+    const whole = await client.models.generateContent({ model, contents });
+    expect(whole.usageMetadata?.candidatesTokenCount).toBe(12);
+    let text = '';
+    for await (const chunk of await client.models.generateContentStream({ model, contents })) {
+      text += chunk.text ?? '';
+    }
+    expect(text).toBe(whole.text as string);
+    const called = await client.models.generateContent({
+      ...{ model, contents: 'The weather?' },
+      config: {
+        tools: [{ functionDeclarations: [{ name: 'weather', parametersJsonSchema: WEATHER }] }],
+      },
+    });
+    expect(called.functionCalls?.[0]).toMatchObject({
+      name: 'weather',
+      args: { city: expect.any(String) },
+    });
+    const counted = await client.models.countTokens({ model, contents });
+    expect(counted.totalTokens).toBeGreaterThan(3);
+  });
+
+  test('through the AI SDK: text, stream, tools in a loop, an object', async () => {
+    const providers = [
+      createOpenAI({ baseURL: base, apiKey: weir.api_key }).chat(model),
+      createOpenAI({ baseURL: base, apiKey: weir.api_key }).responses(model),
+      createAnthropic({ baseURL: base, apiKey: weir.api_key })(model),
+    ];
+    for (const languageModel of providers) {
+      const prompt = 'Hello [[sim tokens=12]]';
+      const { text } = await generateText({ model: languageModel, prompt });
+      expect(text.length).toBeGreaterThan(10);
+      let streamed = '';
+      for await (const delta of streamText({ model: languageModel, prompt }).textStream) {
+        streamed += delta;
+      }
+      expect(streamed).toBe(text);
+      const looped = await generateText({
+        model: languageModel,
+        prompt: 'The weather?',
+        stopWhen: stepCountIs(3),
+        tools: {
+          weather: tool({
+            inputSchema: z.object({ city: z.string() }),
+            execute: async () => 'Rain',
+          }),
+        },
+      });
+      expect(looped.text).toContain('Rain');
+      const { output } = await generateText({
+        model: languageModel,
+        prompt: 'Someone',
+        output: Output.object({ schema: z.object({ age: z.number() }) }),
+      });
+      expect(output.age).toBeNumber();
+    }
+  });
+
+  test('through LangChain: both packages, streamed, tools', async () => {
+    const weather = langchainTool(async () => 'Rain', {
+      name: 'weather',
+      schema: z.object({ city: z.string() }),
+    });
+    const models = [
+      new ChatOpenAI({ model, apiKey: weir.api_key, configuration: { baseURL: base } }),
+      new ChatAnthropic({ model, apiKey: weir.api_key, anthropicApiUrl: weir.base_url }),
+    ];
+    for (const chat of models) {
+      const said = await chat.invoke('Hello [[sim tokens=12]]');
+      expect(said.text.length).toBeGreaterThan(10);
+      let streamed = '';
+      for await (const chunk of await chat.stream('Hello [[sim tokens=12]]'))
+        streamed += chunk.text;
+      expect(streamed).toBe(said.text);
+      const question = new HumanMessage('The weather?');
+      const asked = await chat.bindTools([weather]).invoke([question]);
+      const [call] = asked.tool_calls ?? [];
+      expect(call).toMatchObject({ name: 'weather' });
+      const result = new ToolMessage({ content: 'Rain', tool_call_id: call?.id ?? '' });
+      const answered = await chat.bindTools([weather]).invoke([question, asked, result]);
+      expect(answered.text).toContain('Rain');
+    }
+  });
+});
+
+describe('what cannot be said to a vendor is refused by name', () => {
+  test.each([
+    ['claude-haiku-4-5', { n: 2 }, 'n'],
+    ['claude-haiku-4-5', { seed: 1 }, 'seed'],
+    ['claude-haiku-4-5', { temperature: 1.5 }, 'temperature'],
+    ['gemini-2.5-flash', { logprobs: true }, 'logprobs'],
+    ['gemini-2.5-flash', { n: 2 }, 'n'],
+  ])('%s, %p', async (model, more, param) => {
+    const failure = await openai()
+      .chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }], ...more })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 400, param });
+  });
+});

@@ -121,6 +121,9 @@ function summarize(exit_code: number, report: string): number {
     return exit_code || 1;
   }
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  if (exit_code !== 0 && counts.failed === 0) {
+    console.error('weir: something failed outside of a test; look for "error:" above');
+  }
   console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
   return exit_code || (counts.failed > 0 ? 1 : 0);
 }

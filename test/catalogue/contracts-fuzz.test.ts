@@ -8,7 +8,7 @@ import { generationModel } from '../support/contracts.ts';
 import { audio, element, image, PNG, video } from '../support/video-requests.ts';
 
 const IDS = builtInModels()
-  .filter(({ category }) => category !== 'chat')
+  .filter(({ category }) => ['image', 'video', 'music'].includes(category))
   .map(({ id }) => id);
 
 const NAMES = [

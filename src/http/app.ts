@@ -18,6 +18,7 @@ import {
   rotateWebhookSecret,
   type WebhookRouteDeps,
 } from './management/webhooks.ts';
+import { type BatchRouteDeps, BatchRoutes } from './messages/batches/route.ts';
 import { countMessageTokens } from './messages/count-tokens.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
@@ -46,6 +47,9 @@ export interface AppDeps
   responses?: ResponsesDeps['responses'];
   /** Tasks and their files; absent where nothing is generated. */
   generation?: GenerationRouteDeps['generation'];
+  /** Message batches; absent where none are carried out. */
+  batches?: BatchRouteDeps['batches'];
+  public_url?: string | undefined;
   /** True while requests can be served. */
   isReady: () => boolean;
   /** Figures of this replica. */
@@ -90,6 +94,7 @@ function routes(deps: AppDeps): Route[] {
       family: 'native',
       methods: { POST: countMessageTokens(deps) },
     },
+    ...batchRoutes(deps),
     { path: '/v1beta/models/*', family: 'gemini', methods: { POST: geminiModels(deps) } },
     ...responseRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/embeddings', { POST: embeddings(deps) }),
@@ -126,6 +131,21 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/images/generations/:id', { GET: image }],
     ['/v1/images/:id', { GET: image }],
     ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],
+  ];
+}
+
+function batchRoutes(app: AppDeps): Route[] {
+  const routes = new BatchRoutes({ ...app, batches: app.batches ?? nothingIsGenerated });
+  const native = (path: string, methods: Route['methods']): Route => ({
+    path: `/v1/messages/batches${path}`,
+    family: 'native',
+    methods,
+  });
+  return [
+    native('', { POST: routes.create, GET: routes.list }),
+    native('/:id', { GET: routes.get, DELETE: routes.delete }),
+    native('/:id/results', { GET: routes.results }),
+    native('/:id/cancel', { POST: routes.cancel }),
   ];
 }
 

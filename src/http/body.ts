@@ -20,10 +20,7 @@ export interface JsonBody {
  * `invalid_json` (also for what is not UTF-8, too deep, too slow, or no object).
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
-  requireJson(request.headers);
-  const announced = request.headers.get('content-length');
-  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await inTime(announced === null ? collect(request, maxBytes) : request.bytes());
+  const bytes = await readJsonBytes(request, maxBytes);
   const text = decode(bytes, request.headers);
   checkDepth(text);
   let value: unknown;
@@ -36,6 +33,14 @@ export async function readJsonObject(request: Request, maxBytes: number): Promis
     throw notJson('The body must be a JSON object.');
   }
   return { text, value: value as Record<string, unknown> };
+}
+
+/** Reads a body that claims to be JSON, unparsed. Throws WeirError like `readJsonObject`. */
+export async function readJsonBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  requireJson(request.headers);
+  const announced = request.headers.get('content-length');
+  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+  return inTime(announced === null ? collect(request, maxBytes) : request.bytes());
 }
 
 function requireJson(headers: Headers): void {

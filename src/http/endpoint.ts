@@ -65,6 +65,11 @@ function withDatabaseAway(error: unknown): unknown {
   return new WeirError('service_unavailable', 'The service is busy.', details, error);
 }
 
+/** Where clients reach us, as the operator says or as they did; no slash at its end. */
+export function publicOrigin(request: Request, public_url: string | undefined): string {
+  return public_url?.replace(/\/+$/, '') ?? new URL(request.url).origin;
+}
+
 /** A JSON answer. */
 export function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), {

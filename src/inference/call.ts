@@ -1,4 +1,4 @@
-import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
+import type { ChannelActor } from '../actors/channel.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
@@ -30,6 +30,16 @@ export interface InferenceCall {
   readonly signal: AbortSignal;
   /** Keeps a whole answer, after its charge and before its last byte. */
   readonly keep?: (answer: object) => Promise<void>;
+  /** Notes a whole answer, not streamed, before it is charged (see `Inference.chargeDraft`). */
+  readonly keepDraft?: (answer: string, draft: Draft) => Promise<void>;
+}
+
+/** What is to be charged for an answer, and who gave it. */
+export interface Draft {
+  readonly usage: TokenUsage;
+  readonly channel_id: string;
+  /** True where the upstream did not report the usage. */
+  readonly estimated: boolean;
 }
 
 const ANSWER_PREFIX: Record<ClientProtocol, string> = {
@@ -83,10 +93,9 @@ export function estimateUsage(
 /** Books a call; resolves when the charge is committed. */
 export function settleCall(
   call: InferenceCall,
-  permit: ChannelPermit,
   reservation: Reservation,
-  usage: TokenUsage,
-  how: { outcome: 'completed' | 'partial'; estimated: boolean },
+  { usage, channel_id, estimated }: Draft,
+  outcome: 'completed' | 'partial',
 ): Promise<Settlement> {
   const line: Consumption = {
     id: call.request_id,
@@ -97,8 +106,9 @@ export function settleCall(
     access_channel: 'platform',
     model: call.model.id,
     model_vendor: call.model.owned_by,
-    channel_id: permit.channel.config.id,
-    ...how,
+    channel_id,
+    outcome,
+    estimated,
     ...usage,
   };
   return reservation.settle(line, charge(call.model, usage));

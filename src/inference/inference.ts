@@ -1,16 +1,17 @@
 import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
 import type { Channels } from '../actors/channels.ts';
 import type { Quotas } from '../actors/quotas.ts';
-import type { Reservation, Settlement } from '../actors/reservation.ts';
+import type { Reservation } from '../actors/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { protocolFor, writtenFor } from '../upstreams/chat-protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
 import { isChatProtocol } from '../upstreams/protocol-names.ts';
 import { readRequest, refusalOf } from '../upstreams/translation/translate.ts';
-import { Budget } from './budget.ts';
+import { Budget, charge } from './budget.ts';
 import {
   type Caller,
+  type Draft,
   estimateUsage,
   type InferenceCall,
   settleCall,
@@ -57,6 +58,18 @@ export class Inference {
     }
   }
 
+  /**
+   * Charges an answer of before whose charge may not have been committed; repeating it charges
+   * nothing (P3). Throws WeirError where the money is gone.
+   */
+  async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
+    const amount = charge(call.model, draft.usage);
+    const quota = this.deps.quotas.of(call.key);
+    const ask = { amount, minimum: () => amount, signal: call.signal };
+    const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+    await settleCall(call, reservation, draft, 'completed');
+  }
+
   /** Serves a call that is one question and one whole answer. Throws like `run`. */
   async direct<Answer>(call: DirectCall<Answer>): Promise<Answer> {
     try {
@@ -82,23 +95,11 @@ export class Inference {
       answer: await protocol.complete(upstreamCall(call, permit.channel, call.signal, clamp)),
     }));
     permit.succeeded();
-    await this.settleAnswer(call, permit, reservation, budget, answer);
+    const draft = draftOf(answer, permit, budget);
+    await call.keepDraft?.(answer.body_text, draft);
+    await settleCall(call, reservation, draft, 'completed');
     await call.keep?.(JSON.parse(answer.body_text));
     return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
-  }
-
-  private settleAnswer(
-    call: InferenceCall,
-    permit: ChannelPermit,
-    reservation: Reservation,
-    budget: Budget,
-    answer: UpstreamAnswer,
-  ): Promise<Settlement> {
-    const usage = answer.usage ?? estimateUsage(null, () => budget.inputCounted, answer.produced());
-    return settleCall(call, permit, reservation, usage, {
-      outcome: 'completed',
-      estimated: answer.usage === null,
-    });
   }
 
   private async stream(
@@ -188,4 +189,12 @@ export class Inference {
       }));
     return new WeirError(error.id, error.message, { ...error.details, alternatives }, error.cause);
   }
+}
+
+function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {
+  return {
+    usage: answer.usage ?? estimateUsage(null, () => budget.inputCounted, answer.produced()),
+    channel_id: permit.channel.config.id,
+    estimated: answer.usage === null,
+  };
 }

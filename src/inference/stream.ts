@@ -238,7 +238,8 @@ export class StreamRun {
     }
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
-    await settleCall(call, open.permit, reservation, usage, { outcome, estimated });
+    const channel_id = open.permit.channel.config.id;
+    await settleCall(call, reservation, { usage, channel_id, estimated }, outcome);
   }
 
   private usageSoFar(): TokenUsage {

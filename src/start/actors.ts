@@ -10,6 +10,10 @@ import { WEBHOOK_KIND, webhookKind } from '../actors/webhook-kind.ts';
 import { WebhookSecrets } from '../actors/webhook-secrets.ts';
 import type { Installation } from '../config/installation.ts';
 import { KeyRing } from '../http/auth/key-ring.ts';
+import { itemCall } from '../http/messages/batches/item-call.ts';
+import { Batches } from '../inference/batches/batches.ts';
+import { batchKind } from '../inference/batches/kind.ts';
+import { BatchWorker } from '../inference/batches/worker.ts';
 import { Inference } from '../inference/inference.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
@@ -67,9 +71,21 @@ export async function startActors(
     allow_hosts: generation.webhook_hosts,
     now: systemClock.now,
   });
+  const batchWorker = new BatchWorker({
+    sql: background,
+    clock: systemClock,
+    random: Math.random,
+    mayRun: () => replica.isAlive(),
+    call: itemCall({
+      keys,
+      catalogue: () => installation.catalogue,
+      inference: () => inference,
+      onError: (error, requestId) => logError(log, error, requestId),
+    }),
+  });
   const durable: RunningTasks = composeTasks({
     ...generation.parts,
-    kinds: [webhooks],
+    kinds: [webhooks, batchKind(background, batchWorker)],
     async announce(task_id) {
       if (!(await createDelivery(background, task_id))) return;
       const event = { type: 'ANNOUNCED' };
@@ -99,6 +115,11 @@ export async function startActors(
     keys,
     inference,
     tasks: durable.tasks,
+    batches: new Batches({
+      sql: databases.requests.sql,
+      ids: systemIds,
+      tell: (tell) => durable.registry.tell(tell),
+    }),
     webhooks: { sql: databases.requests.sql, secrets },
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.keyChanged(status),
@@ -122,6 +143,7 @@ export async function startActors(
     ],
     async stop() {
       await audit.stop();
+      batchWorker.stop();
       await durable.stop();
       await quotas.close();
       await lane.drain();

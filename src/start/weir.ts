@@ -58,6 +58,8 @@ export async function startWeir(
       catalogue: () => installation.catalogue,
       inference: () => actors.inference,
       responses: () => databases.requests.sql,
+      batches: () => actors.batches,
+      public_url: generation.ports.public_url,
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       files: generation.files,
       isReady: () => actors.replica.isAlive(),

@@ -4,8 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectDatabase } from '../../db/client.ts';
-import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
@@ -14,6 +12,7 @@ import { freePort } from '../support/ports.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { withDatabaseOf } from './database-of.ts';
 import { type ClientCall, Load } from './load.ts';
 
 export interface KillOptions {
@@ -58,7 +57,6 @@ interface BookedCall {
 }
 
 const PROMPT = 'Count slowly. [[sim tokens=60 chunk_ms=15]]';
-const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Runs the whole experiment on a fresh data folder. */
 export async function runKills(options: KillOptions): Promise<KillReport> {
@@ -122,22 +120,16 @@ function postmasterOf(data: string): number {
   throw new Error(`no postmaster in ${data}`);
 }
 
-/** Opens the stopped installation's database by itself: the truth, without Weir in between. */
-async function readLedger(data: string) {
-  const server = await startEmbeddedPostgres({ data_dir: join(data, 'postgres'), log: NULL_LOG });
-  const database = connectDatabase(server.connection, { pool: 'single' });
-  try {
-    const lines = await database.sql<Line[]>`
+function readLedger(data: string) {
+  return withDatabaseOf(data, async (sql) => {
+    const lines = await sql<Line[]>`
       select replace(request_id::text, '-', '') as request_id, outcome, charged_nano_usd as charged
       from usage_line`;
-    const [held] = await database.sql<{ nano_usd: number }[]>`
+    const [held] = await sql<{ nano_usd: number }[]>`
       select sum(held_nano_usd)::int8 as nano_usd from api_key`;
-    const imbalances = await findImbalances(database.sql);
+    const imbalances = await findImbalances(sql);
     return { lines: [...lines], held: held?.nano_usd ?? 0, imbalances };
-  } finally {
-    await database.close();
-    await server.stop();
-  }
+  });
 }
 
 async function compare(

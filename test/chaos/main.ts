@@ -1,5 +1,6 @@
 /** Experiments that break things on purpose, each one command, each printing what it counted. */
 import { parseArgs } from 'node:util';
+import { runBatchKills } from './batches.ts';
 import { runKills } from './kill.ts';
 import { runTaskKills } from './tasks.ts';
 import { printTaskKills } from './tasks-table.ts';
@@ -16,6 +17,9 @@ const HELP = `Usage: bin/chaos <experiment> [options]
              --step NAME --provider NAME   only these, by a part of their names (default: all)
              --parallel N             cases at a time (default 4)
 
+  batches  kill -9 while a message batch is carried out, restart, compare results and ledger
+             --kills N --requests N   (default 5 and 400)
+
   durable  two replicas of the durable actor runtime, likewise
              --seed N --runs N --actors N --faults P --kills N --trace
 
@@ -30,6 +34,9 @@ switch (experiment) {
     break;
   case 'tasks':
     process.exit((await tasks()) ? 0 : 1);
+    break;
+  case 'batches':
+    process.exit((await batches()) ? 0 : 1);
     break;
   case 'ledger':
   case 'durable':
@@ -88,4 +95,21 @@ async function tasks(): Promise<boolean> {
   );
   printTaskKills(reports);
   return reports.length > 0 && reports.every(({ violations }) => violations.length === 0);
+}
+
+async function batches(): Promise<boolean> {
+  const { values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      kills: { type: 'string', default: '5' },
+      requests: { type: 'string', default: '400' },
+    },
+  });
+  const report = await runBatchKills({
+    kills: Number(values.kills),
+    requests: Number(values.requests),
+    work_ms: 1_000,
+  });
+  console.table(report.violations.length > 0 ? report : { ...report, violations: 'none' });
+  return report.violations.length === 0;
 }

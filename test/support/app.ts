@@ -76,6 +76,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         test_app.calls.push(call);
         return test_app.answer(call);
       },
+      chargeDraft: () => Promise.resolve(),
       direct: () => Promise.reject(new Error('nothing is answered at once here')),
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),

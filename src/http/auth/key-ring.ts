@@ -64,6 +64,15 @@ export class KeyRing {
     return record;
   }
 
+  /** A key that came with a request before, as it is now. Throws WeirError like `authenticate`. */
+  async again(keyId: string): Promise<KeyRecord> {
+    const hash = this.hashesById.get(keyId);
+    const record = await (hash === undefined ? findKeyById(this.orm, keyId) : this.find(hash));
+    if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
+    checkUsable(record, this.now());
+    return record;
+  }
+
   /** The holder of an `mt-` token. */
   async authenticateManager(request: Request): Promise<Manager> {
     const secret = bearer(request);

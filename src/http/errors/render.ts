@@ -69,6 +69,11 @@ function openaiBody(error: WeirError): object {
   };
 }
 
+/** An error where no HTTP answer carries it, e.g. in the results of a batch. */
+export function nativeEnvelope(error: WeirError, request_id: string): object {
+  return nativeBody(error, request_id);
+}
+
 /** Anthropic docs: Errors. What the native family has no word for stays readable in `details`. */
 function nativeBody(error: WeirError, request_id: string): object {
   return {

@@ -3,7 +3,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveModel } from '../resolve-model.ts';
-import { checkMessages } from './route.ts';
+import { checkMessages, requireVersion } from './route.ts';
 
 /**
  * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting): what a message would have to
@@ -15,7 +15,8 @@ export function countMessageTokens(deps: InferenceRouteDeps): Handler {
     const key = await deps.keys.authenticate(request, true);
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
-    checkMessages(context, { max_tokens: 1, ...value });
+    requireVersion(context);
+    checkMessages({ max_tokens: 1, ...value });
     const { isCallable } = deps.inference();
     resolveModel(deps.catalogue(), String(value['model']), key, 'anthropic', (model, caller) =>
       isCallable(model, caller),

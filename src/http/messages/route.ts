@@ -22,8 +22,8 @@ function precheck(context: RequestContext, body: Record<string, unknown>): void 
 }
 
 /** What every body of messages must be. Throws WeirError (400) naming the parameter. */
-export function checkMessages(context: RequestContext, body: Record<string, unknown>): void {
-  precheck(context, body);
+export function checkMessages(body: Record<string, unknown>): void {
+  refuseForeignRoles(body);
   validateBody(body);
 }
 
@@ -34,15 +34,18 @@ export function messages(deps: InferenceRouteDeps): Handler {
     allowXApiKey: true,
     validate: validateBody,
     precheck,
-    headers: (request) => {
-      const version = vendorHeader(request, 'version');
-      const beta = vendorHeader(request, 'beta');
-      return {
-        ...(version ? { 'anthropic-version': version } : {}),
-        ...(beta ? { 'anthropic-beta': beta } : {}),
-      };
-    },
+    headers: nativeHeaders,
   });
+}
+
+/** The headers that a native call carries on. */
+export function nativeHeaders(request: Request): Record<string, string> {
+  const version = vendorHeader(request, 'version');
+  const beta = vendorHeader(request, 'beta');
+  return {
+    ...(version ? { 'anthropic-version': version } : {}),
+    ...(beta ? { 'anthropic-beta': beta } : {}),
+  };
 }
 
 /** The vendor's header, or the neutral name of the specification (design 8). */
@@ -50,7 +53,8 @@ function vendorHeader(request: Request, name: 'version' | 'beta'): string | null
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);
 }
 
-function requireVersion({ request }: RequestContext): void {
+/** Throws WeirError (400) where a native call does not say which version it speaks. */
+export function requireVersion({ request }: RequestContext): void {
   if (vendorHeader(request, 'version')) return;
   throw new WeirError('invalid_request', 'anthropic-version: header is required.', {
     param: 'anthropic-version',

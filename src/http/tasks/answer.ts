@@ -1,5 +1,5 @@
 import type { StoredOutput, TaskView } from '../../inference/tasks/port.ts';
-import { json } from '../endpoint.ts';
+import { json, publicOrigin } from '../endpoint.ts';
 import type { GenerationPorts } from './ports.ts';
 
 /** Which URL a client polls; the same one from every route (P11). */
@@ -27,7 +27,7 @@ export function withBill(response: Response, view: TaskView): Response {
 
 /** The absolute address of a stored file: clients fetch it as it stands. */
 export function linker(request: Request, ports: GenerationPorts): (name: string) => string {
-  const origin = ports.public_url?.replace(/\/+$/, '') ?? new URL(request.url).origin;
+  const origin = publicOrigin(request, ports.public_url);
   return (name) => origin + ports.filePath(name);
 }
 

@@ -1,0 +1,133 @@
+import type { Sql, TransactionSql } from 'postgres';
+
+/** How long a batch may take (Anthropic docs: Batch processing). */
+export const BATCH_LIFE_HOURS = 24;
+
+/** How many items of a batch are where. */
+export interface BatchCounts {
+  readonly succeeded: number;
+  readonly errored: number;
+  readonly canceled: number;
+  readonly expired: number;
+}
+
+export type BatchStatus = 'in_progress' | 'canceling' | 'ended';
+
+/** What clients see of a batch. */
+export interface BatchRow {
+  readonly id: string;
+  readonly status: BatchStatus;
+  readonly total: number;
+  /** Only of an ended batch. */
+  readonly counts: BatchCounts | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly cancel_initiated_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly archived_at: Date | null;
+}
+
+const columns = (sql: Sql) => sql`
+  id, status, total, counts, created_at, expires_at, cancel_initiated_at, ended_at, archived_at`;
+
+/** Of an organization; another one's batch is none (P6). */
+export async function findBatch(
+  sql: Sql,
+  id: string,
+  organization_id: string,
+): Promise<BatchRow | undefined> {
+  const [row] = await sql<BatchRow[]>`
+    select ${columns(sql)} from message_batch
+    where id = ${id} and organization_id = ${organization_id} and status <> 'received'`;
+  return row;
+}
+
+/** Which part of a list: what is older than `after`, or what is newer than `before`. */
+export interface BatchPage {
+  readonly limit: number;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** The newest first; one more than `limit` where there is more in the direction asked. */
+export async function listBatches(
+  sql: Sql,
+  organization_id: string,
+  { limit, after, before }: BatchPage,
+): Promise<BatchRow[]> {
+  const side =
+    before !== undefined
+      ? sql`and id > ${before}`
+      : after !== undefined
+        ? sql`and id < ${after}`
+        : sql``;
+  const rows = await sql<BatchRow[]>`
+    select ${columns(sql)} from message_batch
+    where organization_id = ${organization_id} and status <> 'received' ${side}
+    order by id ${before !== undefined ? sql`asc` : sql`desc`} limit ${limit + 1}`;
+  return [...rows];
+}
+
+/** A batch whose items are about to be written. */
+export async function insertBatch(
+  sql: Sql | TransactionSql,
+  batch: { id: string; organization_id: string; key_id: string; headers: object },
+): Promise<void> {
+  await sql`
+    insert into message_batch (id, organization_id, key_id, headers, created_at, expires_at)
+    values (${batch.id}, ${batch.organization_id}, ${batch.key_id},
+      ${sql.json(batch.headers as never)}, weir_now(),
+      weir_now() + ${BATCH_LIFE_HOURS} * interval '1 hour')`;
+}
+
+/** All items are there: from now on the batch is seen. */
+export async function openBatch(tx: TransactionSql, id: string, total: number): Promise<void> {
+  await tx`
+    update message_batch set status = 'in_progress', total = ${total}
+    where id = ${id} and status = 'received'`;
+}
+
+/** Writes what the machine of a batch came to. */
+export async function writeBatch(
+  tx: TransactionSql,
+  { id, status, counts }: { id: string; status: BatchStatus; counts: BatchCounts | null },
+): Promise<void> {
+  const isEnded = status === 'ended';
+  await tx`
+    update message_batch set
+      status = ${status},
+      counts = ${isEnded ? tx.json(counts as never) : null},
+      cancel_initiated_at = case when ${status === 'canceling'}
+        then coalesce(cancel_initiated_at, weir_now()) else cancel_initiated_at end,
+      ended_at = ${isEnded ? tx`coalesce(ended_at, weir_now())` : null}
+    where id = ${id}`;
+}
+
+/** Forgets a batch with all its items; true if it was there and had ended. */
+export async function deleteBatch(sql: Sql, id: string, organization_id: string): Promise<boolean> {
+  const { count } = await sql`
+    delete from message_batch
+    where id = ${id} and organization_id = ${organization_id} and status = 'ended'`;
+  return count > 0;
+}
+
+/** Batches whose creation broke off are nothing. */
+export async function deleteUnopened(sql: Sql, age_hours: number): Promise<void> {
+  await sql`
+    delete from message_batch
+    where status = 'received' and created_at < weir_now() - ${age_hours} * interval '1 hour'`;
+}
+
+/** Forgets the results of one batch that ended longer ago; true if there was one. */
+export async function archiveBatch(sql: Sql, age_days: number): Promise<boolean> {
+  const { count } = await sql`
+    with old as (
+      select id from message_batch
+      where archived_at is null and ended_at < weir_now() - ${age_days} * interval '1 day'
+      order by ended_at limit 1
+    ), emptied as (
+      delete from batch_item where batch_id in (select id from old)
+    )
+    update message_batch set archived_at = weir_now() where id in (select id from old)`;
+  return count > 0;
+}

@@ -1,0 +1,173 @@
+import type { Sql, TransactionSql } from 'postgres';
+import type { Json } from '../actors/store.ts';
+import type { BatchCounts } from './batches.ts';
+
+export type ItemResult = 'succeeded' | 'errored' | 'canceled' | 'expired';
+
+/** One call of a batch, before it is written. */
+export interface NewItem {
+  readonly position: number;
+  readonly custom_id: string;
+  readonly params: string;
+  /** UUID. */
+  readonly request_id: string;
+}
+
+export async function insertItems(
+  sql: Sql | TransactionSql,
+  batch_id: string,
+  items: readonly NewItem[],
+): Promise<void> {
+  await sql`
+    insert into batch_item (batch_id, position, custom_id, params, request_id)
+    select ${batch_id}, * from unnest(
+      ${items.map(({ position }) => position)}::int[],
+      ${items.map(({ custom_id }) => custom_id)}::text[],
+      ${items.map(({ params }) => params)}::text[],
+      ${items.map(({ request_id }) => request_id)}::uuid[])`;
+}
+
+/** A batch as its worker sees it. */
+export interface BatchWork {
+  readonly organization_id: string;
+  readonly key_id: string;
+  readonly headers: Record<string, string>;
+  /** False once it was cancelled or has expired: nothing more is begun. */
+  readonly open: boolean;
+}
+
+export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
+  const [row] = await sql<BatchWork[]>`
+    select organization_id, key_id, headers,
+      status = 'in_progress' and expires_at > weir_now() as open
+    from message_batch where id = ${batch_id}`;
+  return row;
+}
+
+/** Positions of items to do now, after `after`; with the number of all that are left. */
+export async function findDue(
+  sql: Sql,
+  batch_id: string,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await sql<{ position: number }[]>`
+    select position from batch_item
+    where batch_id = ${batch_id} and result is null and position > ${after}
+      and next_attempt_at <= weir_now()
+    order by position limit ${limit}`;
+  return rows.map(({ position }) => position);
+}
+
+/** Milliseconds until an item is due again; undefined = every item has ended. */
+export async function nextDue(sql: Sql, batch_id: string): Promise<number | undefined> {
+  const [row] = await sql<{ wait_ms: number | null }[]>`
+    select ceil(extract(epoch from min(next_attempt_at) - weir_now()) * 1000)::float8 as wait_ms
+    from batch_item where batch_id = ${batch_id} and result is null`;
+  return row?.wait_ms ?? undefined;
+}
+
+/** One item as its call needs it. */
+export interface ItemWork {
+  readonly batch_id: string;
+  readonly position: number;
+  readonly params: string;
+  readonly request_id: string;
+  readonly attempts: number;
+  /** An answer of before whose charge may be missing, with what it costs. */
+  readonly answer: string | null;
+  readonly draft: Json;
+  /** Its charge is committed. */
+  readonly charged: boolean;
+}
+
+export async function findItem(
+  sql: Sql,
+  batch_id: string,
+  position: number,
+): Promise<ItemWork | undefined> {
+  const [row] = await sql<ItemWork[]>`
+    select batch_id, position, params, item.request_id, attempts, answer, draft,
+      exists (select 1 from usage_line where usage_line.id = item.request_id) as charged
+    from batch_item as item
+    where batch_id = ${batch_id} and position = ${position} and result is null`;
+  return row;
+}
+
+/** Notes an answer before it is charged: after a crash it is charged without being asked for again. */
+export async function draftItem(
+  sql: Sql,
+  { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
+  answer: string,
+  draft: object,
+): Promise<void> {
+  await sql`
+    update batch_item set answer = ${answer}, draft = ${sql.json(draft as never)}
+    where batch_id = ${batch_id} and position = ${position} and result is null`;
+}
+
+/** Ends an item; of two ends the first one stays. A success keeps the answer that was drafted. */
+export async function endItem(
+  sql: Sql,
+  { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
+  result: 'succeeded' | 'errored',
+  error?: string,
+): Promise<void> {
+  await sql`
+    update batch_item set result = ${result}, answer = coalesce(${error ?? null}, answer),
+      draft = null, params = ''
+    where batch_id = ${batch_id} and position = ${position} and result is null`;
+}
+
+/** The item is tried again later. */
+export async function postponeItem(
+  sql: Sql,
+  { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
+  delay_ms: number,
+): Promise<void> {
+  await sql`
+    update batch_item set attempts = attempts + 1,
+      next_attempt_at = weir_now() + ${delay_ms} * interval '1 millisecond'
+    where batch_id = ${batch_id} and position = ${position} and result is null`;
+}
+
+/** Ends whatever has not ended, and counts; repeating it changes nothing. */
+export async function endRest(
+  sql: Sql,
+  batch_id: string,
+  result: 'canceled' | 'expired',
+): Promise<BatchCounts> {
+  await sql`
+    update batch_item set result = ${result}, answer = null, draft = null, params = ''
+    where batch_id = ${batch_id} and result is null`;
+  const [counts] = await sql<BatchCounts[]>`
+    select
+      (count(*) filter (where result = 'succeeded'))::int4 as succeeded,
+      (count(*) filter (where result = 'errored'))::int4 as errored,
+      (count(*) filter (where result = 'canceled'))::int4 as canceled,
+      (count(*) filter (where result = 'expired'))::int4 as expired
+    from batch_item where batch_id = ${batch_id}`;
+  return counts as BatchCounts;
+}
+
+/** The end of one item, as results show it. */
+export interface ItemEnd {
+  readonly position: number;
+  readonly custom_id: string;
+  readonly result: ItemResult;
+  readonly answer: string | null;
+}
+
+/** Results in the order of the requests, after a position. */
+export async function listResults(
+  sql: Sql,
+  batch_id: string,
+  after: number,
+  limit: number,
+): Promise<ItemEnd[]> {
+  const rows = await sql<ItemEnd[]>`
+    select position, custom_id, result, answer from batch_item
+    where batch_id = ${batch_id} and position > ${after}
+    order by position limit ${limit}`;
+  return [...rows];
+}

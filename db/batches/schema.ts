@@ -1,0 +1,81 @@
+/** Message batches: many calls of one client, carried out while nobody waits. */
+import { sql } from 'drizzle-orm';
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { apiKey, organization } from '../schema.ts';
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+
+/** One batch; its actor has the same id. Ids are ordered by time, so lists need no other order. */
+export const messageBatch = pgTable(
+  'message_batch',
+  {
+    id: text('id').primaryKey(),
+    organization_id: text('organization_id')
+      .notNull()
+      .references(() => organization.id),
+    key_id: text('key_id')
+      .notNull()
+      .references(() => apiKey.id),
+    /** `received` = its items are still being written: nobody sees it yet. */
+    status: text('status', { enum: ['received', 'in_progress', 'canceling', 'ended'] })
+      .notNull()
+      .default('received'),
+    /** Request headers that every item's call carries on. */
+    headers: jsonb('headers').notNull(),
+    total: integer('total').notNull().default(0),
+    /** Of an ended batch, how many items ended how. */
+    counts: jsonb('counts'),
+    created_at: instant('created_at').notNull().default(sql`weir_now()`),
+    expires_at: instant('expires_at').notNull(),
+    cancel_initiated_at: instant('cancel_initiated_at'),
+    ended_at: instant('ended_at'),
+    /** When its results were forgotten. */
+    archived_at: instant('archived_at'),
+  },
+  (table) => [
+    index('message_batch_by_organization').on(table.organization_id, table.id),
+    index('message_batch_by_end').on(table.ended_at).where(sql`archived_at is null`),
+    check(
+      'an_ended_batch_is_counted',
+      sql`(${table.status} = 'ended') = (${table.counts} is not null)`,
+    ),
+  ],
+);
+
+/** One call of a batch. */
+export const batchItem = pgTable(
+  'batch_item',
+  {
+    batch_id: text('batch_id')
+      .notNull()
+      .references(() => messageBatch.id, { onDelete: 'cascade' }),
+    position: integer('position').notNull(),
+    custom_id: text('custom_id').notNull(),
+    /** The body of the call, as JSON. */
+    params: text('params').notNull(),
+    /** Also its billing transaction: however often the item runs, it is charged once (P3). */
+    request_id: uuid('request_id').notNull(),
+    /** How it ended; null = it has not. */
+    result: text('result', { enum: ['succeeded', 'errored', 'canceled', 'expired'] }),
+    /** The message or the error, as JSON. */
+    answer: text('answer'),
+    /** What is to be charged for an answer whose charge may not have been committed. */
+    draft: jsonb('draft'),
+    attempts: integer('attempts').notNull().default(0),
+    next_attempt_at: instant('next_attempt_at').notNull().default(sql`weir_now()`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.batch_id, table.position] }),
+    index('batch_items_to_do').on(table.batch_id, table.position).where(sql`result is null`),
+  ],
+);

@@ -1,0 +1,142 @@
+import type { BatchPage, BatchRow } from '../../../../db/batches/batches.ts';
+import { WeirError } from '../../../errors/weir-error.ts';
+import type { Batches } from '../../../inference/batches/batches.ts';
+import type { Caller } from '../../../inference/call.ts';
+import { readJsonBytes } from '../../body.ts';
+import { type Handler, json, publicOrigin, type RequestContext } from '../../endpoint.ts';
+import type { InferenceRouteDeps } from '../../inference-route.ts';
+import { nativeHeaders, requireVersion } from '../route.ts';
+import { BodyBudget } from './body-budget.ts';
+import { readItems } from './read-items.ts';
+import { batchRecord, resultsBody } from './view.ts';
+
+/** Anthropic docs: Errors (413). */
+export const MAX_BATCH_BODY_BYTES = 256 * 1024 * 1024;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1_000;
+const MAX_ID_CHARS = 100;
+
+export interface BatchRouteDeps extends Pick<InferenceRouteDeps, 'keys' | 'rateLimit'> {
+  batches: () => Batches;
+  /** Where clients reach us, if the operator said so. */
+  public_url?: string | undefined;
+}
+
+/** The six routes (spec: Message batches; Anthropic docs: Batch processing). */
+export class BatchRoutes {
+  private readonly budget = new BodyBudget(MAX_BATCH_BODY_BYTES);
+
+  constructor(private readonly deps: BatchRouteDeps) {}
+
+  /** `POST /v1/messages/batches` */
+  readonly create: Handler = async (context) => {
+    const { request, server } = context;
+    const key = await this.admit(context);
+    const headers = nativeHeaders(request);
+    // A long body takes its time, and so does writing it down.
+    server?.timeout(request, 0);
+    const free = this.budget.take(request.headers.get('content-length'));
+    try {
+      const bytes = await readJsonBytes(request, MAX_BATCH_BODY_BYTES);
+      const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
+      const batch = await this.batches.create(key, headers, readItems(bytes, isFilesBeta));
+      return json(this.record(context, batch));
+    } finally {
+      free();
+    }
+  };
+
+  /** `GET /v1/messages/batches?limit=&after_id=&before_id=` */
+  readonly list: Handler = async (context) => {
+    const { organization_id } = await this.admit(context);
+    const page = pageOf(new URL(context.request.url).searchParams);
+    const found = await this.batches.list(organization_id, page);
+    const shown = found.slice(0, page.limit);
+    const data = (page.before === undefined ? shown : shown.reverse()).map((batch) =>
+      this.record(context, batch),
+    );
+    return json({
+      data,
+      has_more: found.length > page.limit,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+    });
+  };
+
+  /** `GET /v1/messages/batches/{message_batch_id}` */
+  readonly get: Handler = async (context) => {
+    const { organization_id } = await this.admit(context);
+    const batch = await this.batches.get(idOf(context), organization_id);
+    return json(this.record(context, batch));
+  };
+
+  /** `GET /v1/messages/batches/{message_batch_id}/results`: one line of JSON for each request. */
+  readonly results: Handler = async (context) => {
+    const { organization_id } = await this.admit(context);
+    const { id, status, archived_at } = await this.batches.get(idOf(context), organization_id);
+    if (status !== 'ended') {
+      throw new WeirError('invalid_request', `Batch ${id} has no results yet.`, {
+        param: 'message_batch_id',
+        hint: 'Wait for processing_status ended.',
+      });
+    }
+    if (archived_at) throw new WeirError('not_found', `The results of ${id} are archived.`);
+    context.server?.timeout(context.request, 0);
+    return new Response(resultsBody(this.batches.results(id)), {
+      headers: { 'content-type': 'application/x-jsonl' },
+    });
+  };
+
+  /** `POST /v1/messages/batches/{message_batch_id}/cancel` */
+  readonly cancel: Handler = async (context) => {
+    const { organization_id } = await this.admit(context);
+    const batch = await this.batches.cancel(idOf(context), organization_id);
+    return json(this.record(context, batch));
+  };
+
+  /** `DELETE /v1/messages/batches/{message_batch_id}` */
+  readonly delete: Handler = async (context) => {
+    const { organization_id } = await this.admit(context);
+    const id = idOf(context);
+    await this.batches.delete(id, organization_id);
+    return json({ id, type: 'message_batch_deleted' });
+  };
+
+  private record({ request }: RequestContext, batch: BatchRow) {
+    return batchRecord(batch, publicOrigin(request, this.deps.public_url));
+  }
+
+  private get batches(): Batches {
+    return this.deps.batches();
+  }
+
+  private async admit(context: RequestContext): Promise<Caller> {
+    const key = await this.deps.keys.authenticate(context.request, true);
+    await this.deps.rateLimit.consume(key);
+    requireVersion(context);
+    return key;
+  }
+}
+
+function idOf({ params }: RequestContext): string {
+  return (params['id'] ?? '').slice(0, MAX_ID_CHARS);
+}
+
+function pageOf(query: URLSearchParams): BatchPage {
+  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    const message = `limit: must be a whole number from 1 to ${MAX_LIMIT}.`;
+    throw new WeirError('invalid_request', message, { param: 'limit' });
+  }
+  const after = cursorOf(query, 'after_id');
+  const before = cursorOf(query, 'before_id');
+  if (after !== undefined && before !== undefined) {
+    const message = 'before_id: cannot be combined with after_id.';
+    throw new WeirError('invalid_request', message, { param: 'before_id' });
+  }
+  return { limit, after, before };
+}
+
+function cursorOf(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name)?.slice(0, MAX_ID_CHARS) || undefined;
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+import { connectDatabase } from '../../db/client.ts';
+import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
+
+const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Opens a stopped installation's database by itself: the truth, without Weir in between. */
+export async function withDatabaseOf<Found>(
+  data: string,
+  look: (sql: Sql) => Promise<Found>,
+): Promise<Found> {
+  const server = await startEmbeddedPostgres({ data_dir: join(data, 'postgres'), log: NULL_LOG });
+  const database = connectDatabase(server.connection, { pool: 'single' });
+  try {
+    return await look(database.sql);
+  } finally {
+    await database.close();
+    await server.stop();
+  }
+}

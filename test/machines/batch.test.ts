@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { initialTransition, transition } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import { type BatchEvent, batchMachine } from '../../src/machines/batch.ts';
+
+const COUNTS = { succeeded: 1, errored: 2, canceled: 3, expired: 4 };
+const EVENTS: BatchEvent[] = [
+  { type: 'OPENED' },
+  { type: 'CANCEL' },
+  { type: 'WORKED' },
+  { type: 'CLOSED', counts: COUNTS },
+];
+
+/** What a runtime does: an effect that ended is said once, in the order in which it was asked for. */
+function play(events: readonly BatchEvent[]) {
+  let [snapshot] = initialTransition(batchMachine);
+  const effects: { type: string; params: unknown }[] = [];
+  for (const event of events) {
+    if (snapshot.status !== 'active') break;
+    const [next, actions] = transition(batchMachine, snapshot, event);
+    snapshot = next;
+    effects.push(...actions.map(({ type, params }) => ({ type, params })));
+  }
+  return { snapshot, effects: effects.filter(({ type }) => type === 'work' || type === 'close') };
+}
+
+describe('the batch machine', () => {
+  test('reaches each of its states, and an end from each of them', () => {
+    const paths = getShortestPaths(batchMachine, { events: EVENTS });
+    const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)));
+    expect(reached).toEqual(
+      new Set(
+        [
+          'received',
+          { in_progress: 'working' },
+          { in_progress: 'closing' },
+          { canceling: 'draining' },
+          { canceling: 'closing' },
+          'ended',
+        ].map((value) => JSON.stringify(value)),
+      ),
+    );
+    for (const { state } of paths) {
+      if (state.status !== 'active') continue;
+      const onwards = getShortestPaths(batchMachine, { fromState: state, events: EVENTS });
+      expect(onwards.some((path) => path.state.status === 'done')).toBe(true);
+    }
+  });
+
+  test('that runs to its end has what is left expire; one that is cancelled has it cancelled', () => {
+    const [opened, cancel, worked, closed] = EVENTS as [
+      BatchEvent,
+      BatchEvent,
+      BatchEvent,
+      BatchEvent,
+    ];
+    const whole = play([opened, worked, closed]);
+    expect(whole.effects).toEqual([
+      { type: 'work', params: {} },
+      { type: 'close', params: { rest: 'expired' } },
+    ]);
+    expect(whole.snapshot.context.counts).toEqual(COUNTS);
+    const cancelled = play([opened, cancel, cancel, worked, closed]);
+    expect(cancelled.effects.at(-1)).toEqual({ type: 'close', params: { rest: 'canceled' } });
+    expect(cancelled.snapshot.value).toBe('ended');
+  });
+
+  test('cannot be cancelled once all has run', () => {
+    const [opened, cancel, worked] = EVENTS as [BatchEvent, BatchEvent, BatchEvent];
+    expect(play([opened, worked, cancel]).snapshot.value).toEqual({ in_progress: 'closing' });
+  });
+
+  test('whatever comes: it works once and closes once', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
+        const { effects } = play(events);
+        expect(effects.filter(({ type }) => type === 'work').length).toBeLessThanOrEqual(1);
+        expect(effects.filter(({ type }) => type === 'close').length).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});

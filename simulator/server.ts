@@ -1,7 +1,9 @@
 import { anthropicRoute } from './anthropic/routes.ts';
 import { arkRoute } from './ark/routes.ts';
 import { bflRoute } from './bfl/routes.ts';
+import { cohereRoute } from './cohere/routes.ts';
 import { controlRoute } from './control.ts';
+import { deeplRoute } from './deepl/routes.ts';
 import { answerCall, type Simulator } from './exchange.ts';
 import { falRoute } from './fal/routes.ts';
 import { googleRoute } from './google/routes.ts';
@@ -29,6 +31,11 @@ const ROUTES: [prefix: string, route: Route][] = [
     (sim, _, request) =>
       openaiImages(sim, request, request.headers.get('authorization')?.slice('Bearer '.length)),
   ],
+  [
+    '/openai/v1/images/edits',
+    (sim, _, request) =>
+      openaiImages(sim, request, request.headers.get('authorization')?.slice('Bearer '.length)),
+  ],
   ['/openai/v1', openaiRoute],
   ['/anthropic/v1', anthropicRoute],
   ['/azure/openai/v1/chat/completions', (sim, _, request) => answerCall(sim, azureChat, request)],
@@ -36,6 +43,8 @@ const ROUTES: [prefix: string, route: Route][] = [
     '/azure',
     (sim, _, request) => openaiImages(sim, request, request.headers.get('api-key') ?? undefined),
   ],
+  ['/cohere', cohereRoute],
+  ['/deepl', deeplRoute],
   ['/bfl/v1', bflRoute],
   ['/midjourney/mj', midjourneyRoute],
   ['/suno', sunoRoute],

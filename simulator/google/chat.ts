@@ -24,7 +24,7 @@ const STATUSES: Record<number, string> = {
   503: 'UNAVAILABLE',
 };
 
-function refusal(status: number, message: string, retry_after?: number): ProviderError {
+export function refusal(status: number, message: string, retry_after?: number): ProviderError {
   return new ProviderError(
     status,
     STATUSES[status] ?? 'INTERNAL',
@@ -35,7 +35,7 @@ function refusal(status: number, message: string, retry_after?: number): Provide
   );
 }
 
-const invalid = (message: string) => refusal(400, message);
+export const invalid = (message: string) => refusal(400, message);
 
 /** The path names the model and the method. */
 export function geminiChat(model: string, stream: boolean): Protocol<Question> {
@@ -74,7 +74,7 @@ export function geminiChat(model: string, stream: boolean): Protocol<Question> {
   };
 }
 
-function errorBody({ status, type, message }: ProviderError): string {
+export function errorBody({ status, type, message }: ProviderError): string {
   return JSON.stringify({ error: { code: status, message, status: type } });
 }
 

@@ -4,6 +4,7 @@ import { serveFile } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, mediaOf } from '../tasks/media.ts';
 import { geminiChat } from './chat.ts';
+import { geminiEmbeddings } from './embeddings.ts';
 
 /** The Gemini API: pictures by generateContent, Veo's videos by long-running operations. */
 const wording: Wording = {
@@ -41,6 +42,8 @@ export async function googleRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
+  const embedder = /^\/models\/([^/:]+):batchEmbedContents$/.exec(path)?.[1];
+  if (embedder) return geminiEmbeddings(sim, decodeURIComponent(embedder), request);
   const [, talker = '', method] = WORDS.exec(path) ?? [];
   if (method && !talker.includes('image')) {
     const chat = geminiChat(decodeURIComponent(talker), method === 'streamGenerateContent');

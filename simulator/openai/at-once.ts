@@ -1,15 +1,13 @@
 /** Embeddings and audio: what the API answers at once (OpenAI docs: Embeddings; Audio). */
 import type { Simulator } from '../exchange.ts';
-import { controlledFailure } from '../shared/accounts.ts';
-import { type Call, newCall } from '../shared/books.ts';
-import { DirectiveError, directivesIn } from '../shared/directives.ts';
+import { type AtOnceWording, answerAtOnce, type Begin } from '../shared/at-once.ts';
+import { type Directives, directivesIn } from '../shared/directives.ts';
 import { isObject } from '../shared/json.ts';
-import { ProviderError } from '../shared/protocol.ts';
-import { hashText, newId, numberAt } from '../shared/random.ts';
-import { connectionReset } from '../shared/resets.ts';
+import { hashText, numberAt } from '../shared/random.ts';
 import { wordText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
 import { leftOrAfter } from '../shared/waiting.ts';
+import { mediaOf } from '../tasks/media.ts';
 import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
 import { openaiHeaders } from './protocol.ts';
 
@@ -24,6 +22,7 @@ const USUAL_DIMENSIONS = 1_536;
 const BYTES_PER_S = 16_000;
 const WORDS_PER_SEGMENT = 8;
 const SECONDS_PER_SEGMENT = 4;
+const PIECE_BYTES = 1_024;
 
 /** `POST /embeddings`. Directives are read in the first text. */
 export function embeddings(sim: Simulator, request: Request, key: string | undefined) {
@@ -64,7 +63,7 @@ function inputsIn(input: unknown): (string | number[])[] {
 }
 
 /** Of length one, the same for the same text; shortened ones are beginnings of the whole. */
-function vector(text: string, dimensions: number): number[] {
+export function vector(text: string, dimensions: number): number[] {
   const seed = hashText(text);
   const raw = Array.from(
     { length: dimensions },
@@ -119,59 +118,56 @@ export function audio(
   });
 }
 
-type Begin = (model: string, directives: string) => Promise<Call>;
+/** `POST /audio/speech`. Directives are read in the text; the sound is longer than it is. */
+export function speech(sim: Simulator, request: Request, key: string | undefined) {
+  return answered(sim, request, key, async (begin) => {
+    const body: unknown = await request.json();
+    if (!isObject(body)) throw invalid('Invalid body.', null, null);
+    const { input, voice, response_format: format = 'mp3' } = body;
+    if (typeof input !== 'string' || input === '')
+      throw invalid('input is required', 'input', null);
+    if (!voice) throw invalid('voice is required', 'voice', null);
+    const call = await begin(String(body['model']), input);
+    call.prompt_tokens = [...input].length;
+    const said = directivesIn(input, call.account);
+    return new Response(pieces(mediaOf('audio', input), said, request.signal), {
+      headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
+    });
+  });
+}
 
-/** Books the call, obeys its directives, and words what goes wrong. */
-async function answered(
+/** The bytes in pieces, as slowly as asked, and broken off where that is asked. */
+function pieces(bytes: Uint8Array, said: Directives, signal: AbortSignal): ReadableStream {
+  let piece = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      if (said.truncate_after === piece) return controller.error(new Error('broken off'));
+      const wait_ms =
+        said.stall_after === piece ? Number.POSITIVE_INFINITY : piece > 0 ? said.chunk_ms : 0;
+      if (wait_ms && (await leftOrAfter(signal, wait_ms))) return controller.error();
+      const start = piece * PIECE_BYTES;
+      piece += 1;
+      controller.enqueue(bytes.subarray(start, start + PIECE_BYTES));
+      if (start + PIECE_BYTES >= bytes.byteLength) controller.close();
+    },
+  });
+}
+
+function answered(
   sim: Simulator,
   request: Request,
   key: string | undefined,
   answer: (begin: Begin) => Promise<Response>,
 ): Promise<Response> {
-  const id = newId('req_');
-  let call: Call | undefined;
-  try {
-    const account = key === undefined ? undefined : sim.accounts.ofKey(key);
-    if (!account || account.control.revoked) throw wrongKey(key ?? '');
-    if (account.control.down) return connectionReset();
-    account.calls += 1;
-    call = newCall(id, account.id, 'openai');
-    const opened = call;
-    sim.books.open(opened);
-    let lost = false;
-    const made = await answer(async (model, text) => {
-      opened.model = model;
-      if (model.startsWith('missing-')) throw modelNotFound(model);
-      const said = directivesIn(text, account.id);
-      const waited = said.latency_ms ?? account.control.latency_ms ?? 0;
-      if (await leftOrAfter(request.signal, said.hang === 1 ? Number.POSITIVE_INFINITY : waited)) {
-        opened.outcome = 'aborted';
-        throw new DOMException('left', 'AbortError');
-      }
-      const status = controlledFailure(account, account.calls) ?? said.status;
-      if (status !== undefined) throw errorFor(status, said);
-      lost = said.lose === 1;
-      return opened;
-    });
-    opened.outcome = lost ? 'lost' : 'whole';
-    if (lost) return connectionReset();
-    for (const [name, value] of Object.entries(openaiHeaders(id, 1))) made.headers.set(name, value);
-    return made;
-  } catch (error) {
-    if (call?.outcome === 'running') call.outcome = 'refused';
-    if (error instanceof DOMException) return connectionReset();
-    const known =
-      error instanceof ProviderError
-        ? error
-        : error instanceof DirectiveError
-          ? invalid(`Simulator: ${error.message}`, null, null)
-          : errorFor(500, {});
-    const headers = { ...openaiHeaders(id, 1), 'content-type': 'application/json' };
-    const retry =
-      known.retry_after === undefined ? {} : { 'retry-after': String(known.retry_after) };
-    return new Response(errorBody(known), {
-      status: known.status,
-      headers: { ...headers, ...retry },
-    });
-  }
+  return answerAtOnce(sim, request, key, OPENAI, answer);
 }
+
+const OPENAI: AtOnceWording = {
+  protocol: 'openai',
+  wrongKey,
+  refusal: (status, said) => errorFor(status, said),
+  missing: modelNotFound,
+  invalid: (message) => invalid(message, null, null),
+  body: errorBody,
+  headers: (id) => openaiHeaders(id, 1),
+};

@@ -53,6 +53,7 @@ const TOKEN_PRICED = [
 ];
 const CLASSIC = ['model', 'prompt', 'n', 'size', 'quality', 'user', 'style', 'response_format'];
 const TOKENS_PER_IMAGE = 1_056;
+const TOKENS_PER_INPUT = 323;
 const DEFAULT_IMAGE_MS = 50;
 
 /** `key` = as the header carried it: OpenAI's and Azure's differ. */
@@ -63,7 +64,13 @@ export async function openaiImages(
 ): Promise<Response> {
   const account = admit(sim, key, wording);
   if (account instanceof Response) return account;
-  const body = await bodyOf(request);
+  const isEdit = new URL(request.url).pathname.endsWith('/edits');
+  const form = isEdit ? await request.formData() : undefined;
+  const pictures = form?.getAll('image[]') ?? [];
+  if (isEdit && !pictures.every((each) => typeof each !== 'string' && each.size > 0)) {
+    return error(400, 'image: a file is required', 'invalid_request_error', 'invalid_value');
+  }
+  const body = form ? fieldsOf(form) : await bodyOf(request);
   const model = textIn(body, 'model');
   const isClassic = model.startsWith('dall-e');
   const unknown = Object.keys(body).find(
@@ -113,17 +120,24 @@ export async function openaiImages(
         },
   );
   const text_tokens = Math.ceil(prompt.length / 4);
+  const image_tokens = TOKENS_PER_INPUT * pictures.length;
   const output_tokens = TOKENS_PER_IMAGE * count;
   const usage = {
-    input_tokens: text_tokens,
-    input_tokens_details: { text_tokens, image_tokens: 0 },
+    input_tokens: text_tokens + image_tokens,
+    input_tokens_details: { text_tokens, image_tokens },
     output_tokens,
-    total_tokens: text_tokens + output_tokens,
+    total_tokens: text_tokens + image_tokens + output_tokens,
   };
   const created = Math.floor(Date.now() / 1_000);
   return Response.json(
     isClassic ? { created, data } : { created, output_format: 'png', data, usage },
   );
+}
+
+/** The texts of an edit's form. */
+function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string, unknown> {
+  const texts = [...form.entries()].filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts);
 }
 
 function sizeIn(size: string): number[] {

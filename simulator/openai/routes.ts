@@ -1,7 +1,7 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
-import { audio, embeddings } from './at-once.ts';
+import { audio, embeddings, speech } from './at-once.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
 
@@ -19,6 +19,7 @@ export function openaiRoute(
   }
   const key = request.headers.get('authorization')?.slice('Bearer '.length);
   if (path === '/embeddings') return embeddings(simulator, request, key);
+  if (path === '/audio/speech') return speech(simulator, request, key);
   if (path === '/audio/translations') return audio(simulator, request, key, 'translate');
   if (path === '/audio/transcriptions') return audio(simulator, request, key, 'transcribe');
   try {

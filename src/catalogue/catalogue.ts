@@ -7,6 +7,7 @@ import {
   type ChatFamily,
   DIRECT_OPERATIONS,
   type DirectFamily,
+  type DirectOperation,
   type GenerationFamily,
   isChatFamily,
   isDirectFamily,
@@ -57,7 +58,7 @@ export interface GenerationModel extends PublicModel {
 export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
-  readonly operation: 'embedding' | 'stt';
+  readonly operation: DirectOperation;
   readonly price: DirectPrice;
 }
 
@@ -84,8 +85,9 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
     declaration,
   };
   if (isDirectFamily(family)) {
-    const price = directPrice(declaration.price);
-    return { ...known, kind: 'direct', family, operation: DIRECT_OPERATIONS[family], price };
+    const operation = DIRECT_OPERATIONS[family];
+    const price = directPrice(operation, declaration.price);
+    return { ...known, kind: 'direct', family, operation, price };
   }
   if (!isChatFamily(family)) return { ...known, ...generationModel(family, declaration) };
   return {

@@ -5,7 +5,7 @@ import {
 } from '../upstreams/protocol-names.ts';
 import type { GenerationScene } from './contracts/inputs.ts';
 
-type Category = 'chat' | 'embedding' | 'stt' | GenerationScene;
+type Category = 'chat' | DirectOperation | GenerationScene;
 
 /** Chat families: a family's models share one contract and one protocol of their vendor. */
 export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
@@ -37,12 +37,25 @@ export const MUSIC_FAMILIES = ['suno-music'] as const;
 export type MusicFamily = (typeof MUSIC_FAMILIES)[number];
 
 /** What answers at once, in one piece, and is not chat. */
-export const DIRECT_FAMILIES = ['openai-embedding', 'whisper'] as const;
+export const DIRECT_FAMILIES = [
+  'openai-embedding',
+  'gemini-embedding',
+  'whisper',
+  'openai-speech',
+  'cohere-rerank',
+  'deepl-translation',
+] as const;
 export type DirectFamily = (typeof DIRECT_FAMILIES)[number];
-/** Which operation a direct family is for; also its category (spec: Categories). */
-export const DIRECT_OPERATIONS: Record<DirectFamily, 'embedding' | 'stt'> = {
+/** What is answered at once; each one's name is also its category (spec: Categories). */
+export type DirectOperation = 'embedding' | 'stt' | 'tts' | 'rerank' | 'translation';
+/** Which operation a direct family is for. */
+export const DIRECT_OPERATIONS: Record<DirectFamily, DirectOperation> = {
   'openai-embedding': 'embedding',
+  'gemini-embedding': 'embedding',
   whisper: 'stt',
+  'openai-speech': 'tts',
+  'cohere-rerank': 'rerank',
+  'deepl-translation': 'translation',
 };
 
 export type GenerationFamily = ImageFamily | VideoFamily | MusicFamily;
@@ -68,7 +81,11 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'anthropic-messages': ['anthropic', 'openai', 'azure-openai', 'gemini'],
   'gemini-chat': ['gemini', 'openai', 'azure-openai', 'anthropic'],
   'openai-embedding': ['openai', 'azure-openai'],
+  'gemini-embedding': ['gemini'],
   whisper: ['openai', 'azure-openai'],
+  'openai-speech': ['openai', 'azure-openai'],
+  'cohere-rerank': ['cohere'],
+  'deepl-translation': ['deepl'],
   'token-priced-image': ['openai-images', 'azure-images', 'fal', 'replicate'],
   'classic-image': ['openai-images', 'azure-images'],
   'gemini-image': ['gemini', 'fal', 'replicate'],

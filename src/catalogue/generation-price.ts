@@ -1,6 +1,6 @@
 import type { GenerationUsage } from '../upstreams/generation/contract.ts';
 import type { GenerationInput } from './contracts/inputs.ts';
-import { imageTokensAtMost, megapixelsOf } from './image-tokens.ts';
+import { imageTokensAtMost, inputTokensAtMost, megapixelsOf } from './image-tokens.ts';
 import { picoPerToken } from './price.ts';
 import type { Offers, PriceDeclaration } from './schema.ts';
 
@@ -87,7 +87,7 @@ export function estimateGeneration(model: Priced, input: GenerationInput): numbe
   if (price.unit === 'token') {
     return tokenSum(price, {
       text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
-      image_input: 0,
+      image_input: input.scene === 'image' ? inputTokensAtMost(input) : 0,
       cached_input: 0,
       output: askedTokens(input),
     });

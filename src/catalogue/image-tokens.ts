@@ -34,3 +34,11 @@ export function megapixelsOf(size: string | undefined): number {
   // 1024x1024 is sold as one megapixel.
   return Math.max(1, Math.ceil((parsed.width * parsed.height) / PIXELS_PER_MEGAPIXEL - 0.05));
 }
+
+/** A picture that is read with high fidelity, with room (OpenAI docs: Images, cost of inputs). */
+const TOKENS_PER_INPUT = 8_000;
+
+/** Tokens that the pictures which a call works from can count at most. */
+export function inputTokensAtMost({ images = [], mask }: ImageInput): number {
+  return (images.length + (mask === undefined ? 0 : 1)) * TOKENS_PER_INPUT;
+}

@@ -34,7 +34,7 @@ const PriceTierSchema = Type.Object(
 
 /**
  * What a model costs. By tokens: USD per million; without a price of its own a cached token costs
- * like any other. Or by what is made: one of `usd_per_image`, `_second`, `_song`, `_request`; the
+ * like any other. Or by what is made: one of `usd_per_mchar`, `_image`, `_second`, `_song`, `_request`; the
  * first tier that fits a call replaces it.
  */
 export const PriceSchema = Type.Object(
@@ -44,6 +44,8 @@ export const PriceSchema = Type.Object(
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
+    /** Of text, each million characters. */
+    usd_per_mchar: Type.Optional(usd),
     usd_per_image: Type.Optional(usd),
     /** Beside `usd_per_image`: each million pixels after an image's first. */
     usd_per_further_megapixel: Type.Optional(usd),
@@ -68,6 +70,8 @@ export const OffersSchema = Type.Object(
     parameters: Type.Optional(names()),
     /** Images of one request. */
     max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    /** Pictures that a request may work from. */
+    max_input_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
     prompt_optional: Type.Optional(Type.Boolean()),
     /** The first of each list is what is taken where a call says nothing. */

@@ -7,6 +7,8 @@ import { type Installation, installationOf } from './installation.ts';
 const PATHS: Partial<Record<ChannelProtocol, string>> = {
   openai: '/openai/v1',
   anthropic: '/anthropic',
+  cohere: '/cohere',
+  deepl: '/deepl',
   'openai-images': '/openai/v1',
   gemini: '/google/v1beta',
   veo: '/google/v1beta',
@@ -48,6 +50,7 @@ const PHYSICAL: Record<string, string> = {
   'runway-gen4-aleph': 'gen4_aleph',
   'grok-imagine-video': 'grok-imagine-video',
   'topaz-video-upscale': 'fal-ai/topaz/upscale/video',
+  'deepl-translate': 'quality_optimized',
   suno_music: 'chirp-v5',
   suno_lyrics: 'chirp-v5',
 };

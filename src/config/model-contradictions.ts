@@ -1,5 +1,13 @@
 import { OPTIONAL_PARAMETERS } from '../catalogue/contracts/video-schema.ts';
-import { categoryOf, type Family, isDirectFamily, sceneOf } from '../catalogue/families.ts';
+import { DIRECT_PRICES } from '../catalogue/direct-price.ts';
+import {
+  categoryOf,
+  DIRECT_OPERATIONS,
+  type DirectOperation,
+  type Family,
+  isDirectFamily,
+  sceneOf,
+} from '../catalogue/families.ts';
 import { declaredUnits } from '../catalogue/generation-price.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import { closestName } from '../errors/closest-name.ts';
@@ -51,7 +59,7 @@ function checkModel(model: ModelOverride, family: Family, pointer: string, add: 
     return;
   }
   if (model.price && isDirectFamily(family)) {
-    checkDirectPrice(model.price, category, `${pointer}/price`, add);
+    checkDirectPrice(model.price, DIRECT_OPERATIONS[family], `${pointer}/price`, add);
   } else if (model.price && scene === undefined)
     checkChatPrice(model.price, `${pointer}/price`, add);
   else if (model.price && scene) {
@@ -71,11 +79,16 @@ function checkModel(model: ModelOverride, family: Family, pointer: string, add: 
 
 type Price = ModelDeclaration['price'];
 
-function checkDirectPrice(price: Price, category: string, pointer: string, add: Add): void {
-  const needed = category === 'embedding' ? 'input_usd_per_mtok' : 'usd_per_second';
+function checkDirectPrice(
+  price: Price,
+  operation: DirectOperation,
+  pointer: string,
+  add: Add,
+): void {
+  const needed = DIRECT_PRICES[operation].member;
   if (price[needed] === undefined) add(`${pointer}/${needed}`, 'is required');
   for (const name of Object.keys(price).filter((each) => each !== needed)) {
-    add(`${pointer}/${name}`, `is no price of ${category}`);
+    add(`${pointer}/${name}`, `is no price of ${operation}`);
   }
 }
 

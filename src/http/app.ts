@@ -2,12 +2,14 @@ import { Elysia } from 'elysia';
 import type { Orm } from '../../db/client.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { audio } from './audio/route.ts';
+import { speech } from './audio/speech.ts';
 import { chatCompletions } from './chat/route.ts';
 import { embeddings } from './embeddings/route.ts';
 import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type ErrorFamily, renderError } from './errors/render.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
 import { geminiModels } from './gemini/route.ts';
+import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
 import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
@@ -24,6 +26,7 @@ import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels } from './models/route.ts';
 import { createMusic } from './music/route.ts';
+import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
   createResponse,
@@ -34,6 +37,7 @@ import {
 } from './responses/route.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
+import { translations } from './translations/route.ts';
 import { createVideo } from './videos/route.ts';
 
 export interface AppDeps
@@ -100,6 +104,9 @@ function routes(deps: AppDeps): Route[] {
     openai('/v1/embeddings', { POST: embeddings(deps) }),
     openai('/v1/audio/translations', { POST: audio(deps, 'translations') }),
     openai('/v1/audio/transcriptions', { POST: audio(deps, 'transcriptions') }),
+    openai('/v1/audio/speech', { POST: speech(deps) }),
+    openai('/v1/rerank', { POST: rerank(deps) }),
+    openai('/v1/translations', { POST: translations(deps) }),
     openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
@@ -125,6 +132,7 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
   const image = getTask(deps, ['image']);
   return [
     ['/v1/images/generations', { POST: createImage(deps) }],
+    ['/v1/images/edits', { POST: editImage(deps) }],
     ['/v1/videos/generations', { POST: createVideo(deps) }],
     ['/v1/music/generations', { POST: createMusic(deps) }],
     ['/v1/tasks/:id', { GET: getTask(deps) }],

@@ -2,7 +2,7 @@ import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { isPublicUrl } from '../catalogue/contracts/media.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
-import { readJsonObject } from './body.ts';
+import { type JsonBody, readJsonObject } from './body.ts';
 import type { Handler } from './endpoint.ts';
 import { resolveGenerationModel } from './resolve-model.ts';
 import { taskAnswer } from './tasks/answer.ts';
@@ -13,6 +13,8 @@ export interface GenerationRoute {
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
+  /** Reads a body that is not JSON, or asks more of it. Throws WeirError. */
+  readonly read?: (request: Request) => Promise<JsonBody>;
   /** Renders a task that ended while the client waited. */
   readonly inline?: (context: InlineContext) => Promise<Response>;
 }
@@ -30,7 +32,8 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const key = await deps.keys.authenticate(request, false);
     await deps.rateLimit.consume(key);
     const idempotency_key = idempotencyKey(request);
-    const { text, value } = await readJsonObject(request, route.max_body_bytes);
+    const { text, value } = await (route.read?.(request) ??
+      readJsonObject(request, route.max_body_bytes));
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),

@@ -11,7 +11,10 @@ import type { RateLimit } from './rate-limit.ts';
 import { resolveModel } from './resolve-model.ts';
 
 /** What the routes need of the inference floor. */
-export type InferencePort = Pick<Inference, 'run' | 'direct' | 'chargeDraft' | 'isCallable'>;
+export type InferencePort = Pick<
+  Inference,
+  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable'
+>;
 
 export interface InferenceRouteDeps {
   keys: KeyRing;

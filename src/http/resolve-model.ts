@@ -21,6 +21,9 @@ const CHAT_ROUTES: Record<ClientProtocol, string> = {
 const DIRECT_ROUTES: Record<DirectModel['operation'], string> = {
   embedding: '/v1/embeddings',
   stt: '/v1/audio/translations',
+  tts: '/v1/audio/speech',
+  rerank: '/v1/rerank',
+  translation: '/v1/translations',
 };
 const GENERATION_ROUTES: Record<GenerationScene, string> = {
   image: '/v1/images/generations',

@@ -1,24 +1,32 @@
+import type { ChannelPermit } from '../actors/channel.ts';
 import type { Channels } from '../actors/channels.ts';
 import type { Quotas } from '../actors/quotas.ts';
+import type { Reservation } from '../actors/reservation.ts';
 import type { DirectModel } from '../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../catalogue/direct-price.ts';
 import type { UpstreamCall } from '../upstreams/contract.ts';
-import type { DirectProtocol } from '../upstreams/direct/contract.ts';
-import { azureDirect, openaiDirect } from '../upstreams/direct/openai-direct.ts';
 import type { ChannelProtocol } from '../upstreams/protocol-names.ts';
 import type { Caller } from './call.ts';
 import { withFailover } from './route.ts';
 
-const PROTOCOLS: Partial<Record<ChannelProtocol, DirectProtocol>> = {
-  openai: openaiDirect,
-  'azure-openai': azureDirect,
+/** What statements of usage call it (spec: Management, `scene`). */
+const SCENES: Record<DirectModel['operation'], string> = {
+  embedding: 'embedding',
+  stt: 'audio',
+  tts: 'audio',
+  rerank: 'rerank',
+  translation: 'translation',
 };
 
-/** What statements of usage call it (spec: Management, `scene`). */
-const SCENES: Record<DirectModel['operation'], string> = { embedding: 'embedding', stt: 'audio' };
+export interface DirectDeps {
+  quotas: Quotas;
+  channels: Channels;
+  now: () => number;
+  random: () => number;
+}
 
-/** One question and one whole answer. */
-export interface DirectCall<Answer> {
+/** One question, asked in whichever protocol a channel of the model speaks. */
+export interface DirectCall<Protocol, Made> {
   readonly request_id: string;
   readonly key: Caller;
   readonly model: DirectModel;
@@ -27,54 +35,32 @@ export interface DirectCall<Answer> {
   readonly signal: AbortSignal;
   /** The most that the call can use. */
   readonly most: DirectUsage;
-  readonly ask: (
-    protocol: DirectProtocol,
-    call: UpstreamCall,
-  ) => Promise<{ answer: Answer; usage: DirectUsage; estimated: boolean }>;
+  readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
+  readonly ask: (protocol: Protocol, call: UpstreamCall) => Promise<Made>;
+}
+
+export interface Answered<Answer> {
+  readonly answer: Answer;
+  readonly usage: DirectUsage;
+  /** True where the upstream did not report the usage. */
+  readonly estimated: boolean;
 }
 
 /**
  * Reserve → route → call → settle, for what is not streamed. Resolves when the charge is committed
  * (P4). Throws WeirError, or the signal's reason when the client left: then nothing is charged.
  */
-export async function runDirect<Answer>(
-  deps: { quotas: Quotas; channels: Channels; now: () => number; random: () => number },
-  call: DirectCall<Answer>,
+export async function runDirect<Protocol, Answer>(
+  deps: DirectDeps,
+  call: DirectCall<Protocol, Answered<Answer>>,
 ): Promise<Answer> {
-  const { model, key } = call;
-  const amount = directCharge(model.price, call.most);
-  const quota = deps.quotas.of(key);
-  const ask = { amount, minimum: () => amount, signal: call.signal };
-  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+  const { made, permit, reservation } = await openDirect(deps, call);
+  permit.succeeded();
   try {
-    const channels = deps.channels
-      .serving(model.id)
-      .filter(({ config }) => PROTOCOLS[config.protocol] !== undefined);
-    const { made, permit } = await withFailover(channels, deps, async (permit) => {
-      const { config } = permit.channel;
-      const protocol = PROTOCOLS[config.protocol] as DirectProtocol;
-      return { permit, made: await call.ask(protocol, upstreamCall(call, config)) };
-    });
-    permit.succeeded();
-    const { input_tokens } = made.usage;
-    const line = {
-      id: call.request_id,
-      request_id: call.request_id,
-      organization_id: key.organization_id,
-      key_id: key.id,
-      scene: SCENES[model.operation],
-      access_channel: 'platform' as const,
-      model: model.id,
-      model_vendor: model.owned_by,
-      channel_id: permit.channel.config.id,
-      outcome: 'completed' as const,
+    await settleDirect(call, permit, reservation, made.usage, {
+      outcome: 'completed',
       estimated: made.estimated,
-      input_tokens,
-      cached_input_tokens: 0,
-      cache_write_tokens: 0,
-      output_tokens: 0,
-    };
-    await reservation.settle(line, directCharge(model.price, made.usage));
+    });
     return made.answer;
   } catch (error) {
     // After a charge this changes nothing.
@@ -83,8 +69,68 @@ export async function runDirect<Answer>(
   }
 }
 
-function upstreamCall<Answer>(
-  call: DirectCall<Answer>,
+/** A call that a channel has begun to answer; whoever has it ends permit and reservation. */
+export interface OpenDirect<Made> {
+  readonly made: Made;
+  readonly permit: ChannelPermit;
+  readonly reservation: Reservation;
+}
+
+/** Reserve → route → call. Throws like `runDirect`; then nothing is left open. */
+export async function openDirect<Protocol, Made>(
+  deps: DirectDeps,
+  call: DirectCall<Protocol, Made>,
+): Promise<OpenDirect<Made>> {
+  const { model, key, protocols } = call;
+  const amount = directCharge(model.price, call.most);
+  const quota = deps.quotas.of(key);
+  const ask = { amount, minimum: () => amount, signal: call.signal };
+  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+  try {
+    const channels = deps.channels
+      .serving(model.id)
+      .filter(({ config }) => protocols[config.protocol] !== undefined);
+    return await withFailover(channels, deps, async (permit) => {
+      const { config } = permit.channel;
+      const protocol = protocols[config.protocol] as Protocol;
+      return { permit, reservation, made: await call.ask(protocol, upstreamCall(call, config)) };
+    });
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+}
+
+/** Books a direct call; resolves when the charge is committed. */
+export async function settleDirect(
+  { model, key, request_id }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id'>,
+  permit: ChannelPermit,
+  reservation: Reservation,
+  usage: DirectUsage,
+  how: { outcome: 'completed' | 'partial'; estimated: boolean },
+): Promise<void> {
+  const line = {
+    id: request_id,
+    request_id,
+    organization_id: key.organization_id,
+    key_id: key.id,
+    scene: SCENES[model.operation],
+    access_channel: 'platform' as const,
+    model: model.id,
+    model_vendor: model.owned_by,
+    channel_id: permit.channel.config.id,
+    ...how,
+    input_tokens: usage.input_tokens ?? 0,
+    ...{ cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 0 },
+  };
+  await reservation.settle(line, directCharge(model.price, usage));
+}
+
+function upstreamCall(
+  call: Pick<
+    DirectCall<unknown, unknown>,
+    'request_id' | 'model' | 'body' | 'body_text' | 'signal'
+  >,
   config: {
     id: string;
     base_url: string;

@@ -17,8 +17,9 @@ import {
   settleCall,
   upstreamCall,
 } from './call.ts';
-import { type DirectCall, runDirect } from './direct.ts';
+import { type Answered, type DirectCall, runDirect } from './direct.ts';
 import { withFailover } from './route.ts';
+import { runSpeech, type SpeechCall } from './speech.ts';
 import { type OpenStream, StreamRun } from './stream.ts';
 
 const MAX_ALTERNATIVES = 3;
@@ -71,9 +72,19 @@ export class Inference {
   }
 
   /** Serves a call that is one question and one whole answer. Throws like `run`. */
-  async direct<Answer>(call: DirectCall<Answer>): Promise<Answer> {
+  async direct<Protocol, Answer>(call: DirectCall<Protocol, Answered<Answer>>): Promise<Answer> {
     try {
       return await runDirect(this.deps, call);
+    } catch (error) {
+      throw this.withAlternatives(error, call);
+    }
+  }
+
+  /** Serves text as sound, given back with its first bytes. Throws like `run`. */
+  async speech(call: Omit<SpeechCall, 'onError'>): Promise<ReadableStream<Uint8Array>> {
+    const onError = (error: unknown) => this.deps.onError(error, call.request_id);
+    try {
+      return await runSpeech(this.deps, { ...call, onError });
     } catch (error) {
       throw this.withAlternatives(error, call);
     }

@@ -141,6 +141,31 @@ export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES):
   }
 }
 
+/** Reads an answer as it comes, at most `max_bytes`; the exchange ends with it. Throws as `readAll`. */
+export async function* readPieces(
+  exchange: Exchange,
+  max_bytes = MAX_ANSWER_BYTES,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    const reader = exchange.response.body?.getReader();
+    while (reader) {
+      exchange.waiting();
+      const { done, value } = await reader.read();
+      exchange.heard();
+      if (done) break;
+      bytes += value.byteLength;
+      if (bytes > max_bytes) throw tooLarge();
+      yield value;
+    }
+    exchange.finished();
+  } catch (error) {
+    throw exchange.explain(error);
+  } finally {
+    exchange.close();
+  }
+}
+
 async function readBounded(response: Response, max_bytes: number): Promise<string> {
   if (!response.body) return '';
   const decoder = new TextDecoder();

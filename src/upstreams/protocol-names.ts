@@ -23,14 +23,22 @@ export const GENERATION_PROTOCOL_NAMES = [
   'replicate',
 ] as const;
 
+/** What providers of one thing only speak: one file of `direct/` each. */
+export const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
+
 export type ClientProtocol = (typeof CLIENT_PROTOCOLS)[number];
 export type ChatProtocol = (typeof CHAT_PROTOCOLS)[number];
 export type GenerationProtocolName = (typeof GENERATION_PROTOCOL_NAMES)[number];
+export type DirectProtocolName = (typeof DIRECT_PROTOCOL_NAMES)[number];
 /** What a channel can speak. */
-export type ChannelProtocol = ChatProtocol | GenerationProtocolName;
+export type ChannelProtocol = ChatProtocol | DirectProtocolName | GenerationProtocolName;
 
 export const CHANNEL_PROTOCOLS: readonly ChannelProtocol[] = [
-  ...new Set<ChannelProtocol>([...CHAT_PROTOCOLS, ...GENERATION_PROTOCOL_NAMES]),
+  ...new Set<ChannelProtocol>([
+    ...CHAT_PROTOCOLS,
+    ...DIRECT_PROTOCOL_NAMES,
+    ...GENERATION_PROTOCOL_NAMES,
+  ]),
 ];
 
 export function isChatProtocol(name: ChannelProtocol): name is ChatProtocol {

@@ -68,7 +68,8 @@ export async function requestStream(
   };
 }
 
-async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
+/** Sends a call; resolves when the upstream accepted it. Throws like requestAnswer. */
+export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
   const exchange = new Exchange(call);
   await exchange.send(request.path, request.headers, body);

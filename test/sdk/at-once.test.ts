@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenAIEmbeddings } from '@langchain/openai';
-import { embedMany } from 'ai';
+import { embedMany, experimental_generateSpeech as generateSpeech } from 'ai';
 import OpenAI from 'openai';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
@@ -92,12 +92,29 @@ describe('embeddings', () => {
     expect(short.data[0]?.embedding).toHaveLength(8);
   });
 
+  test('of Gemini, in the same words, of length one, more than its vendor takes at once', async () => {
+    const model = 'gemini-embedding-001';
+    const input = Array.from({ length: 120 }, (_, at) => `Text ${at}`);
+    const { data, usage } = await openai().embeddings.create({ model, input, dimensions: 256 });
+    expect(data).toHaveLength(120);
+    expect(usage.prompt_tokens).toBeGreaterThan(120);
+    expect(data[119]?.embedding).toHaveLength(256);
+    expect(Math.hypot(...(data[119]?.embedding ?? []))).toBeCloseTo(1, 5);
+    const [alone] = (
+      await openai().embeddings.create({ model, input: 'Text 119', dimensions: 256 })
+    ).data;
+    expect(alone?.embedding[7]).toBeCloseTo(data[119]?.embedding[7] ?? 0, 6);
+    expect(await failureOf(openai().embeddings.create({ model, input: [1, 2] }))).toMatchObject({
+      ...{ status: 400, param: 'input' },
+    });
+  });
+
   test.each([
     [{ model: 'text-embedding-3-small', input: '' }, 'input'],
     [{ model: 'text-embedding-3-small', input: 'x', dimensions: 1_537 }, 'dimensions'],
     [{ model: 'text-embedding-ada-002', input: 'x', dimensions: 8 }, 'dimensions'],
     [{ model: 'gpt-4o', input: 'x' }, 'model'],
-  ])('400: %p', async (body, param) => {
+  ])('400: %#', async (body, param) => {
     const failure = await openai()
       .embeddings.create(body)
       .catch((error: unknown) => error);
@@ -155,5 +172,195 @@ describe('audio', () => {
     for (const [fields, status, param] of wrongs) {
       expect(await send(fields)).toMatchObject({ status, answer: { error: { param } } });
     }
+  });
+});
+
+/** Nano-USD that all keys have spent. */
+async function spent(): Promise<number> {
+  const headers = { authorization: `Bearer ${weir.management_token}` };
+  const response = await fetch(`${weir.base_url}/v1/management/api-keys`, { headers });
+  const { data } = (await response.json()) as { data: { used_amount: number }[] };
+  return Math.round(data.reduce((sum, { used_amount }) => sum + used_amount, 0) * 1e9);
+}
+
+describe('speech', () => {
+  test('through the openai package and the AI SDK, charged by its characters', async () => {
+    const before = await spent();
+    const response = await openai().audio.speech.create({
+      ...{ model: 'tts-1', voice: 'alloy', input: 'Grüße 👋', response_format: 'mp3' },
+    });
+    expect(response.headers.get('content-type')).toBe('audio/mpeg');
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(bytes.byteLength).toBeGreaterThan(2_000);
+    // Seven code points at 15 USD a million.
+    expect((await spent()) - before).toBe(7 * 15_000);
+    const provider = createOpenAI({ baseURL: base, apiKey: weir.api_key });
+    const { audio } = await generateSpeech({
+      model: provider.speech('tts-1-hd'),
+      text: 'Grüße 👋',
+    });
+    expect(Buffer.from(audio.uint8Array).equals(bytes)).toBe(true);
+    expect((await spent()) - before).toBe(7 * 45_000);
+  });
+
+  test('comes as it is made', async () => {
+    const response = await openai().audio.speech.create({
+      ...{ model: 'tts-1', voice: 'alloy', input: 'Slowly [[sim chunk_ms=150]]' },
+    });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    const at = performance.now();
+    expect(first?.value?.byteLength).toBeGreaterThan(0);
+    let pieces = 1;
+    while (!(await reader?.read())?.done) pieces += 1;
+    expect(pieces).toBeGreaterThan(2);
+    expect(performance.now() - at).toBeGreaterThan(150);
+  });
+
+  test('that breaks off is an error, and free', async () => {
+    const before = await spent();
+    const voiced = { model: 'tts-1', voice: 'alloy' } as const;
+    const listen = async () => {
+      const input = 'Broken [[sim truncate_after=2 chunk_ms=50]]';
+      await (await openai().audio.speech.create({ ...voiced, input })).arrayBuffer();
+    };
+    expect(await failureOf(listen())).toBeInstanceOf(Error);
+    expect(await spent()).toBe(before);
+  });
+
+  test.each([
+    [{ input: '' }, 'input'],
+    [{ input: 'x'.repeat(4_097) }, 'input'],
+    [{ voice: 7 }, 'voice'],
+    [{ speed: 5 }, 'speed'],
+    [{ response_format: 'ogg' }, 'response_format'],
+    [{ stream_format: 'sse' }, 'stream_format'],
+    [{ model: 'whisper-1' }, 'model'],
+  ])('400: %#', async (more, param) => {
+    const body = { model: 'tts-1', voice: 'alloy', input: 'Hello', ...more };
+    const failure = await failureOf(openai().audio.speech.create(body as never));
+    expect(failure).toMatchObject({ status: 400, param });
+  });
+});
+
+async function post<Answer>(path: string, body: object): Promise<{ status: number } & Answer> {
+  const response = await fetch(base + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, ...((await response.json()) as Answer) };
+}
+
+describe('rerank', () => {
+  const documents = ['Sunny day at the beach', { text: 'Rainy afternoon in the city' }, 'Snow'];
+
+  test('the most relevant first, in the words of Cohere and Jina', async () => {
+    const before = await spent();
+    const body = { model: 'rerank-v3.5', query: 'rainy city', documents, top_n: 2 };
+    const answer = await post<{ results: { index: number; relevance_score: number }[] }>(
+      '/rerank',
+      { ...body, return_documents: true },
+    );
+    expect(answer).toMatchObject({
+      ...{ status: 200, model: 'rerank-v3.5', meta: { billed_units: { search_units: 1 } } },
+    });
+    expect(answer.results).toHaveLength(2);
+    expect(answer.results[0]).toMatchObject({
+      ...{ index: 1, document: { text: 'Rainy afternoon in the city' } },
+    });
+    expect((await spent()) - before).toBe(2_000_000);
+    const plain = await post<{ results: object[] }>('/rerank', body);
+    expect(Object.keys(plain.results[0] ?? {})).toEqual(['index', 'relevance_score']);
+  });
+
+  test.each([
+    [{ query: '' }, 'query'],
+    [{ documents: [] }, 'documents'],
+    [{ documents: Array.from({ length: 1_001 }, () => 'x') }, 'documents'],
+    [{ documents: [7] }, 'documents'],
+    [{ top_n: 0 }, 'top_n'],
+    [{ model: 'gpt-4o' }, 'model'],
+  ])('400: %#', async (more, param) => {
+    const body = { model: 'rerank-v3.5', query: 'x', documents: ['y'], ...more };
+    const { status, error } = await post<{ error: { param: string } }>('/rerank', body);
+    expect({ status, param: error.param.split('.')[0] }).toEqual({ status: 400, param });
+  });
+});
+
+describe('text translations', () => {
+  test('by the default model, in DeepL’s words and in others', async () => {
+    const before = await spent();
+    const answer = await post<object>('/translations', {
+      ...{ text: ['Hello', 'Good night 🌙'], target_lang: 'DE' },
+    });
+    expect(answer).toMatchObject({
+      ...{ status: 200, object: 'translation', model: 'deepl-translate' },
+      translations: [
+        { text: '[DE] Hello', detected_source_language: 'EN' },
+        { text: '[DE] Good night 🌙', detected_source_language: 'EN' },
+      ],
+      usage: { characters: 17 },
+    });
+    expect((await spent()) - before).toBe(17 * 25_000);
+    const other = await post<object>('/translations', {
+      ...{ model: 'deepl-translate', input: 'Hello', target_language: 'pt-BR' },
+      ...{ source_language: 'en', formality: 'more' },
+    });
+    expect(other).toMatchObject({ translations: [{ text: '[pt-BR] Hello' }] });
+  });
+
+  test.each([
+    [{ text: '' }, 'text'],
+    [{ text: Array.from({ length: 51 }, () => 'x') }, 'text'],
+    [{ target_lang: 'German please' }, 'target_lang'],
+    [{ target_language: 'de' }, 'target_language'],
+    [{ formality: 'rude' }, 'formality'],
+    [{ model: 'gpt-4o' }, 'model'],
+  ])('400: %#', async (more, param) => {
+    const body = { text: 'x', target_lang: 'DE', ...more };
+    const { status, error } = await post<{ error: { param: string } }>('/translations', body);
+    expect({ status, param: error.param }).toEqual({ status: 400, param });
+  });
+});
+
+describe('edited images', () => {
+  const PNG = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const picture = (name: string) => new File([PNG], name, { type: 'image/png' });
+
+  test('through the openai package: several pictures and a mask', async () => {
+    const made = await openai().images.edit({
+      ...{ model: 'gpt-image-2', prompt: 'A hat on each', n: 2, response_format: 'b64_json' },
+      ...{ image: [picture('a.png'), picture('b.png')], mask: picture('mask.png') },
+    });
+    expect(made.data).toHaveLength(2);
+    const bytes = Buffer.from(made.data?.[0]?.b64_json ?? '', 'base64');
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test.each(['gemini-2.5-flash-image', 'grok-imagine-image'])('on %s', async (model) => {
+    const made = await openai().images.edit({ model, prompt: 'A hat', image: picture('a.png') });
+    expect(made.data?.[0]?.url).toStartWith(weir.base_url);
+  });
+
+  test('are refused by name where a model works from words only', async () => {
+    const image = picture('a.png');
+    for (const [body, param] of [
+      [{ model: 'dall-e-3', prompt: 'A hat', image }, 'image'],
+      [{ model: 'gemini-2.5-flash-image', prompt: 'A hat', image, mask: image }, 'mask'],
+      [{ model: 'gpt-image-2', image }, 'prompt'],
+      [{ model: 'gpt-image-2', prompt: 'A hat', image, n: 11 }, 'n'],
+    ] as const) {
+      expect(await failureOf(openai().images.edit(body as never))).toMatchObject({
+        ...{ status: 400, param },
+      });
+    }
+    const { status, error } = await post<{ error: { param: string } }>('/images/edits', {
+      ...{ model: 'gpt-image-2', prompt: 'A hat' },
+    });
+    expect({ status, param: error.param }).toEqual({ status: 400, param: 'image' });
   });
 });

@@ -77,6 +77,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return test_app.answer(call);
       },
       chargeDraft: () => Promise.resolve(),
+      speech: () => Promise.reject(new Error('nothing is said here')),
       direct: () => Promise.reject(new Error('nothing is answered at once here')),
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),

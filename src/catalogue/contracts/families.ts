@@ -9,15 +9,16 @@ const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', 
 
 /** What the models of a family offer unless their declaration says otherwise. */
 const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
-  'token-priced-image': { max_images: 10, async: true },
+  'token-priced-image': { max_images: 10, async: true, max_input_images: 16 },
   'classic-image': {
     max_images: 1,
     max_prompt_chars: 4_000,
     sizes: ['1024x1024', '1792x1024', '1024x1792'],
   },
-  'gemini-image': { max_images: 4, aspect_ratios: GEMINI_RATIOS },
+  'gemini-image': { max_images: 4, aspect_ratios: GEMINI_RATIOS, max_input_images: 3 },
   'grok-image': {
     max_images: 10,
+    max_input_images: 1,
     aspect_ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'],
     resolutions: ['1k', '2k'],
   },

@@ -12,6 +12,7 @@ import {
   nearestResolution,
 } from './image-size.ts';
 import type { GenerationInput, ImageInput } from './inputs.ts';
+import { checkReference } from './media.ts';
 
 /** Beside these each family takes parameters of its own. */
 const COMMON = ['prompt', 'n', 'response_format', 'async', 'user'];
@@ -40,6 +41,8 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
  * take it; everything else that a family does not know is left out (clients' defaults, misfits).
  */
 const NEVER_SILENT = [
+  'image',
+  'mask',
   'aspect_ratio',
   'resolution',
   'background',
@@ -51,7 +54,7 @@ const NEVER_SILENT = [
   'seed',
 ];
 
-const ALIASES = { compression: 'output_compression' };
+const ALIASES = { compression: 'output_compression', images: 'image' };
 
 /** Families whose `size` is only another way to say `aspect_ratio` and `resolution` (rule 2). */
 const SIZE_IS_ALIAS: readonly ImageFamily[] = [
@@ -61,6 +64,9 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
   'ideogram-image',
   'stable-diffusion-image',
 ];
+
+/** What a call has that changes pictures (OpenAI docs: Create image edit). */
+const EDITS = ['image', 'mask'];
 
 const MAX_PROMPT_CHARS = 32_000;
 /** The end user is named, not described. */
@@ -128,6 +134,13 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
       return Type.Integer({ minimum: 0, maximum: MAX_SEED });
     case 'user':
       return Type.String({ maxLength: MAX_USER_CHARS });
+    case 'image':
+      return Type.Union(
+        [Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: inputsOf(offers) })],
+        { errorMessage: `must be a picture, or 1 to ${inputsOf(offers)} of them` },
+      );
+    case 'mask':
+      return Type.String();
     default:
       return Type.String({ maxLength: MAX_PROMPT_CHARS });
   }
@@ -144,7 +157,13 @@ function parametersOf(family: ImageFamily, offers: Offers): string[] {
     }
     return true;
   });
-  return [...COMMON, ...own, ...(offers.parameters ?? [])];
+  const inputs = inputsOf(offers) === 0 ? [] : family === 'token-priced-image' ? EDITS : ['image'];
+  return [...COMMON, ...own, ...inputs, ...(offers.parameters ?? [])];
+}
+
+/** Pictures that a call may work from. */
+function inputsOf({ max_input_images = 0 }: Offers): number {
+  return max_input_images;
 }
 
 /** The contract of an image model (spec: Image generation, rules 1 to 7). */
@@ -172,7 +191,7 @@ export function imageContract(family: ImageFamily, id: string, offers: Offers): 
       if (known['async'] === true && !offers.async && !offers.by_task) {
         throw refuse('async', `${id} answers inline: it does not take async.`);
       }
-      return normalise(family, offers, known as unknown as Checked);
+      return normalise(family, offers, withImages(known));
     },
   };
 }
@@ -185,6 +204,21 @@ function refuseForeign(id: string, names: readonly string[], given: Body): void 
     throw refuse(foreign, `${id} does not take ${foreign}.`, hint);
   }
   if (given['stream'] === true) throw refuse('stream', 'Images are not streamed.');
+}
+
+/** The pictures under one name. Throws WeirError where one of them is unusable, or only a mask is there. */
+function withImages({ image, mask, ...known }: Body): Checked {
+  const images = image === undefined ? [] : ([image].flat() as string[]);
+  for (const each of images) checkReference(each, 'image', 'image', true);
+  if (typeof mask === 'string') {
+    if (images.length === 0) throw refuse('mask', 'mask needs an image that it belongs to.');
+    checkReference(mask, 'mask', 'image', true);
+  }
+  return {
+    ...known,
+    ...(images.length > 0 ? { images } : {}),
+    ...(typeof mask === 'string' ? { mask } : {}),
+  } as unknown as Checked;
 }
 
 /** A body that fits the schema. */

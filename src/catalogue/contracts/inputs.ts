@@ -41,6 +41,8 @@ export interface ImageInput {
   readonly seed?: number;
   /** Pictures to work from, where the family takes some. */
   readonly images?: readonly MediaReference[];
+  /** Where a picture may be changed: its transparent parts. */
+  readonly mask?: MediaReference;
   /** The end user, as the client names him. */
   readonly user?: string;
 }

@@ -1,11 +1,11 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import { type Form, isForm, readForm } from '../form.ts';
 import { RESPONSE_FORMATS, type ResponseFormat } from './formats.ts';
 
 /** Spec: Limits, File size. */
 export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 /** The form around the file. */
 const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
-const FORM_TIMEOUT_MS = 120_000;
 const TYPES = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'];
 const MAX_PROMPT_CHARS = 10_000;
 
@@ -20,14 +20,13 @@ export interface AudioForm {
 
 /** Reads the multipart form of an audio route. Throws WeirError naming the field (400, 413, 415). */
 export async function readAudioForm(request: Request): Promise<AudioForm> {
-  const type = request.headers.get('content-type') ?? '';
-  if (!type.toLowerCase().startsWith('multipart/form-data')) {
+  if (!isForm(request)) {
     throw new WeirError('unsupported_media_type', 'The body must be multipart/form-data.', {
       param: 'Content-Type',
       hint: 'Send the file as a form field: curl -F file=@speech.mp3 …',
     });
   }
-  const form = await parse(request, type);
+  const form = await readForm(request, MAX_FORM_BYTES, tooLarge);
   const file = form.get('file');
   if (!(file instanceof Blob)) throw wrong('file', 'is required.');
   if (file.size > MAX_AUDIO_BYTES) throw tooLarge();
@@ -43,32 +42,6 @@ export async function readAudioForm(request: Request): Promise<AudioForm> {
     temperature: temperatureIn(form),
     language: textIn(form, 'language'),
   };
-}
-
-/** What is used of a form; two sets of types disagree about the rest. */
-interface Form {
-  get(name: string): string | Blob | null;
-}
-
-async function parse(request: Request, type: string): Promise<Form> {
-  if (Number(request.headers.get('content-length')) > MAX_FORM_BYTES) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const late = setTimeout(() => request.body?.cancel().catch(() => undefined), FORM_TIMEOUT_MS);
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength;
-      if (size > MAX_FORM_BYTES) throw tooLarge();
-      chunks.push(chunk);
-    }
-    const whole = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
-    return (await whole.formData()) as unknown as Form;
-  } catch (error) {
-    if (error instanceof WeirError) throw error;
-    throw new WeirError('invalid_request', 'The body is no valid form.', { param: 'body' });
-  } finally {
-    clearTimeout(late);
-  }
 }
 
 function textIn(form: Form, name: string): string | undefined {

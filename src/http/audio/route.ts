@@ -1,3 +1,4 @@
+import { LISTENERS } from '../../upstreams/direct/protocols.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveDirectModel } from '../resolve-model.ts';
@@ -43,11 +44,11 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       body: {},
       body_text: '{}',
       signal: request.signal,
-      most: { input_tokens: 0, seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
-      ask: async (protocol, call) => {
-        const answer = await protocol.listen(call, listening);
-        const usage = { input_tokens: 0, seconds: answer.duration };
-        return { answer, usage, estimated: false };
+      protocols: LISTENERS,
+      most: { seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
+      ask: async (listener, call) => {
+        const answer = await listener.listen(call, listening);
+        return { answer, usage: { seconds: answer.duration }, estimated: false };
       },
     });
     return heardAs(format, heard, task === 'translations' ? 'translate' : 'transcribe');

@@ -3,6 +3,7 @@ import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { countTokens } from '../../inference/tokens.ts';
+import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -63,11 +64,12 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body: value,
       body_text: text,
       signal: request.signal,
-      most: { input_tokens: tokensAtMost(body.input), seconds: 0 },
-      ask: async (protocol, call) => {
-        const { body_text, input_tokens } = await protocol.embed(call);
-        const counted = input_tokens ?? tokensCounted(body.input);
-        const usage = { input_tokens: counted, seconds: 0 };
+      protocols: EMBEDDERS,
+      most: { input_tokens: tokensAtMost(body.input) },
+      ask: async (embedder, call) => {
+        const counted = () => tokensCounted(body.input);
+        const { body_text, input_tokens } = await embedder.embed(call, counted);
+        const usage = { input_tokens: input_tokens ?? counted() };
         return { answer: body_text, usage, estimated: input_tokens === null };
       },
     });

@@ -17,7 +17,7 @@ export function createImage(deps: GenerationRouteDeps): Handler {
 }
 
 /** The image response: URLs, or the pictures themselves where that was asked. */
-async function inlineImages(context: InlineContext): Promise<Response> {
+export async function inlineImages(context: InlineContext): Promise<Response> {
   const { view, request, ports, response_format } = context;
   const link = linker(request, ports);
   const data = await Promise.all(

@@ -1,6 +1,7 @@
 /**
- * Calls that are one question and one whole answer, and nothing in between: embeddings, and sound
- * into text. One provider per file.
+ * Calls that are one question and one answer: embeddings, sound into text and text into sound, ranks,
+ * translations. One provider per file. All throw RetryableUpstreamError, TerminalUpstreamError, or
+ * the signal's reason.
  */
 import type { UpstreamCall } from '../contract.ts';
 
@@ -39,8 +40,55 @@ export interface Listening {
   readonly language?: string;
 }
 
-/** Throws RetryableUpstreamError, TerminalUpstreamError, or the signal's reason. */
-export interface DirectProtocol {
-  embed(call: UpstreamCall): Promise<Embeddings>;
+export interface Spoken {
+  /** The sound as it comes; throws like the call. */
+  readonly pieces: AsyncGenerator<Uint8Array>;
+}
+
+export interface Ranking {
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly top_n?: number;
+  readonly max_tokens_per_doc?: number;
+}
+
+export interface Ranked {
+  /** The most relevant first; `index` = the document's place in the question. */
+  readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
+  /** null = the upstream reported none. */
+  readonly search_units: number | null;
+}
+
+export interface Translating {
+  readonly texts: readonly string[];
+  readonly target_lang: string;
+  readonly source_lang?: string;
+  readonly formality?: string;
+  readonly context?: string;
+}
+
+export interface Translated {
+  readonly translations: readonly {
+    readonly text: string;
+    readonly detected_source_language: string;
+  }[];
+  /** null = the upstream reported none. */
+  readonly characters: number | null;
+}
+
+export interface Embedder {
+  /** `counted` = the tokens of the input by our own count, for an upstream that reports none. */
+  embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
+}
+export interface Listener {
   listen(call: UpstreamCall, what: Listening): Promise<Heard>;
+}
+export interface Speaker {
+  speak(call: UpstreamCall): Promise<Spoken>;
+}
+export interface Ranker {
+  rank(call: UpstreamCall, what: Ranking): Promise<Ranked>;
+}
+export interface Translator {
+  translate(call: UpstreamCall, what: Translating): Promise<Translated>;
 }

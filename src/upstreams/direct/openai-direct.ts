@@ -1,15 +1,23 @@
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { failureInside, failureOf } from '../failures.ts';
-import { count, Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from '../http.ts';
+import {
+  count,
+  Exchange,
+  isObject,
+  MAX_ERROR_BYTES,
+  parseObject,
+  readAll,
+  readPieces,
+} from '../http.ts';
 import { publish } from '../publish.ts';
-import { requestAnswer } from '../request.ts';
-import type { DirectProtocol, Heard, Listening, Segment } from './contract.ts';
+import { requestAnswer, send } from '../request.ts';
+import type { Embedder, Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
 import { inFormat } from './vectors.ts';
 
 type Credentials = (api_key: string) => Record<string, string>;
 
 /** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
-function directProtocol(credentials: Credentials): DirectProtocol {
+function directProtocol(credentials: Credentials): Embedder & Listener & Speaker {
   return {
     async embed(call) {
       const { text, answer } = await requestAnswer(call, {
@@ -42,6 +50,17 @@ function directProtocol(credentials: Credentials): DirectProtocol {
       const answer = parseObject(text);
       if (answer['error']) throw failureInside(call, text);
       return heardIn(answer);
+    },
+
+    async speak(call) {
+      const exchange = await send(call, {
+        path: '/audio/speech',
+        headers: credentials(call.target.api_key),
+        edits: { model: JSON.stringify(call.physical_model) },
+      });
+      const kind = exchange.response.headers.get('content-type') ?? '';
+      if (kind.startsWith('application/json')) throw failureInside(call, await readAll(exchange));
+      return { pieces: readPieces(exchange) };
     },
   };
 }

@@ -10,16 +10,16 @@ import {
   type UpstreamOutput,
 } from './contract.ts';
 import { failed, given, type Json, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+import { inlineImage } from './inline-media.ts';
 
 /** Classic models take a style and say where the answer goes; the token-priced ones refuse both. */
 const CLASSIC = /^dall-e/;
 
-/** OpenAI images, answered inline (OpenAI docs: Images, create). */
+/** OpenAI images, answered inline (OpenAI docs: Create image, Create image edit). */
 export const openaiImagesProtocol: GenerationProtocol = {
   name: 'openai-images',
   idempotent: false,
-  submit: (call) =>
-    submit(call, '/images/generations', { authorization: `Bearer ${call.target.api_key}` }),
+  submit: (call) => submit(call, { authorization: `Bearer ${call.target.api_key}` }),
 };
 
 /**
@@ -29,18 +29,20 @@ export const openaiImagesProtocol: GenerationProtocol = {
 export const azureImagesProtocol: GenerationProtocol = {
   name: 'azure-images',
   idempotent: false,
-  submit: (call) => submit(call, '/images/generations', { 'api-key': call.target.api_key }),
+  submit: (call) => submit(call, { 'api-key': call.target.api_key }),
 };
 
-async function submit(
-  call: GenerationCall,
-  path: string,
-  headers: Record<string, string>,
-): Promise<Submitted> {
+async function submit(call: GenerationCall, headers: Record<string, string>): Promise<Submitted> {
   const { input } = call;
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'only pictures are made here');
-  const answer = await submitJob(call, { path, headers, body: bodyFor(call, input) });
+  const body = bodyFor(call, input);
+  const answer = await submitJob(
+    call,
+    input.images
+      ? { path: '/images/edits', headers, body: await formFor(body, input, call.signal) }
+      : { path: '/images/generations', headers, body },
+  );
   if ('type' in answer) return answer;
   const { data, output_format } = answer.body;
   if (!Array.isArray(data)) throw new LostSubmissionError('an answer without pictures');
@@ -67,6 +69,32 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): Json {
           moderation: input.moderation,
         }),
   });
+}
+
+/** The same, with the pictures as files: an edit is a form (OpenAI docs: Create image edit). */
+async function formFor(
+  body: Json,
+  { images = [], mask }: ImageInput,
+  signal: AbortSignal,
+): Promise<FormData> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.set(name, String(value));
+  const files = await Promise.all(images.map((each) => fileOf(each, signal)));
+  for (const [at, file] of files.entries()) form.append('image[]', file, nameOf('image', at, file));
+  if (mask === undefined) return form;
+  const cut = await fileOf(mask, signal);
+  form.set('mask', cut, nameOf('mask', 0, cut));
+  return form;
+}
+
+async function fileOf(reference: string, signal: AbortSignal): Promise<Blob> {
+  const { mime_type, base64 } = await inlineImage(reference, signal);
+  return new Blob([Buffer.from(base64, 'base64')], { type: mime_type });
+}
+
+/** A provider may go by the ending. */
+function nameOf(name: string, at: number, { type }: Blob): string {
+  return `${name}-${at}.${type.replace('image/', '')}`;
 }
 
 function outputOf(picture: Json, format: unknown): UpstreamOutput | undefined {

@@ -1,0 +1,58 @@
+/** DeepL's translations (DeepL docs: Translate). Directives are read in the first text. */
+import type { Simulator } from '../exchange.ts';
+import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
+import { isObject } from '../shared/json.ts';
+import { ProviderError } from '../shared/protocol.ts';
+
+const MAX_TEXTS = 50;
+const MODELS = ['quality_optimized', 'prefer_quality_optimized', 'latency_optimized'];
+
+const refusal = (status: number, message: string, retry_after?: number) =>
+  new ProviderError(status, 'error', message, null, null, retry_after);
+
+const WORDING: AtOnceWording = {
+  protocol: 'deepl',
+  wrongKey: () => refusal(403, 'Authorization failure, check auth_key'),
+  refusal: (status, { quota, retry_after }) =>
+    quota === 1
+      ? refusal(456, 'Quota Exceeded')
+      : refusal(status, status === 429 ? 'Too many requests' : 'Internal error', retry_after),
+  missing: () => refusal(400, 'Value for model_type not supported.'),
+  invalid: (message) => refusal(400, message),
+  body: ({ message }) => JSON.stringify({ message }),
+  headers: (id) => ({ 'x-trace-id': id }),
+};
+
+export async function deeplRoute(
+  sim: Simulator,
+  path: string,
+  request: Request,
+): Promise<Response> {
+  if (path !== '/v2/translate') return new Response(null, { status: 404 });
+  const [scheme, key] = request.headers.get('authorization')?.split(' ') ?? [];
+  const known = scheme === 'DeepL-Auth-Key' ? key : undefined;
+  return answerAtOnce(sim, request, known, WORDING, async (begin) => {
+    const body: unknown = await request.json();
+    if (!isObject(body)) throw WORDING.invalid('Invalid request body.');
+    const { text, target_lang, source_lang, model_type } = body;
+    if (!Array.isArray(text) || text.length > MAX_TEXTS) {
+      throw WORDING.invalid('Parameter text not specified or too many texts.');
+    }
+    if (typeof target_lang !== 'string') {
+      throw WORDING.invalid('Value for target_lang not supported.');
+    }
+    if (!MODELS.includes(String(model_type))) throw WORDING.missing('');
+    const call = await begin(String(model_type), String(text[0] ?? ''));
+    const translations = text.map((each) => {
+      const billed_characters = [...String(each)].length;
+      call.prompt_tokens += billed_characters;
+      return {
+        detected_source_language: String(source_lang ?? 'EN').toUpperCase(),
+        text: `[${target_lang}] ${each}`,
+        billed_characters,
+        model_type_used: model_type,
+      };
+    });
+    return Response.json({ translations });
+  });
+}

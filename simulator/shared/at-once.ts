@@ -1,0 +1,81 @@
+import type { Simulator } from '../exchange.ts';
+import { controlledFailure } from './accounts.ts';
+import { type Call, newCall } from './books.ts';
+import { DirectiveError, type Directives, directivesIn } from './directives.ts';
+import { ProviderError } from './protocol.ts';
+import { newId } from './random.ts';
+import { connectionReset } from './resets.ts';
+import { leftOrAfter } from './waiting.ts';
+
+/** How a provider words what it refuses. */
+export interface AtOnceWording {
+  readonly protocol: string;
+  readonly wrongKey: (key: string) => ProviderError;
+  readonly refusal: (
+    status: number,
+    said: Pick<Directives, 'quota' | 'retry_after'>,
+  ) => ProviderError;
+  readonly missing: (model: string) => ProviderError;
+  readonly invalid: (message: string) => ProviderError;
+  readonly body: (error: ProviderError) => string;
+  readonly headers: (id: string) => Record<string, string>;
+}
+
+/** Opens the entry of a call in the books, once its model and its directives are known. */
+export type Begin = (model: string, directives: string) => Promise<Call>;
+
+/** Books a call that is answered in one piece, obeys its directives, and words what goes wrong. */
+export async function answerAtOnce(
+  sim: Simulator,
+  request: Request,
+  key: string | undefined,
+  wording: AtOnceWording,
+  answer: (begin: Begin) => Promise<Response>,
+): Promise<Response> {
+  const id = newId('req_');
+  let call: Call | undefined;
+  try {
+    const account = key === undefined ? undefined : sim.accounts.ofKey(key);
+    if (!account || account.control.revoked) throw wording.wrongKey(key ?? '');
+    if (account.control.down) return connectionReset();
+    account.calls += 1;
+    call = newCall(id, account.id, wording.protocol);
+    const opened = call;
+    sim.books.open(opened);
+    let lost = false;
+    const made = await answer(async (model, text) => {
+      opened.model = model;
+      if (model.startsWith('missing-')) throw wording.missing(model);
+      const said = directivesIn(text, account.id);
+      const waited = said.latency_ms ?? account.control.latency_ms ?? 0;
+      if (await leftOrAfter(request.signal, said.hang === 1 ? Number.POSITIVE_INFINITY : waited)) {
+        opened.outcome = 'aborted';
+        throw new DOMException('left', 'AbortError');
+      }
+      const status = controlledFailure(account, account.calls) ?? said.status;
+      if (status !== undefined) throw wording.refusal(status, said);
+      lost = said.lose === 1;
+      return opened;
+    });
+    opened.outcome = lost ? 'lost' : 'whole';
+    if (lost) return connectionReset();
+    for (const [name, value] of Object.entries(wording.headers(id))) made.headers.set(name, value);
+    return made;
+  } catch (error) {
+    if (call?.outcome === 'running') call.outcome = 'refused';
+    if (error instanceof DOMException) return connectionReset();
+    const known =
+      error instanceof ProviderError
+        ? error
+        : error instanceof DirectiveError
+          ? wording.invalid(`Simulator: ${error.message}`)
+          : wording.refusal(500, {});
+    const headers = { ...wording.headers(id), 'content-type': 'application/json' };
+    const retry =
+      known.retry_after === undefined ? {} : { 'retry-after': String(known.retry_after) };
+    return new Response(wording.body(known), {
+      status: known.status,
+      headers: { ...headers, ...retry },
+    });
+  }
+}

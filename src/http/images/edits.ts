@@ -1,0 +1,78 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import { type JsonBody, MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import type { Handler } from '../endpoint.ts';
+import { type Form, isForm, readForm } from '../form.ts';
+import { generationRoute } from '../generation-route.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { inlineImages } from './route.ts';
+
+/** Fields that carry files; a form says a list with brackets. */
+const FILES: Readonly<Record<string, 'image' | 'mask'>> = {
+  image: 'image',
+  'image[]': 'image',
+  mask: 'mask',
+};
+const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed'];
+const FLAGS = ['async', 'stream'];
+
+/**
+ * `POST /v1/images/edits` (OpenAI docs: Create image edit): pictures made from pictures. The form of
+ * OpenAI's packages, or the JSON of the other image route with `image` as URLs or `data:` URLs.
+ */
+export function editImage(deps: GenerationRouteDeps): Handler {
+  return generationRoute(deps, {
+    scene: 'image',
+    path: '/v1/images/edits',
+    max_body_bytes: MAX_INFERENCE_BODY_BYTES,
+    read: readEdit,
+    inline: inlineImages,
+  });
+}
+
+async function readEdit(request: Request): Promise<JsonBody> {
+  const body = isForm(request)
+    ? await bodyOf(await readForm(request, MAX_INFERENCE_BODY_BYTES, tooLarge))
+    : (await readJsonObject(request, MAX_INFERENCE_BODY_BYTES)).value;
+  if (body['image'] === undefined && body['images'] === undefined) {
+    throw new WeirError('invalid_request', 'image is required.', { param: 'image' });
+  }
+  return { value: body, text: JSON.stringify(body) };
+}
+
+/** A form as the JSON that says the same. */
+async function bodyOf(form: Form): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {};
+  for (const name of new Set(form.keys())) {
+    const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+    if (file === 'mask') body['mask'] = await referenceOf(form.get(name), 'mask');
+    else if (file === 'image') {
+      const images = await Promise.all(form.getAll(name).map((each) => referenceOf(each, 'image')));
+      body['image'] = [...((body['image'] as string[] | undefined) ?? []), ...images];
+    } else body[name] = fieldOf(name, form.get(name));
+  }
+  return body;
+}
+
+/** A file as a `data:` URL; a text is one already, or an address. */
+async function referenceOf(value: string | Blob | null, param: string): Promise<string> {
+  if (typeof value === 'string') return value;
+  const type = value?.type.split(';')[0] ?? '';
+  if (!value || !type.startsWith('image/')) {
+    throw new WeirError('invalid_request', `${param} must be a png, webp or jpg file.`, { param });
+  }
+  return `data:${type};base64,${Buffer.from(await value.arrayBuffer()).toString('base64')}`;
+}
+
+/** Forms have texts only; what is no number stays a text, and the contract says what is wrong. */
+function fieldOf(name: string, value: string | Blob | null): unknown {
+  if (typeof value !== 'string') {
+    throw new WeirError('invalid_request', `${name} must not be a file.`, { param: name });
+  }
+  if (NUMBERS.includes(name) && value !== '' && !Number.isNaN(Number(value))) return Number(value);
+  if (FLAGS.includes(name) && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+function tooLarge(): WeirError {
+  return new WeirError('payload_too_large', 'The form is larger than 32 MB.', { param: 'body' });
+}

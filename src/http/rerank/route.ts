@@ -1,0 +1,95 @@
+import { Type } from '@sinclair/typebox';
+import { validator } from '../../errors/validate.ts';
+import type { Ranked } from '../../upstreams/direct/contract.ts';
+import { RANKERS } from '../../upstreams/direct/protocols.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { type Handler, json } from '../endpoint.ts';
+import type { InferenceRouteDeps } from '../inference-route.ts';
+import { resolveDirectModel } from '../resolve-model.ts';
+
+/** The vendors' bounds (Cohere docs: Rerank). */
+const MAX_DOCUMENTS = 1_000;
+const DEFAULT_TOKENS_PER_DOC = 4_096;
+/** A search unit is a query with so many documents; longer ones count as several of this length. */
+const DOCUMENTS_PER_UNIT = 100;
+const TOKENS_PER_DOCUMENT = 500;
+
+const Text = Type.String({ minLength: 1 });
+
+/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
+const RerankSchema = Type.Object({
+  model: Type.String({ minLength: 1, maxLength: 200 }),
+  query: Text,
+  documents: Type.Array(Type.Union([Text, Type.Object({ text: Text })]), {
+    minItems: 1,
+    maxItems: MAX_DOCUMENTS,
+    errorMessage: `must be 1 to ${MAX_DOCUMENTS} texts, or objects with a text`,
+  }),
+  top_n: Type.Optional(Type.Integer({ minimum: 1 })),
+  return_documents: Type.Optional(Type.Boolean()),
+  max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+});
+
+const validate = validator(RerankSchema);
+
+export function rerank(deps: InferenceRouteDeps): Handler {
+  return async ({ request, uuid, request_id, server }) => {
+    const key = await deps.keys.authenticate(request, false);
+    await deps.rateLimit.consume(key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
+    const documents = body.documents.map((each) => (typeof each === 'string' ? each : each.text));
+    const inference = deps.inference();
+    const model = resolveDirectModel(deps.catalogue(), body.model, key, 'rerank', (each, caller) =>
+      inference.isCallable(each, caller),
+    );
+    server?.timeout(request, 0);
+    const most = unitsAtMost(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
+    const ranked = await inference.direct({
+      ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
+      protocols: RANKERS,
+      most: { requests: most },
+      ask: async (ranker, call) => {
+        const answer = await ranker.rank(call, {
+          query,
+          documents,
+          ...(top_n === undefined ? {} : { top_n: Math.min(top_n, documents.length) }),
+          ...(max_tokens_per_doc === undefined ? {} : { max_tokens_per_doc }),
+        });
+        const requests = Math.min(answer.search_units ?? most, most);
+        return { answer, usage: { requests }, estimated: answer.search_units === null };
+      },
+    });
+    const withDocuments = body.return_documents === true ? documents : undefined;
+    return json(answerOf(ranked, model.id, request_id, most, withDocuments));
+  };
+}
+
+/** What both vendors' clients read. */
+function answerOf(
+  { results, search_units }: Ranked,
+  model: string,
+  id: string,
+  most: number,
+  documents: readonly string[] | undefined,
+): object {
+  return {
+    id,
+    model,
+    results: results.map(({ index, relevance_score }) => ({
+      index,
+      relevance_score,
+      ...(documents ? { document: { text: documents[index] } } : {}),
+    })),
+    meta: { api_version: { version: '2' }, billed_units: { search_units: search_units ?? most } },
+  };
+}
+
+/** A token has at least a byte, so bytes bound them. */
+function unitsAtMost(documents: readonly string[], tokens_per_doc: number): number {
+  const parts = documents.reduce((sum, text) => {
+    const tokens = Math.min(Buffer.byteLength(text), tokens_per_doc);
+    return sum + Math.ceil(tokens / TOKENS_PER_DOCUMENT);
+  }, 0);
+  return Math.max(1, Math.ceil(parts / DOCUMENTS_PER_UNIT));
+}

@@ -1,0 +1,34 @@
+import { RetryableUpstreamError } from '../contract.ts';
+import { count, isObject } from '../http.ts';
+import type { Ranker } from './contract.ts';
+import { askJson } from './json-call.ts';
+
+/** `POST /v2/rerank` (Cohere docs: Rerank). */
+export const cohereDirect: Ranker = {
+  async rank(call, { query, documents, top_n, max_tokens_per_doc }) {
+    const headers = { authorization: `Bearer ${call.target.api_key}` };
+    const answer = await askJson(call, '/v2/rerank', headers, {
+      model: call.physical_model,
+      query,
+      documents,
+      top_n,
+      max_tokens_per_doc,
+    });
+    const found = Array.isArray(answer['results']) ? answer['results'].filter(isObject) : [];
+    const results = found.map(({ index, relevance_score }) => ({
+      index: Number(index),
+      relevance_score: Number(relevance_score),
+    }));
+    const isWhole = results.every(
+      ({ index, relevance_score }) =>
+        documents[index] !== undefined && Number.isFinite(relevance_score),
+    );
+    if (results.length === 0 || !isWhole) {
+      throw new RetryableUpstreamError('malformed', 'ranks of other documents than were asked');
+    }
+    const { meta } = answer;
+    const billed = isObject(meta) ? meta['billed_units'] : undefined;
+    const units = isObject(billed) ? billed['search_units'] : undefined;
+    return { results, search_units: typeof units === 'number' ? count(units) : null };
+  },
+};

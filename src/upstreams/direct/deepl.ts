@@ -1,0 +1,36 @@
+import { RetryableUpstreamError } from '../contract.ts';
+import { count, isObject } from '../http.ts';
+import type { Translator } from './contract.ts';
+import { askJson } from './json-call.ts';
+
+/** `POST /v2/translate` (DeepL docs: Translate). A channel's model is DeepL's `model_type`. */
+export const deeplDirect: Translator = {
+  async translate(call, { texts, target_lang, source_lang, formality, context }) {
+    const headers = { authorization: `DeepL-Auth-Key ${call.target.api_key}` };
+    const answer = await askJson(call, '/v2/translate', headers, {
+      text: texts,
+      target_lang,
+      source_lang,
+      formality,
+      context,
+      model_type: call.physical_model,
+      show_billed_characters: true,
+    });
+    const found = Array.isArray(answer['translations'])
+      ? answer['translations'].filter(isObject)
+      : [];
+    if (found.length !== texts.length || found.some(({ text }) => typeof text !== 'string')) {
+      throw new RetryableUpstreamError('malformed', 'not as many translations as texts');
+    }
+    const isBilled = found.every(({ billed_characters: billed }) => typeof billed === 'number');
+    return {
+      translations: found.map(({ text, detected_source_language }) => ({
+        text: String(text),
+        detected_source_language: String(detected_source_language ?? source_lang ?? ''),
+      })),
+      characters: isBilled
+        ? found.reduce((sum, { billed_characters }) => sum + count(billed_characters), 0)
+        : null,
+    };
+  },
+};

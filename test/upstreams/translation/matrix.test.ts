@@ -1,0 +1,120 @@
+/** Every cell of `docs/protocols.md`: what it says is what happens, streamed or not. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sampleOf } from '../../../docs/protocol-samples.ts';
+import { cellOf, protocolsPage } from '../../../docs/protocols-page.ts';
+import { WeirError } from '../../../src/errors/weir-error.ts';
+import { protocolFor } from '../../../src/upstreams/chat-protocols.ts';
+import { CLIENT_PROTOCOLS } from '../../../src/upstreams/protocol-names.ts';
+import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
+import {
+  readRequest,
+  translateCall,
+  type Written,
+} from '../../../src/upstreams/translation/translate.ts';
+import { callOf, startUpstream, type Upstream } from '../upstream.ts';
+
+const UPSTREAMS: Written[] = ['openai', 'anthropic', 'gemini'];
+const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
+  UPSTREAMS.flatMap((upstream) =>
+    (Object.keys(FEATURES) as Feature[]).map((feature) => ({
+      ...{ client, upstream, feature },
+      cell: cellOf(client, upstream, feature),
+    })),
+  ),
+);
+
+/** The same need in other words: how much thinking is a number of tokens there. */
+const OTHER_WORDS: Partial<Record<Feature, readonly Feature[]>> = {
+  reasoning_effort: ['reasoning_budget'],
+  reasoning_budget: ['reasoning_effort'],
+};
+
+let upstream: Upstream;
+beforeAll(() => {
+  upstream = startUpstream();
+});
+afterAll(() => upstream.stop());
+
+test('docs/protocols.md is what the code says: after a change, run "bun run protocols"', () => {
+  const page = readFileSync(join(import.meta.dir, '../../../docs/protocols.md'), 'utf8');
+  expect(page).toBe(protocolsPage());
+});
+
+test('each need can be said by some client', () => {
+  const said = new Set(CELLS.filter(({ cell }) => cell !== '–').map(({ feature }) => feature));
+  expect([...said].sort()).toEqual((Object.keys(FEATURES) as Feature[]).sort());
+});
+
+/** Needs that a protocol has no member for, and how to see that they are kept. */
+const KEPT: Partial<
+  Record<Feature, (sent: string, call: { parallel_calls?: boolean }) => boolean>
+> = {
+  failed_results: (sent) => /"Error: No such city\."|"error":"No such city\."/.test(sent),
+  // The reader of the answer lets one call through: conversations.test.ts.
+  serial_calls: (_, request) => request.parallel_calls === false,
+};
+
+describe.each([false, true])('streamed: %p', (stream) => {
+  const translated = CELLS.filter(({ cell }) => cell !== 'as is' && cell !== '–');
+  test.each(translated)('$client on $upstream: $feature: $cell', (each) => {
+    const { client, upstream: written, feature, cell } = each;
+    const body = { ...sampleOf(client, feature), model: 'gpt-test', ...(stream ? { stream } : {}) };
+    const call = callOf(upstream.url, body, { model_max_output_tokens: 64_000 });
+    // The request really needs it, by the client's own protocol.
+    expect(readRequest(client, body).uses.map((use) => use.feature)).toContain(feature);
+    if (cell.startsWith('400')) {
+      let refusal: unknown;
+      try {
+        translateCall(client, written, call);
+      } catch (error) {
+        refusal = error;
+      }
+      expect(refusal).toBeInstanceOf(WeirError);
+      expect((refusal as WeirError).entry.status).toBe(400);
+      expect(cell).toBe(`400 \`${(refusal as WeirError).details.param}\``);
+      return;
+    }
+    const { call: sent, request } = translateCall(client, written, call);
+    if (cell !== 'yes') {
+      expect(KEPT[feature]?.(sent.body_text, request)).toBe(true);
+      return;
+    }
+    const found = readRequest(written, sent.body).uses.map((use) => use.feature);
+    const wanted = [feature, ...(OTHER_WORDS[feature] ?? [])];
+    expect({ found, sent: sent.body, has: wanted.some((each) => found.includes(each)) }).toEqual({
+      ...{ found, sent: sent.body, has: true },
+    });
+    expect(found).not.toContain('other');
+  });
+});
+
+const ANSWERS: Record<Written, object> = {
+  openai: { id: 'x', model: 'physical-9', choices: [{ message: {} }], usage: {} },
+  anthropic: { id: 'x', model: 'physical-9', content: [], usage: {} },
+  gemini: { candidates: [], usageMetadata: {} },
+};
+
+/** Spaces, exotic numbers, escapes, an order of its own, and what nobody knows. */
+const ODD =
+  ' "zz_unknown" : {"deep":[1.0, 1e2, 12345678901234567890, "\\u00e9\\/", null]},\t"a": [ ] ';
+
+describe('as is', () => {
+  const passed = CELLS.filter(({ cell }) => cell === 'as is' && cell).filter(
+    ({ client, feature }) => sampleOf(client, feature),
+  );
+  test.each(passed)('$client on $upstream, byte by byte: $feature', async (each) => {
+    const { client, upstream: written, feature } = each;
+    const said = JSON.stringify({ ...sampleOf(client, feature) });
+    const text =
+      client === 'gemini'
+        ? `{${said.slice(1, -1)},${ODD}}`
+        : `{"model":"gpt-test",${said.slice(1, -1)},${ODD}}`;
+    upstream.answer = () => Response.json(ANSWERS[written]);
+    upstream.asked.length = 0;
+    const call = { ...callOf(upstream.url, JSON.parse(text)), body_text: text };
+    await protocolFor(client, written).complete(call);
+    expect(upstream.asked[0]?.text).toBe(text.replace('"gpt-test"', '"physical-9"'));
+  });
+});

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 
 /** Replaces what one measurement wrote last time; the others stay as they are. */
-export function writeSection(name: 'calls' | 'tasks', text: string): void {
+export function writeSection(name: 'calls' | 'tasks' | 'stalled', text: string): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const before = readFileSync(RESULTS, 'utf8');
   const section = `${open}\n${text.trim()}\n${close}`;

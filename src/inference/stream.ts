@@ -9,6 +9,7 @@ import {
   type UpstreamProtocol,
   type UpstreamStream,
 } from '../upstreams/contract.ts';
+import { GrownText } from '../upstreams/grown-text.ts';
 import type { Budget } from './budget.ts';
 import { FIRST_STREAM_TOKENS } from './budget.ts';
 import { estimateUsage, type InferenceCall, settleCall } from './call.ts';
@@ -52,7 +53,7 @@ interface StreamDeps {
  * delivered is free.
  */
 export class StreamRun {
-  private readonly produced: string[] = [];
+  private readonly produced = new GrownText();
   private producedChars = 0;
   /** Output tokens that the reservation covers. */
   private covered: number;
@@ -112,10 +113,8 @@ export class StreamRun {
   private carry(events: readonly StreamEvent[]): string {
     let text = '';
     for (const event of events) {
-      if (event.produced !== '') {
-        this.produced.push(event.produced);
-        this.producedChars += event.produced.length;
-      }
+      this.produced.add(event.produced);
+      this.producedChars += event.produced.length;
       if (event.final || this.held !== '') this.held += event.text;
       else text += event.text;
     }
@@ -144,7 +143,7 @@ export class StreamRun {
       return true;
     }
     // Near the end of the money a rough count would cut too early: count what was produced.
-    const tokens = countTokens(this.produced.join(''));
+    const tokens = countTokens(this.produced.toString());
     this.covered = Math.min(budget.outputCoveredBy(reservation.amount), budget.max_output_tokens);
     this.producedChars = tokens * CHARS_PER_TOKEN;
     return tokens < this.covered;
@@ -247,7 +246,7 @@ export class StreamRun {
     return estimateUsage(
       open.stream.inputUsage(),
       () => budget.inputCounted,
-      this.produced.join(''),
+      this.produced.toString(),
     );
   }
 }

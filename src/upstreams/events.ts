@@ -5,6 +5,9 @@ import type { Exchange } from './http.ts';
 
 /** One event may be this long: a tool's arguments in one delta fit many times. */
 export const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+/** Bytes that become events at once: a piece from the network may hold megabytes of them. */
+const SLICE_BYTES = 32 * 1024;
+const NOTHING = new Uint8Array();
 /** After its last event a stream has this long to end, so that its connection can be used again. */
 const DRAIN_MS = 1_000;
 
@@ -50,6 +53,8 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
   private readonly events: EventBatches;
   private begun = false;
   private over = false;
+  /** What came and was not looked at yet. */
+  private rest: Uint8Array = NOTHING;
   /** What comes after the batch that was given out last. */
   private broken: unknown;
 
@@ -95,7 +100,7 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
         if (this.dialect.ended()) return this.end(reader);
         exchange.waiting();
       }
-      const { done, value } = await reader.read();
+      const { done, value } = await this.slice(reader);
       exchange.heard();
       if (done) exchange.finished();
       const { batch, broken } = value ? this.events.feed(value) : this.events.end();
@@ -106,6 +111,20 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
       if (done) return undefined;
       exchange.waiting();
     }
+  }
+
+  /** A part of what came: a client that reads slowly has little of an answer in memory at a time. */
+  private async slice(reader: Reader): Promise<{ done: boolean; value?: Uint8Array }> {
+    if (this.rest.byteLength === 0) {
+      const { done, value } = await reader.read();
+      if (done || !value || value.byteLength <= SLICE_BYTES) {
+        return value ? { done, value } : { done };
+      }
+      this.rest = value;
+    }
+    const value = this.rest.subarray(0, SLICE_BYTES);
+    this.rest = this.rest.subarray(SLICE_BYTES);
+    return { done: false, value };
   }
 
   /** The terminal event is out; what the connection still holds is read on the side. */

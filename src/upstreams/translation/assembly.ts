@@ -1,3 +1,4 @@
+import { GrownText } from '../grown-text.ts';
 import type {
   AnswerUsage,
   AssistantPart,
@@ -11,7 +12,7 @@ import type {
 export class Assembly {
   private readonly parts: AssistantPart[] = [];
   private opened: OpenedPart | undefined;
-  private texts: string[] = [];
+  private text = new GrownText();
   private signature: string | undefined;
   private stop: Stop = 'end';
   private stop_sequence: string | undefined;
@@ -32,7 +33,7 @@ export class Assembly {
         this.opened = event.part;
         break;
       case 'delta':
-        this.texts.push(event.text);
+        this.text.add(event.text);
         break;
       case 'signature':
         this.signature = event.signature;
@@ -53,7 +54,7 @@ export class Assembly {
   }
 
   answer(): NeutralAnswer {
-    const open = this.opened ? [partOf(this.opened, this.texts.join(''), this.signature)] : [];
+    const open = this.opened ? [partOf(this.opened, this.text.toString(), this.signature)] : [];
     return {
       parts: [...this.parts, ...open],
       stop: this.stop,
@@ -64,9 +65,9 @@ export class Assembly {
 
   private close(): void {
     if (!this.opened) return;
-    this.parts.push(partOf(this.opened, this.texts.join(''), this.signature));
+    this.parts.push(partOf(this.opened, this.text.toString(), this.signature));
     this.opened = undefined;
-    this.texts = [];
+    this.text = new GrownText();
     this.signature = undefined;
   }
 }

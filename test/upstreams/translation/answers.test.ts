@@ -6,31 +6,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { protocolFor, writtenFor } from '../../../src/upstreams/chat-protocols.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
 import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
-import { Assembly } from '../../../src/upstreams/translation/assembly.ts';
-import { ChatReader, readChatAnswer } from '../../../src/upstreams/translation/chat-answer.ts';
-import { writeChat } from '../../../src/upstreams/translation/chat-write.ts';
-import {
-  GeminiReader,
-  readGeminiAnswer,
-} from '../../../src/upstreams/translation/gemini-answer.ts';
-import { writeGemini } from '../../../src/upstreams/translation/gemini-write.ts';
-import {
-  MessagesReader,
-  readMessagesAnswer,
-} from '../../../src/upstreams/translation/messages-answer.ts';
-import { writeMessagesRequest } from '../../../src/upstreams/translation/messages-write.ts';
-import type {
-  AssistantPart,
-  NeutralAnswer,
-  NeutralRequest,
-  StreamReader,
-} from '../../../src/upstreams/translation/neutral.ts';
-import type { Json } from '../../../src/upstreams/translation/reading.ts';
+import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
 import { readRequest, refusalOf } from '../../../src/upstreams/translation/translate.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 import { callOf } from '../upstream.ts';
+import { BASES, CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
 import { CONVERSATIONS } from './conversations.ts';
-import { readResponse, responseOf, writeResponses } from './responses.ts';
 
 setDefaultTimeout(60_000);
 
@@ -39,37 +20,6 @@ beforeAll(async () => {
   simulator = await startSimulator();
 });
 afterAll(() => simulator.stop());
-
-const BASES: Record<ChatProtocol, string> = {
-  openai: '/openai/v1',
-  'azure-openai': '/azure/openai/v1',
-  anthropic: '/anthropic',
-  gemini: '/google/v1beta',
-};
-const CLIENTS: Record<
-  ClientProtocol,
-  {
-    write: (request: NeutralRequest) => Record<string, unknown>;
-    read: (answer: Json) => NeutralAnswer;
-    reader: () => StreamReader;
-  }
-> = {
-  openai: {
-    write: (request) => ({
-      ...writeChat(request),
-      ...(request.stream ? { stream_options: { include_usage: true } } : {}),
-    }),
-    read: readChatAnswer,
-    reader: () => new ChatReader(),
-  },
-  anthropic: {
-    write: (request) => writeMessagesRequest(request, 32_000),
-    read: readMessagesAnswer,
-    reader: () => new MessagesReader(),
-  },
-  gemini: { write: writeGemini, read: readGeminiAnswer, reader: () => new GeminiReader() },
-  responses: { write: writeResponses, read: readResponse, reader: responseOf },
-};
 
 function callFor(
   client: ClientProtocol,
@@ -80,14 +30,6 @@ function callFor(
   return callOf(simulator.url + BASES[upstream], body, { model_max_output_tokens: 32_000 });
 }
 
-/** What was said, whatever it is called. */
-function said(parts: readonly AssistantPart[]): object[] {
-  return parts.flatMap((part): object[] => {
-    if (part.type === 'call') return [{ call: part.name, arguments: JSON.parse(part.arguments) }];
-    return part.text === '' ? [] : [{ [part.type]: part.text }];
-  });
-}
-
 async function whole(client: ClientProtocol, upstream: ChatProtocol, request: NeutralRequest) {
   const answer = await protocolFor(client, upstream).complete(callFor(client, upstream, request));
   return { ...CLIENTS[client].read(JSON.parse(answer.body_text)), metered: answer.usage };
@@ -95,25 +37,8 @@ async function whole(client: ClientProtocol, upstream: ChatProtocol, request: Ne
 
 async function streamed(client: ClientProtocol, upstream: ChatProtocol, request: NeutralRequest) {
   const call = callFor(client, upstream, { ...request, stream: true });
-  const stream = await protocolFor(client, upstream).stream(call);
-  const reader = CLIENTS[client].reader();
-  const assembly = new Assembly();
-  let finals = '';
-  for await (const batch of stream.events) {
-    for (const { text, final } of batch) {
-      if (final) finals += text;
-      for (const frame of text.split('\n\n').filter(Boolean)) {
-        const data = frame.slice(frame.indexOf('data: ') + 'data: '.length);
-        for (const event of reader.read(undefined, data)) assembly.take(event);
-      }
-    }
-  }
-  return { ...assembly.answer(), metered: stream.usage(), finals };
+  return readStreamed(client, await protocolFor(client, upstream).stream(call));
 }
-
-const PAIRS = (Object.keys(CLIENTS) as ClientProtocol[]).flatMap((client) =>
-  (Object.keys(BASES) as ChatProtocol[]).map((upstream) => [client, upstream] as const),
-);
 
 describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) => {
   const home = {

@@ -19,6 +19,7 @@ export function writeResponses(request: NeutralRequest): Record<string, unknown>
     temperature: request.temperature,
     top_p: request.top_p,
     tools: tools.length > 0 ? tools.map((tool) => ({ type: 'function', ...tool })) : undefined,
+    parallel_tool_calls: request.parallel_calls,
     tool_choice: !tool_choice
       ? undefined
       : tool_choice.type === 'tool'

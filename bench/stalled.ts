@@ -1,0 +1,63 @@
+/** Clients that ask for long answers and read nothing: what they hold in memory. */
+import { parseArgs } from 'node:util';
+import { startEndlessUpstream } from '../test/support/endless-upstream.ts';
+import { startStalledClients } from '../test/support/stalled-clients.ts';
+import { startWeir } from '../test/support/weir.ts';
+import { residentMb } from './process.ts';
+import { machine, writeSection } from './results-file.ts';
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '60' },
+    'no-write': { type: 'boolean', default: false },
+  },
+});
+const CLIENTS = Number(values.clients);
+const SECONDS = Number(values.seconds);
+const MODELS = { openai: 'gpt-4o', anthropic: 'claude-haiku-4-5' };
+
+const upstream = startEndlessUpstream();
+const channels = Object.entries(MODELS).map(([protocol, model]) => ({
+  ...{ id: protocol, protocol, base_url: upstream.url, api_key: 'none', max_concurrency: CLIENTS },
+  ...{ timeout_ms: 600_000, models: { [model]: model } },
+}));
+const weir = await startWeir({
+  env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
+  config: JSON.stringify({ channels, roles: { standard: 10_000_000 } }),
+});
+const before = residentMb(weir.pid);
+const messages = [{ role: 'user', content: 'Hello' }];
+const requests = Object.values(MODELS).map(
+  (model) => ['/v1/chat/completions', { model, stream: true, messages }] as const,
+);
+const clients = await startStalledClients(weir, CLIENTS, requests);
+let most = 0;
+for (let second = 0; second < SECONDS; second += 1) {
+  await Bun.sleep(1_000);
+  most = Math.max(most, residentMb(weir.pid));
+}
+const after = residentMb(weir.pid);
+clients.kill('SIGKILL');
+const lines = [
+  ['calls under way', `${upstream.calls()}`],
+  ['memory of Weir before', `${before} MB`],
+  ['at most', `${most} MB`],
+  [`after ${SECONDS} s`, `${after} MB`],
+  ['taken from the upstream, kernel buffers included', `${Math.round(upstream.taken() / 1e6)} MB`],
+] as const;
+for (const [what, figure] of lines) console.log(`${what.padEnd(50)} ${figure}`);
+const text = `## ${CLIENTS} clients that do not read
+
+\`bin/bench stalled\`, ${machine()}. Each asked for a stream of 160 MB in events of 16 kB and read nothing of
+it; half of them pass through, half are translated. Nobody can write slower than the kernel's buffers
+fill, some 4 MB a client here; what Weir holds beside that is what Bun reads ahead of a stream.
+
+| | |
+|---|---|
+${lines.map(([what, figure]) => `| ${what} | ${figure} |`).join('\n')}
+`;
+await weir.stop();
+await upstream.stop();
+if (!values['no-write']) writeSection('stalled', text);
+process.exit(0);

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { RunningWeir } from './weir.ts';
+
+const SCRIPT = join(import.meta.dir, 'stalled-client.ts');
+
+/**
+ * Clients in a process that is stopped as soon as they have asked: nothing of theirs is ever read.
+ * They take turns with the requests. `kill('SIGKILL')` ends them.
+ */
+export async function startStalledClients(
+  weir: RunningWeir,
+  count: number,
+  requests: readonly (readonly [path: string, body: object])[],
+): Promise<Bun.Subprocess> {
+  const texts = requests.map(([path, body]) => requestText(weir, path, JSON.stringify(body)));
+  const child = Bun.spawn([process.execPath, SCRIPT, String(weir.port), String(count), ...texts], {
+    ...{ stdin: 'ignore', stdout: 'pipe' },
+  });
+  for await (const _ of child.stdout) break;
+  child.kill('SIGSTOP');
+  return child;
+}
+
+function requestText({ api_key }: RunningWeir, path: string, body: string): string {
+  return (
+    `POST ${path} HTTP/1.1\r\nhost: weir\r\nauthorization: Bearer ${api_key}\r\n` +
+    `content-type: application/json\r\nanthropic-version: 2023-06-01\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}

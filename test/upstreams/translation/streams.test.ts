@@ -1,0 +1,184 @@
+/**
+ * Streams as networks and providers really send them, through every pair of protocols: cut anywhere,
+ * with pings between, with very long arguments, and silent in the middle.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import fc from 'fast-check';
+import { protocolFor } from '../../../src/upstreams/chat-protocols.ts';
+import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
+import type { Written } from '../../../src/upstreams/translation/translate.ts';
+import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
+import { CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
+
+setDefaultTimeout(60_000);
+
+let upstream: Upstream;
+beforeAll(() => {
+  upstream = startUpstream();
+});
+afterAll(() => upstream.stop());
+
+const TEXT = 'Grüße, 世界 👋🏽 — naïve';
+const THOUGHT = 'Überlegung 🤔';
+
+const sse = (events: (object | string)[], named = false) =>
+  events.map((event) => {
+    const data = typeof event === 'string' ? event : JSON.stringify(event);
+    const name = named ? `event: ${(event as { type: string }).type}\n` : '';
+    return `${name}data: ${data}\n\n`;
+  });
+
+/** Text in bits, then two calls whose arguments come in bits. */
+function eventsOf(words: Written, args: string): string[] {
+  const letters = [...TEXT];
+  const bits = args.match(/[\s\S]{1,5000}/gu) ?? [];
+  if (words === 'openai') {
+    const chunk = (delta: object, finish_reason: string | null = null) => ({
+      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'physical-9' },
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const call = (index: number) => [
+      chunk({
+        tool_calls: [
+          { index, id: `call_${index}`, type: 'function', function: { name: 'w', arguments: '' } },
+        ],
+      }),
+      ...bits.map((bit) => chunk({ tool_calls: [{ index, function: { arguments: bit } }] })),
+    ];
+    const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
+    return sse([
+      chunk({ role: 'assistant', content: '' }),
+      ...letters.map((content) => chunk({ content })),
+      ...[...call(0), ...call(1), chunk({}, 'tool_calls')],
+      { ...chunk({}), choices: [], usage },
+      '[DONE]',
+    ]);
+  }
+  if (words === 'anthropic') {
+    const delta = (index: number, each: object) => ({
+      ...{ type: 'content_block_delta', index, delta: each },
+    });
+    const call = (index: number) => [
+      {
+        ...{ type: 'content_block_start', index },
+        content_block: { type: 'tool_use', id: `toolu_${index}`, name: 'w', input: {} },
+      },
+      ...bits.map((bit) => delta(index, { type: 'input_json_delta', partial_json: bit })),
+      { type: 'content_block_stop', index },
+    ];
+    const message = {
+      ...{ id: 'm', type: 'message', role: 'assistant', model: 'physical-9', content: [] },
+      ...{ stop_reason: null, usage: { input_tokens: 3, output_tokens: 1 } },
+    };
+    return sse(
+      [
+        { type: 'message_start', message },
+        {
+          type: 'content_block_start',
+          index: 0,
+          content_block: { type: 'thinking', thinking: '', signature: '' },
+        },
+        ...[...THOUGHT].map((thinking) => delta(0, { type: 'thinking_delta', thinking })),
+        delta(0, { type: 'signature_delta', signature: 'c2ln' }),
+        { type: 'content_block_stop', index: 0 },
+        { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+        ...letters.map((text) => delta(1, { type: 'text_delta', text })),
+        ...[{ type: 'content_block_stop', index: 1 }, ...call(2), ...call(3)],
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } },
+        { type: 'message_stop' },
+      ],
+      true,
+    );
+  }
+  const parts = (...each: object[]) => ({
+    ...{ candidates: [{ content: { role: 'model', parts: each }, index: 0 }] },
+    modelVersion: 'physical-9',
+  });
+  const call = { functionCall: { name: 'w', args: JSON.parse(args) } };
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 };
+  return sse([
+    ...letters.map((text) => parts({ text })),
+    parts(call),
+    {
+      ...parts(call),
+      candidates: [{ content: { parts: [call] }, finishReason: 'STOP', index: 0 }],
+      usageMetadata,
+    },
+  ]);
+}
+
+const WORDS: Record<ChatProtocol, Written> = {
+  ...{ openai: 'openai', 'azure-openai': 'openai', anthropic: 'anthropic', gemini: 'gemini' },
+};
+const ARGS = JSON.stringify({ city: 'Zürich 🏔', days: [1, 2] });
+
+async function through(client: ClientProtocol, name: ChatProtocol, more: object = {}) {
+  const request = {
+    ...{ system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
+    ...{ tools: [{ name: 'w', parameters: { type: 'object' } }], stop: [], stream: true, ...more },
+  };
+  const body = { model: 'gpt-test', ...CLIENTS[client].write(request as never), stream: true };
+  const call = callOf(upstream.url, body, { model_max_output_tokens: 32_000 });
+  return readStreamed(client, await protocolFor(client, name).stream(call));
+}
+
+function cutAt(text: string, at: readonly number[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text);
+  const cuts = [...new Set(at.map((each) => each % bytes.length))].sort((a, b) => a - b);
+  return [0, ...cuts].map((from, index) => bytes.slice(from, cuts[index] ?? bytes.length));
+}
+
+const text = (words: Written, parts: readonly object[]) => {
+  const shown = parts.filter((part) => 'text' in part || 'call' in part);
+  const call = { call: 'w', arguments: JSON.parse(ARGS) };
+  expect(shown).toEqual([{ text: TEXT }, call, call]);
+  if (words === 'anthropic') expect(parts.length).toBeLessThanOrEqual(4);
+};
+
+describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
+  const events = eventsOf(WORDS[name], ARGS);
+
+  test('reads the same wherever the bytes are cut, in characters too', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 100_000 }), { maxLength: 40 }), async (cuts) => {
+        upstream.answer = () =>
+          streamed(cutAt(events.join(''), cuts).filter((each) => each.length > 0));
+        const read = await through(client, name);
+        text(WORDS[name], said(read.parts));
+        expect(read.stop).toBe('calls');
+        expect(read.metered).toMatchObject({ output_tokens: 5 });
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('reads the same with comments and pings between the events', async () => {
+    const ping =
+      WORDS[name] === 'anthropic' ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n';
+    upstream.answer = () => streamed(events.flatMap((each) => [each, ': waiting\n\n', ping]));
+    text(WORDS[name], said((await through(client, name)).parts));
+  });
+
+  test('gets arguments of a megabyte whole', async () => {
+    const long = JSON.stringify({ text: `${'ö"\\ '.repeat(180_000)}` });
+    expect(long.length).toBeGreaterThan(1_000_000);
+    const pieces = eventsOf(WORDS[name], long).join('');
+    upstream.answer = () =>
+      new Response(pieces, { headers: { 'content-type': 'text/event-stream' } });
+    const { parts } = await through(client, name);
+    const calls = parts.filter((part) => part.type === 'call');
+    expect(calls).toHaveLength(2);
+    for (const call of calls) {
+      expect(JSON.parse('arguments' in call ? call.arguments : '')).toEqual(JSON.parse(long));
+    }
+  });
+});
+
+test.each(['openai', 'anthropic', 'responses'] as const)(
+  'a client of %s that takes one call at a time gets one from an upstream that cannot be told',
+  async (client) => {
+    upstream.answer = () => streamed(eventsOf('gemini', ARGS));
+    const { parts } = await through(client, 'gemini', { parallel_calls: false });
+    expect(parts.filter(({ type }) => type === 'call')).toHaveLength(1);
+  },
+);

@@ -53,6 +53,24 @@ const CHAT: Samples = {
     tools: [{ type: 'function', function: { ...chatTool.function, strict: true } }],
   },
   serial_calls: { tools: [chatTool], parallel_tool_calls: false },
+  broken_arguments: {
+    tools: [chatTool],
+    messages: [
+      { role: 'user', content: HELLO },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'call_1',
+            type: 'function',
+            function: { name: 'weather', arguments: '{"city":"Be' },
+          },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'That was no JSON.' },
+    ],
+  },
   other_tools: { tools: [{ type: 'custom', custom: { name: 'shell' } }] },
   legacy_functions: { functions: [chatTool.function] },
   json_mode: { response_format: { type: 'json_object' } },
@@ -158,6 +176,14 @@ const RESPONSES: Samples = {
   forced_tool: { tools: [responsesTool], tool_choice: { type: 'function', name: 'weather' } },
   strict_tools: { tools: [{ ...responsesTool, strict: true }] },
   serial_calls: { tools: [responsesTool], parallel_tool_calls: false },
+  broken_arguments: {
+    tools: [responsesTool],
+    input: [
+      { role: 'user', content: HELLO },
+      { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Be' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'That was no JSON.' },
+    ],
+  },
   other_tools: { tools: [{ type: 'web_search' }] },
   json_mode: { text: { format: { type: 'json_object' } } },
   json_schema: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } },

@@ -29,26 +29,32 @@ beforeEach(() => {
   gateway.upstream.answer = answerOf;
 });
 
-const ROUTES = [
-  {
-    path: '/v1/chat/completions',
-    model: 'gpt-4o-mini',
-    own: { physical: 'canary-model-small', secret: 'canary-secret-openai' },
-  },
-  {
-    path: '/v1/messages',
-    model: 'claude-haiku-4-5',
-    own: { physical: 'canary-model-haiku', secret: 'canary-secret-anthropic' },
-  },
-];
+const OWN = {
+  openai: { physical: 'canary-model-small', secret: 'canary-secret-openai' },
+  anthropic: { physical: 'canary-model-haiku', secret: 'canary-secret-anthropic' },
+};
+const MODELS = { openai: 'gpt-4o-mini', anthropic: 'claude-haiku-4-5' } as const;
+const TURNS = { messages: [{ role: 'user', content: 'hello' }] };
 
-describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, model, own }) => {
+/** Every route of chat on every upstream, as is and translated. */
+const ROUTES = (['openai', 'anthropic'] as const).flatMap((upstream) => {
+  const model = MODELS[upstream];
+  const known = { model, own: OWN[upstream], upstream };
+  return [
+    { ...known, path: '/v1/chat/completions', question: TURNS },
+    { ...known, path: '/v1/messages', question: TURNS },
+    { ...known, path: '/v1/responses', question: { input: 'hello' } },
+  ];
+});
+
+describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route) => {
+  const { path, model, own, upstream, question } = route;
   const { physical } = own;
   const ask = (more: object = {}) =>
     gateway.post(path, {
       model,
-      max_tokens: 500,
-      messages: [{ role: 'user', content: 'hello' }],
+      ...(path.endsWith('responses') ? {} : { max_tokens: 500 }),
+      ...question,
       ...more,
     });
 
@@ -88,7 +94,7 @@ describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, m
   });
 
   test('200: in a stream that breaks in its middle', async () => {
-    const events = path.endsWith('messages') ? nativeEvents(physical) : chunks(physical);
+    const events = upstream === 'anthropic' ? nativeEvents(physical) : chunks(physical);
     gateway.upstream.answer = () => streamed(events.slice(0, 4), true);
     const text = await clean(await ask({ stream: true }), 200);
     expect(text).toContain('A whole ');
@@ -96,7 +102,7 @@ describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, m
   });
 
   test('200: in a stream that ends with an error of the upstream', async () => {
-    const events = path.endsWith('messages') ? nativeEvents(physical) : chunks(physical);
+    const events = upstream === 'anthropic' ? nativeEvents(physical) : chunks(physical);
     const refused = (await refusal(own, 500).json()) as object;
     const error = JSON.stringify({ type: 'error', ...refused });
     gateway.upstream.answer = () =>
@@ -126,8 +132,10 @@ describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, m
     const fresh = await startGateway();
     try {
       fresh.upstream.answer = answer;
-      const messages = [{ role: 'user', content: 'hello' }];
-      const response = await fresh.post(path, { model, stream, max_tokens: 9, messages });
+      const response = await fresh.post(path, {
+        ...{ model, stream, ...question },
+        ...(path.endsWith('responses') ? {} : { max_tokens: 9 }),
+      });
       return new Response(await response.text(), response);
     } finally {
       await fresh.stop();
@@ -166,8 +174,8 @@ describe.each(ROUTES)('P5: POST $path shows nothing of its upstream', ({ path, m
 test('P5: the upstream gets its own key and nothing of the client’s', async () => {
   gateway.upstream.asked.length = 0;
   const headers = { cookie: 'a=b', 'x-forwarded-for': '10.1.2.3', 'user-agent': 'client/1' };
-  for (const { path, model } of ROUTES) {
-    const body = { model, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] };
+  for (const { path, model, question } of ROUTES) {
+    const body = { model, ...question, ...('messages' in question ? { max_tokens: 9 } : {}) };
     expect((await gateway.post(path, body, { headers })).status).toBe(200);
   }
   expect(gateway.upstream.asked).toHaveLength(ROUTES.length);

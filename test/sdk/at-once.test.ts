@@ -61,6 +61,14 @@ describe('stored responses', () => {
     });
   });
 
+  test('whatever characters are in it', async () => {
+    const client = openai();
+    const input = 'a\u0000b \ud800 \u{1F419}';
+    const { id } = await client.responses.create({ model: 'gpt-4o', input });
+    const items = await client.responses.inputItems.list(id);
+    expect(items.data).toMatchObject([{ content: [{ text: input }] }]);
+  });
+
   test('a streamed one is kept as well', async () => {
     const client = openai();
     const stream = client.responses.stream({ model: 'claude-haiku-4-5', input: 'Hello' });

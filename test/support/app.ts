@@ -8,6 +8,7 @@ import { connectDatabase, type Database } from '../../db/client.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
 import { BUILT_IN_ROLES } from '../../src/config/installation.ts';
+import { WeirError } from '../../src/errors/weir-error.ts';
 import { createApp } from '../../src/http/app.ts';
 import { KeyRing } from '../../src/http/auth/key-ring.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
@@ -77,8 +78,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return test_app.answer(call);
       },
       chargeDraft: () => Promise.resolve(),
-      speech: () => Promise.reject(new Error('nothing is said here')),
-      direct: () => Promise.reject(new Error('nothing is answered at once here')),
+      speech: () => Promise.reject(nobodyServes()),
+      direct: () => Promise.reject(nobodyServes()),
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),
@@ -145,4 +146,9 @@ async function firstRun(url: string): Promise<{ credentials: FirstRun; organizat
   await close();
   if (!credentials || !organization) throw new Error('a fresh database was not empty');
   return { credentials, organization_id: organization.id };
+}
+
+/** What calls that are answered at once meet here, once they are found to be right. */
+function nobodyServes(): WeirError {
+  return new WeirError('service_unavailable', 'Nobody serves here.');
 }

@@ -12,6 +12,7 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
+  callArguments,
   dataUrl,
   defined,
   imageAt,
@@ -291,7 +292,7 @@ function readAssistant(message: Json, param: string, needs: Needs): AssistantPar
       type: 'call',
       id: textOf(call['id'], `${here}.id`),
       name: textOf(called['name'], `${here}.function.name`),
-      arguments: textOf(called['arguments'], `${here}.function.arguments`),
+      arguments: callArguments(called['arguments'], `${here}.function.arguments`, needs),
     });
   }
   return parts;

@@ -16,6 +16,7 @@ export const FEATURES = {
   serial_calls: 'parallel tool calls switched off',
   images_in_results: 'images in tool results',
   failed_results: 'failed tool results',
+  broken_arguments: 'arguments of a call that are no JSON object',
   other_tools: 'tools that are not functions',
   legacy_functions: 'functions of the old kind',
   json_mode: 'JSON mode without a schema',
@@ -50,7 +51,7 @@ export const TELLABLE: Record<'openai' | 'anthropic' | 'gemini', ReadonlySet<Fea
     ...COMMON,
     ...(['system_between', 'image_url', 'audio_input', 'file_inline'] as const),
     ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
-    ...(['seed', 'penalties', 'reasoning_off', 'reasoning_budget'] as const),
+    ...(['seed', 'penalties', 'reasoning_off', 'reasoning_budget', 'broken_arguments'] as const),
   ]),
   anthropic: new Set<Feature>([
     ...COMMON,

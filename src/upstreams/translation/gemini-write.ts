@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   UserPart,
 } from './neutral.ts';
-import { defined, isJson } from './reading.ts';
+import { argumentsOf, defined, isJson } from './reading.ts';
 
 /** What stands for the signature of a thought that another vendor's model had (docs: Thought signatures). */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
@@ -91,7 +91,7 @@ function writeModelPart(part: AssistantPart): object[] {
       const functionCall = {
         id: part.id,
         name: part.name,
-        args: JSON.parse(part.arguments || '{}'),
+        args: argumentsOf(part.arguments),
       };
       return [{ functionCall, thoughtSignature: NO_SIGNATURE }];
     }

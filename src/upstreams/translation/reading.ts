@@ -75,12 +75,23 @@ export function defined<Value extends object>(
   return Object.fromEntries(entries) as never;
 }
 
+/** The arguments of a call, as the text that they are; some protocols take JSON only. */
+export function callArguments(value: unknown, param: string, needs: Needs): string {
+  const text = textOf(value, param);
+  if (text.trim() !== '' && !isJson(parsed(text))) needs.note('broken_arguments', param);
+  return text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The JSON of a tool's arguments as a value; what is no object is an empty one. */
 export function argumentsOf(text: string): Json {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    return isJson(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parsed(text);
+  return isJson(value) ? value : {};
 }

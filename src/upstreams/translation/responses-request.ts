@@ -11,6 +11,7 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
+  callArguments,
   defined,
   imageAt,
   isJson,
@@ -98,7 +99,7 @@ function readInput(input: unknown, needs: Needs): { system: string[]; turns: Tur
           type: 'call',
           id: textOf(item['call_id'], `${param}.call_id`),
           name: textOf(item['name'], `${param}.name`),
-          arguments: textOf(item['arguments'], `${param}.arguments`),
+          arguments: callArguments(item['arguments'], `${param}.arguments`, needs),
         });
         break;
       case 'function_call_output':

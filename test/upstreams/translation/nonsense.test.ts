@@ -1,0 +1,68 @@
+/** Whatever a request holds, reading and writing it ends in a request or in a 400 that names a parameter. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { sampleOf } from '../../../docs/protocol-samples.ts';
+import { WeirError } from '../../../src/errors/weir-error.ts';
+import { CLIENT_PROTOCOLS } from '../../../src/upstreams/protocol-names.ts';
+import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
+import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
+import { translateCall, type Written } from '../../../src/upstreams/translation/translate.ts';
+import { anyJson } from '../../support/arbitrary-json.ts';
+import { callOf } from '../upstream.ts';
+import { CLIENTS } from './clients.ts';
+import { CONVERSATIONS } from './conversations.ts';
+
+const RUNS = 4_000;
+const UPSTREAMS: Written[] = ['openai', 'anthropic', 'gemini'];
+
+/** Replaces or drops what a path through a value leads to; numbers choose at each turn. */
+function broken(value: unknown, turns: readonly number[], by: unknown, drop: boolean): unknown {
+  const [turn, ...others] = turns;
+  if (turn === undefined || typeof value !== 'object' || value === null) return by;
+  const keys = Object.keys(value);
+  const key = keys[turn % Math.max(1, keys.length)];
+  if (key === undefined) return by;
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+  if (others.length === 0 && drop) delete copy[key];
+  else copy[key] = broken(copy[key], others, by, drop);
+  return copy;
+}
+
+test.each([...CLIENT_PROTOCOLS])(
+  'from a client of %s',
+  (client) => {
+    const whole = [
+      ...Object.values(CONVERSATIONS).map((each) => CLIENTS[client].write(each as NeutralRequest)),
+      ...(Object.keys(FEATURES) as Feature[]).flatMap((each) => sampleOf(client, each) ?? []),
+    ];
+    let written = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...whole),
+        fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 9 }),
+        anyJson,
+        fc.boolean(),
+        (body, turns, by, drop) => {
+          const bad = broken(body, turns, by, drop) as Record<string, unknown>;
+          for (const upstream of UPSTREAMS) {
+            try {
+              const call = callOf('http://unused.invalid', { model: 'gpt-test', ...bad });
+              JSON.parse(translateCall(client, upstream, call).call.body_text);
+              written += 1;
+            } catch (error) {
+              if (!(error instanceof WeirError)) throw error;
+              expect(error.entry.status).toBe(400);
+              expect(error.details.param).toBeString();
+              refused += 1;
+            }
+          }
+        },
+      ),
+      { numRuns: RUNS },
+    );
+    expect(written).toBeGreaterThan(RUNS / 10);
+    expect(refused).toBeGreaterThan(RUNS / 10);
+  },
+  60_000,
+);

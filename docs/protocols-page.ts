@@ -17,6 +17,7 @@ const CLIENTS: Record<ClientProtocol, string> = {
 /** What an upstream reads, by the words that it reads. */
 const WORDS: Record<Written, string> = {
   openai: 'openai, azure-openai',
+  responses: 'openai-responses',
   anthropic: 'anthropic',
   gemini: 'gemini',
 };
@@ -24,6 +25,7 @@ const WORDS: Record<Written, string> = {
 const OWN: Partial<Record<ClientProtocol, Written>> = {
   openai: 'openai',
   anthropic: 'anthropic',
+  responses: 'responses',
   gemini: 'gemini',
 };
 
@@ -72,6 +74,7 @@ const named = (feature: Feature) =>
 /** What a protocol has no member for, and is kept all the same. */
 const KEPT_BY_WEIR: Partial<Record<Written, Partial<Record<Feature, string>>>> = {
   openai: { failed_results: 'in the result’s text' },
+  responses: { failed_results: 'in the result’s text' },
   gemini: {
     failed_results: 'as an `error` response',
     serial_calls: 'by Weir: one call is let through',

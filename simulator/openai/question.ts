@@ -17,7 +17,7 @@ export interface ChatQuestion extends Question {
 const MAX_STOP_SEQUENCES = 4;
 /** No model of this name exists. */
 const MISSING_MODEL = 'missing-';
-const REASONING_TOKENS: Record<string, number> = {
+export const REASONING_TOKENS: Record<string, number> = {
   none: 0,
   minimal: 4,
   low: 16,

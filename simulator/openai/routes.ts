@@ -4,6 +4,7 @@ import { newId } from '../shared/random.ts';
 import { audio, embeddings, speech } from './at-once.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
+import { openaiResponses } from './responses.ts';
 
 const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
 const CREATED = 1_715_367_049;
@@ -16,6 +17,9 @@ export function openaiRoute(
 ): Response | Promise<Response> {
   if (path === '/chat/completions' && request.method === 'POST') {
     return answerCall(simulator, openaiChat, request);
+  }
+  if (path === '/responses' && request.method === 'POST') {
+    return answerCall(simulator, openaiResponses, request);
   }
   const key = request.headers.get('authorization')?.slice('Bearer '.length);
   if (path === '/embeddings') return embeddings(simulator, request, key);

@@ -2,6 +2,7 @@ import { anthropicProtocol } from './anthropic.ts';
 import type { UpstreamProtocol } from './contract.ts';
 import { geminiChatProtocol } from './gemini-chat.ts';
 import { azureOpenaiProtocol, openaiProtocol } from './openai.ts';
+import { openaiResponsesProtocol } from './openai-responses.ts';
 import {
   CHAT_PROTOCOLS,
   type ChatProtocol,
@@ -14,6 +15,7 @@ import type { Written } from './translation/translate.ts';
 /** What each upstream protocol is, and in which words it takes a request. */
 const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Written }> = {
   openai: { upstream: openaiProtocol, written: 'openai' },
+  'openai-responses': { upstream: openaiResponsesProtocol, written: 'responses' },
   'azure-openai': { upstream: azureOpenaiProtocol, written: 'openai' },
   anthropic: { upstream: anthropicProtocol, written: 'anthropic' },
   gemini: { upstream: geminiChatProtocol, written: 'gemini' },

@@ -2,7 +2,13 @@
 export const CLIENT_PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
 
 /** What the upstreams of chat models speak. */
-export const CHAT_PROTOCOLS = ['openai', 'azure-openai', 'anthropic', 'gemini'] as const;
+export const CHAT_PROTOCOLS = [
+  'openai',
+  'openai-responses',
+  'azure-openai',
+  'anthropic',
+  'gemini',
+] as const;
 
 /** What the providers of images, videos and music speak: one file of `generation/` each. */
 export const GENERATION_PROTOCOL_NAMES = [

@@ -20,6 +20,8 @@ export interface MeteredDialect extends Dialect {
   /** What was reported of the input so far. */
   inputUsage(): TokenUsage | null;
   cutShort(usage: TokenUsage): string;
+  /** The whole answer, where the protocol's last event has it. */
+  answer?(): object;
 }
 
 /** Values of `cache_control.type` that are Weir's own and not for an upstream (spec: Cache controls). */
@@ -65,6 +67,7 @@ export async function requestStream(
     usage: () => dialect.usage(),
     inputUsage: () => dialect.inputUsage(),
     cutShort: (usage) => dialect.cutShort(usage),
+    ...(dialect.answer ? { answer: () => dialect.answer?.() ?? {} } : {}),
   };
 }
 

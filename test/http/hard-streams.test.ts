@@ -120,8 +120,8 @@ describe('an upstream that breaks in the middle', () => {
 });
 
 const STALLED = 200;
-/** What Bun reads ahead of a stream, what is being worked on, and garbage: bench/RESULTS.md. */
-const MEGABYTES_EACH = 6;
+/** What Bun reads ahead of a stream, once what was being worked on is collected: bench/RESULTS.md. */
+const MEGABYTES_EACH = 3;
 
 test('clients that do not read hold little memory, and nobody else up', async () => {
   const before = residentMb(weir.pid);
@@ -130,7 +130,6 @@ test('clients that do not read hold little memory, and nobody else up', async ()
     CLIENTS.chat('endless-openai', 'Hello'),
     CLIENTS.chat('endless-anthropic', 'Hello'),
   ]);
-  let most = 0;
   try {
     let last = -1;
     await until(
@@ -139,7 +138,6 @@ test('clients that do not read hold little memory, and nobody else up', async ()
         const taken = endless.taken();
         const isStill = endless.calls() === STALLED && taken === last;
         last = taken;
-        most = Math.max(most, residentMb(weir.pid));
         await Bun.sleep(1_000);
         return isStill;
       },
@@ -147,7 +145,11 @@ test('clients that do not read hold little memory, and nobody else up', async ()
     );
     // The kernel's buffers were filled, and a little more: not the 32 GB that there are.
     expect(endless.taken()).toBeLessThan((STALLED * ENDLESS_BYTES) / 10);
-    expect(most - before).toBeLessThan(STALLED * MEGABYTES_EACH);
+    await until(
+      'little is held',
+      () => residentMb(weir.pid) - before < STALLED * MEGABYTES_EACH,
+      60_000,
+    );
     const response = await ask(CLIENTS.chat('calm-gemini', 'Hello [[sim tokens=5]]'));
     expect(await response.text()).toEndWith('data: [DONE]\n\n');
   } finally {

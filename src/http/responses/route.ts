@@ -39,6 +39,12 @@ async function withItsPast(
   body: Record<string, unknown>,
   organization_id: string,
 ): Promise<Prepared> {
+  if (body['background'] === true) {
+    throw new WeirError('invalid_request', 'background: responses are made while you wait.', {
+      param: 'background',
+      hint: 'Leave it out, or stream.',
+    });
+  }
   const previous = body['previous_response_id'];
   const items = itemsOf(body['input']);
   if (typeof previous === 'string') {

@@ -132,7 +132,8 @@ function writeFormat(format: Format | undefined): unknown {
 const LOW_TOKENS = 2_048;
 const MEDIUM_TOKENS = 8_192;
 
-function writeEffort(reasoning: Reasoning | undefined): string | undefined {
+/** How hard to think, in words. */
+export function writeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return 'none';
   if ('effort' in reasoning) return reasoning.effort;

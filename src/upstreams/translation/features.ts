@@ -46,13 +46,24 @@ const COMMON = [
 ] satisfies Feature[];
 
 /** What an upstream of a protocol can be told in a translated request. */
-export const TELLABLE: Record<'openai' | 'anthropic' | 'gemini', ReadonlySet<Feature>> = {
+export const TELLABLE: Record<
+  'openai' | 'responses' | 'anthropic' | 'gemini',
+  ReadonlySet<Feature>
+> = {
   openai: new Set<Feature>([
     ...COMMON,
     ...(['system_between', 'image_url', 'audio_input', 'file_inline'] as const),
     ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
     ...(['seed', 'penalties', 'reasoning_off', 'reasoning_budget', 'broken_arguments'] as const),
   ]),
+  responses: new Set<Feature>(
+    [
+      ...COMMON,
+      ...(['system_between', 'image_url', 'file_inline', 'images_in_results'] as const),
+      ...(['strict_tools', 'serial_calls', 'json_mode', 'temperature_above_one'] as const),
+      ...(['reasoning_off', 'reasoning_budget', 'broken_arguments'] as const),
+    ].filter((feature) => feature !== 'stop'),
+  ),
   anthropic: new Set<Feature>([
     ...COMMON,
     ...(['image_url', 'file_inline', 'strict_tools', 'serial_calls'] as const),

@@ -32,8 +32,10 @@ import type {
 } from './neutral.ts';
 import type { Json } from './reading.ts';
 import { writeResponse } from './responses-answer.ts';
+import { ResponsesReader, readResponsesAnswer } from './responses-read.ts';
 import { readResponses } from './responses-request.ts';
 import { ResponsesWriter } from './responses-stream.ts';
+import { writeResponsesRequest } from './responses-write.ts';
 
 /** Protocols that a request can be written in. */
 export type Written = keyof typeof TELLABLE;
@@ -74,6 +76,11 @@ export const UPSTREAMS: Record<Written, UpstreamSide> = {
     }),
     answer: readChatAnswer,
     stream: () => new ChatReader(),
+  },
+  responses: {
+    request: writeResponsesRequest,
+    answer: readResponsesAnswer,
+    stream: () => new ResponsesReader(),
   },
   anthropic: {
     request: writeMessagesRequest,

@@ -43,6 +43,7 @@ async function streamed(client: ClientProtocol, upstream: ChatProtocol, request:
 describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) => {
   const home = {
     openai: 'openai',
+    'openai-responses': 'responses',
     'azure-openai': 'openai',
     anthropic: 'anthropic',
     gemini: 'gemini',
@@ -51,7 +52,13 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
   test.each(Object.keys(CONVERSATIONS))('%s', async (title) => {
     const request = CONVERSATIONS[title] as NeutralRequest;
     const { uses, request: asked } = readRequest(client, CLIENTS[client].write(request));
-    expect(refusalOf(uses, writtenFor(upstream))).toBeUndefined();
+    const refusal = refusalOf(uses, writtenFor(upstream));
+    if (upstream === 'openai-responses' && uses.some(({ feature }) => feature === 'stop')) {
+      // This vendor's newer protocol has no words for them (docs/protocols.md).
+      expect(refusal?.details.param?.toLowerCase()).toContain('stop');
+      return;
+    }
+    expect(refusal).toBeUndefined();
     // What the vendor says to its own clients.
     const own = await whole(home[upstream], upstream, asked);
     const seen = await whole(client, upstream, request);

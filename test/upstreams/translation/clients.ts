@@ -26,6 +26,7 @@ import { readResponse, responseOf, writeResponses } from './responses.ts';
 /** Where the simulator speaks each of them. */
 export const BASES: Record<ChatProtocol, string> = {
   openai: '/openai/v1',
+  'openai-responses': '/openai/v1',
   'azure-openai': '/azure/openai/v1',
   anthropic: '/anthropic',
   gemini: '/google/v1beta',

@@ -1,4 +1,5 @@
 /** The client's side of responses, which Weir itself never is: for tests. */
+import { writeEffort } from '../../../src/upstreams/translation/chat-write.ts';
 import type {
   AssistantPart,
   NeutralAnswer,
@@ -31,7 +32,7 @@ export function writeResponses(request: NeutralRequest): Record<string, unknown>
       format?.type === 'schema'
         ? { format: { type: 'json_schema', name: format.name, schema: format.schema } }
         : undefined,
-    reasoning: reasoning && 'effort' in reasoning ? { effort: reasoning.effort } : undefined,
+    reasoning: reasoning && { effort: writeEffort(reasoning) },
     stream: request.stream || undefined,
   });
 }

@@ -90,6 +90,56 @@ function eventsOf(words: Written, args: string): string[] {
       true,
     );
   }
+  if (words === 'responses') {
+    const response = { id: 'r', object: 'response', model: 'physical-9', status: 'in_progress' };
+    const call = (index: number) => {
+      const item = {
+        type: 'function_call',
+        id: `fc_${index}`,
+        call_id: `call_${index}`,
+        name: 'w',
+      };
+      const at = { item_id: item.id, output_index: index };
+      const added = { ...item, arguments: '' };
+      return [
+        { type: 'response.output_item.added', output_index: index, item: added },
+        ...bits.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+        { type: 'response.function_call_arguments.done', ...at, arguments: args },
+        {
+          type: 'response.output_item.done',
+          output_index: index,
+          item: { ...item, arguments: args },
+        },
+      ];
+    };
+    const at = { item_id: 'msg_0', output_index: 0, content_index: 0 };
+    const part = { type: 'output_text', text: TEXT, annotations: [] };
+    const message = { type: 'message', id: 'msg_0', role: 'assistant' };
+    const output = [
+      { ...message, content: [part] },
+      ...[1, 2].map((index) => ({
+        ...{ type: 'function_call', id: `fc_${index}`, call_id: `call_${index}` },
+        ...{ name: 'w', arguments: args },
+      })),
+    ];
+    const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 };
+    const events = [
+      { type: 'response.created', response },
+      { type: 'response.in_progress', response },
+      { type: 'response.output_item.added', output_index: 0, item: { ...message, content: [] } },
+      { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
+      ...letters.map((delta) => ({ type: 'response.output_text.delta', ...at, delta })),
+      { type: 'response.output_text.done', ...at, text: TEXT },
+      { type: 'response.content_part.done', ...at, part },
+      { type: 'response.output_item.done', output_index: 0, item: output[0] },
+      ...[...call(1), ...call(2)],
+      { type: 'response.completed', response: { ...response, status: 'completed', output, usage } },
+    ];
+    return sse(
+      events.map((event, sequence_number) => ({ ...event, sequence_number })),
+      true,
+    );
+  }
   const parts = (...each: object[]) => ({
     ...{ candidates: [{ content: { role: 'model', parts: each }, index: 0 }] },
     modelVersion: 'physical-9',
@@ -108,7 +158,8 @@ function eventsOf(words: Written, args: string): string[] {
 }
 
 const WORDS: Record<ChatProtocol, Written> = {
-  ...{ openai: 'openai', 'azure-openai': 'openai', anthropic: 'anthropic', gemini: 'gemini' },
+  ...{ openai: 'openai', 'openai-responses': 'responses', 'azure-openai': 'openai' },
+  ...{ anthropic: 'anthropic', gemini: 'gemini' },
 };
 const ARGS = JSON.stringify({ city: 'Zürich 🏔', days: [1, 2] });
 

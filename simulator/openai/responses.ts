@@ -1,0 +1,284 @@
+/** OpenAI's responses, without anything kept (OpenAI docs: Responses; Streaming). */
+import type { Answer, Question } from '../shared/answer.ts';
+import type { Emission } from '../shared/event-stream.ts';
+import { isObject, type JsonObject } from '../shared/json.ts';
+import type { Protocol, Reply } from '../shared/protocol.ts';
+import { hashText } from '../shared/random.ts';
+import { PromptMeter, tokensOf } from '../shared/tokens.ts';
+import { errorFor, invalid, modelNotFound } from './errors.ts';
+import { openaiChat } from './protocol.ts';
+import { REASONING_TOKENS } from './question.ts';
+
+const MEMBERS = [
+  ...['model', 'input', 'instructions', 'stream', 'store', 'include', 'metadata', 'user', 'text'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p'],
+  ...['reasoning', 'truncation', 'service_tier', 'prompt_cache_key', 'top_logprobs', 'background'],
+  ...['safety_identifier', 'max_tool_calls', 'prompt', 'stream_options', 'previous_response_id'],
+];
+const ROLES = ['user', 'assistant', 'system', 'developer'];
+
+interface ResponseQuestion extends Question {
+  /** Quoted in the answer. */
+  body: JsonObject;
+}
+
+export const openaiResponses: Protocol<ResponseQuestion> = {
+  ...openaiChat,
+  name: 'openai-responses',
+  read: (body, _, account) => read(body, account),
+  body: (reply) => JSON.stringify(responseOf(reply, 'completed')),
+  events,
+  errorEvent: (error) =>
+    `event: error\ndata: ${JSON.stringify({ type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: 0 })}\n\n`,
+  tooLong: (question, most) =>
+    invalid(
+      `Your input exceeds the context window of this model (${question.prompt_tokens} > ${most}).`,
+      'input',
+      'context_length_exceeded',
+    ),
+  errorFor,
+};
+
+function read(body: unknown, account: string): ResponseQuestion {
+  if (!isObject(body)) throw invalid('Invalid body.', null, null);
+  const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
+  if (strange) throw invalid(`Unknown parameter: '${strange}'.`, strange, 'unknown_parameter');
+  const model = String(body['model'] ?? '');
+  if (model === '') throw invalid("Missing required parameter: 'model'.", 'model', null);
+  if (model.startsWith('missing-')) throw modelNotFound(model);
+  const meter = new PromptMeter(hashText(model, hashText(account)));
+  if (typeof body['instructions'] === 'string') meter.text(body['instructions']);
+  const { last, result } = readInput(body, meter);
+  const tools = toolsIn(body);
+  for (const tool of tools) meter.text(JSON.stringify(tool));
+  const reasoning = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined;
+  return {
+    body,
+    seed: meter.seed,
+    model,
+    stream: body['stream'] === true,
+    choices: 1,
+    prompt_tokens: meter.tokens,
+    max_tokens: typeof body['max_output_tokens'] === 'number' ? body['max_output_tokens'] : null,
+    stop: [],
+    json: jsonIn(body['text']),
+    tools: result === null ? chosen(body, tools) : [],
+    parallel_tools: body['parallel_tool_calls'] !== false,
+    tool_result: result,
+    reasoning_tokens: REASONING_TOKENS[String(reasoning)] ?? 0,
+    last_user_text: last,
+    client_reference: typeof body['user'] === 'string' ? body['user'] : null,
+  };
+}
+
+function readInput(body: JsonObject, meter: PromptMeter): { last: string; result: string | null } {
+  const { input } = body;
+  if (typeof input === 'string') {
+    meter.text(input);
+    return { last: input, result: null };
+  }
+  if (!Array.isArray(input) || input.length === 0) {
+    throw invalid("Missing required parameter: 'input'.", 'input', 'missing_required_parameter');
+  }
+  let [last, result]: [string, string | null] = ['', null];
+  const called = new Set<unknown>();
+  for (const [at, item] of input.entries()) {
+    const path = `input[${at}]`;
+    if (!isObject(item)) throw invalid(`Invalid type for '${path}'.`, path, 'invalid_type');
+    // Nothing is kept here: an id can only be of something that nobody knows.
+    if (item['type'] === 'item_reference' || typeof item['id'] === 'string') {
+      throw invalid(`Item with id '${item['id']}' not found.`, path, null);
+    }
+    result = null;
+    switch (item['type'] ?? 'message') {
+      case 'message':
+        if (!ROLES.includes(String(item['role']))) {
+          throw invalid(`Invalid value: '${item['role']}'.`, `${path}.role`, 'invalid_value');
+        }
+        {
+          const said = textsIn(item['content'], meter);
+          if (item['role'] === 'user') last = said || last;
+        }
+        break;
+      case 'function_call':
+        called.add(item['call_id']);
+        meter.text(JSON.stringify(item));
+        break;
+      case 'function_call_output':
+        if (!called.has(item['call_id'])) {
+          throw invalid(`No tool call found for '${item['call_id']}'.`, path, null);
+        }
+        result =
+          typeof item['output'] === 'string' ? item['output'] : JSON.stringify(item['output']);
+        meter.text(result);
+        break;
+      default:
+        meter.text(JSON.stringify(item));
+    }
+  }
+  return { last, result };
+}
+
+function textsIn(content: unknown, meter: PromptMeter): string {
+  if (typeof content === 'string') {
+    meter.text(content);
+    return content;
+  }
+  let said = '';
+  for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
+    const text = part['text'] ?? part['refusal'];
+    if (typeof text === 'string') {
+      meter.text(text);
+      said = text;
+    } else meter.medium();
+  }
+  return said;
+}
+
+function jsonIn(text: unknown): Question['json'] {
+  const format = isObject(text) ? text['format'] : undefined;
+  if (!isObject(format) || format['type'] === 'text') return null;
+  return format['type'] === 'json_schema' ? { schema: format['schema'] } : {};
+}
+
+function toolsIn(body: JsonObject): { name: string; schema: unknown }[] {
+  const tools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : [];
+  return tools.flatMap((tool) => {
+    if (tool['type'] !== 'function') return [];
+    if (typeof tool['name'] !== 'string') throw invalid('Missing tools[].name', 'tools', null);
+    return [{ name: tool['name'], schema: tool['parameters'] ?? { type: 'object' } }];
+  });
+}
+
+function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
+  const choice = body['tool_choice'];
+  if (choice === 'none') return [];
+  return isObject(choice) ? tools.filter(({ name }) => name === choice['name']) : tools;
+}
+
+/** Calls of tools that run at the vendor: what a request with web search shows of it. */
+function ownTools({ question, request_id }: Reply<ResponseQuestion>): object[] {
+  const tools = Array.isArray(question.body['tools']) ? question.body['tools'] : [];
+  const searches = tools.some((tool) => isObject(tool) && String(tool['type']).startsWith('web_'));
+  if (!searches) return [];
+  const action = { type: 'search', query: question.last_user_text.slice(0, 40) };
+  return [{ type: 'web_search_call', id: `ws_${request_id}`, status: 'completed', action }];
+}
+
+function itemsOf(reply: Reply<ResponseQuestion>): object[] {
+  const [answer] = reply.answers;
+  if (!answer) return [];
+  const id = (prefix: string, at: number) => `${prefix}_${reply.request_id}${at}`;
+  const text = answer.text.whole();
+  const part = { type: 'output_text', text, annotations: [], logprobs: [] };
+  const message = { type: 'message', status: 'completed', role: 'assistant', content: [part] };
+  return [
+    ...ownTools(reply),
+    ...answer.calls.map(({ id: call, name, arguments: given }, at) => ({
+      ...{ type: 'function_call', id: id('fc', at), status: 'completed', call_id: `call_${call}` },
+      ...{ name, arguments: given.whole() },
+    })),
+    ...(answer.calls.length === 0 ? [{ id: id('msg', 0), ...message }] : []),
+  ];
+}
+
+function responseOf(reply: Reply<ResponseQuestion>, status: string, output = itemsOf(reply)) {
+  const { question, usage, answers, request_id } = reply;
+  const isCut = answers[0]?.finish === 'length' && status === 'completed';
+  const thought = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
+  return {
+    id: `resp_${request_id}`,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1_000),
+    status: isCut ? 'incomplete' : status,
+    error: null,
+    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    instructions: question.body['instructions'] ?? null,
+    metadata: question.body['metadata'] ?? {},
+    model: question.model,
+    output,
+    parallel_tool_calls: question.parallel_tools,
+    store: question.body['store'] ?? true,
+    temperature: question.body['temperature'] ?? 1,
+    tool_choice: question.body['tool_choice'] ?? 'auto',
+    tools: question.body['tools'] ?? [],
+    top_p: question.body['top_p'] ?? 1,
+    usage:
+      status === 'completed' && usage
+        ? {
+            input_tokens: usage.prompt_tokens,
+            input_tokens_details: {
+              cached_tokens: usage.cached_tokens,
+              cache_write_tokens: usage.cache_write_tokens,
+            },
+            output_tokens: usage.completion_tokens,
+            output_tokens_details: { reasoning_tokens: thought },
+            total_tokens: usage.prompt_tokens + usage.completion_tokens,
+          }
+        : null,
+  };
+}
+
+function* events(reply: Reply<ResponseQuestion>): Generator<Emission> {
+  let sequence_number = 0;
+  const event = (type: string, rest: object, tokens = 0): Emission => {
+    const data = JSON.stringify({ type, sequence_number, ...rest });
+    sequence_number += 1;
+    return { text: `event: ${type}\ndata: ${data}\n\n`, tokens };
+  };
+  const [answer] = reply.answers;
+  if (!answer) return;
+  const begun = responseOf(reply, 'in_progress', []);
+  yield event('response.created', { response: begun });
+  yield event('response.in_progress', { response: begun });
+  for (const [output_index, item] of itemsOf(reply).entries()) {
+    yield* itemEvents(item as JsonObject, output_index, answer, reply, event);
+  }
+  const whole = responseOf(reply, 'completed');
+  yield event(`response.${whole.status}`, { response: whole });
+}
+
+type Write = (type: string, rest: object, tokens?: number) => Emission;
+
+function* itemEvents(
+  item: JsonObject,
+  output_index: number,
+  answer: Answer,
+  { chunk_tokens }: Reply<ResponseQuestion>,
+  event: Write,
+): Generator<Emission> {
+  const at = { item_id: item['id'], output_index };
+  const type = item['type'];
+  const empty =
+    type === 'message' ? { content: [] } : type === 'function_call' ? { arguments: '' } : {};
+  yield event('response.output_item.added', {
+    output_index,
+    item: { ...item, ...empty, status: 'in_progress' },
+  });
+  if (type === 'web_search_call') {
+    for (const state of ['in_progress', 'searching', 'completed']) {
+      yield event(`response.web_search_call.${state}`, at);
+    }
+  } else if (type === 'function_call') {
+    const given = String(item['arguments']);
+    const tokens = tokensOf(String(item['name'])) + tokensOf(given);
+    yield event('response.function_call_arguments.delta', { ...at, delta: given }, tokens);
+    yield event('response.function_call_arguments.done', { ...at, arguments: given });
+  } else {
+    const [part] = item['content'] as JsonObject[];
+    const inPart = { ...at, content_index: 0 };
+    yield event('response.content_part.added', { ...inPart, part: { ...part, text: '' } });
+    const { text } = answer;
+    for (let piece = 0; piece < text.pieces; piece += chunk_tokens) {
+      let [delta, tokens] = ['', 0];
+      for (let next = piece; next < Math.min(text.pieces, piece + chunk_tokens); next += 1) {
+        delta += text.piece(next);
+        tokens += text.tokensIn(next);
+      }
+      yield event('response.output_text.delta', { ...inPart, delta, logprobs: [] }, tokens);
+    }
+    yield event('response.output_text.done', { ...inPart, text: text.whole(), logprobs: [] });
+    yield event('response.content_part.done', { ...inPart, part });
+  }
+  yield event('response.output_item.done', { output_index, item });
+}

@@ -1,0 +1,116 @@
+/** A request for an upstream that speaks OpenAI responses. */
+import { imageUrl, writeEffort } from './chat-write.ts';
+import type {
+  AssistantPart,
+  Format,
+  NeutralRequest,
+  TextPart,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './neutral.ts';
+import { defined } from './reading.ts';
+
+export function writeResponsesRequest(request: NeutralRequest): Record<string, unknown> {
+  const { tools, format } = request;
+  const effort = writeEffort(request.reasoning);
+  return defined({
+    input: [
+      ...request.system.map((content) => ({ role: 'system', content })),
+      ...request.turns.flatMap(writeTurn),
+    ],
+    max_output_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    tools:
+      tools.length > 0 ? tools.map((tool) => defined({ type: 'function', ...tool })) : undefined,
+    tool_choice: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
+    parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
+    text: format && { format: writeFormat(format) },
+    reasoning: effort === undefined ? undefined : { effort },
+    user: request.user,
+    stream: request.stream || undefined,
+    store: false,
+  });
+}
+
+function writeTurn(turn: Turn): object[] {
+  switch (turn.role) {
+    case 'system':
+      return [{ role: 'system', content: turn.parts.map(({ text }) => text).join('\n') }];
+    case 'user':
+      return writeUser(turn.parts);
+    case 'assistant':
+      return turn.parts.flatMap(writeAssistantPart);
+    default:
+      return turn satisfies never;
+  }
+}
+
+/** Results of tools are items of their own; what else the user says is one message. */
+function writeUser(parts: readonly UserPart[]): object[] {
+  const results = parts.flatMap((part) =>
+    part.type === 'result'
+      ? [{ type: 'function_call_output', call_id: part.call_id, output: outputOf(part) }]
+      : [],
+  );
+  const content = parts.flatMap(writeUserPart);
+  return content.length === 0 ? results : [...results, { role: 'user', content }];
+}
+
+function outputOf({ parts, is_error }: Extract<UserPart, { type: 'result' }>): unknown {
+  const texts = parts.filter((part): part is TextPart => part.type === 'text');
+  const text = (is_error ? 'Error: ' : '') + texts.map((part) => part.text).join('\n');
+  if (texts.length === parts.length) return text;
+  const images = parts.flatMap((part) => (part.type === 'image' ? writeUserPart(part) : []));
+  return [...(text === '' ? [] : [{ type: 'input_text', text }]), ...images];
+}
+
+function writeUserPart(part: UserPart): object[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'input_text', text: part.text }];
+    case 'image':
+      return [{ type: 'input_image', image_url: imageUrl(part), detail: 'auto' }];
+    case 'file': {
+      const file_data = `data:${part.media_type};base64,${part.data}`;
+      return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
+    }
+    // Sound has no words here: refused before (features.ts).
+    case 'audio':
+    case 'result':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeAssistantPart(part: AssistantPart): object[] {
+  switch (part.type) {
+    case 'text':
+      return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
+    case 'refusal':
+      return [{ role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];
+    case 'call': {
+      const { id: call_id, name, arguments: text } = part;
+      return [{ type: 'function_call', call_id, name, arguments: text }];
+    }
+    // What another vendor's model thought is of no use to this one.
+    case 'reasoning':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeChoice(choice: ToolChoice | undefined): unknown {
+  if (!choice) return undefined;
+  if (choice.type === 'tool') return { type: 'function', name: choice.name };
+  return choice.type === 'any' ? 'required' : choice.type;
+}
+
+function writeFormat(format: Format): object {
+  if (format.type === 'json') return { type: 'json_object' };
+  const { name, schema, strict } = format;
+  return defined({ type: 'json_schema', name, schema, strict });
+}

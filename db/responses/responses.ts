@@ -7,7 +7,7 @@ export interface StoredResponse {
   readonly input: unknown[];
 }
 
-/** Keeps an answer; of a repeated id the first one stays. */
+/** Keeps an answer, whatever characters are in it; of a repeated id the first one stays. */
 export async function storeResponse(
   sql: Sql,
   id: string,
@@ -16,7 +16,8 @@ export async function storeResponse(
 ): Promise<void> {
   await sql`
     insert into stored_response (id, organization_id, body, input)
-    values (${id}, ${organization_id}, ${sql.json(body as never)}, ${sql.json(input as never)})
+    values (${id}, ${organization_id}, ${JSON.stringify(body)}::text::json,
+      ${JSON.stringify(input)}::text::json)
     on conflict (id) do nothing`;
 }
 

@@ -18,8 +18,8 @@ const CLIENTS: Record<ClientProtocol, string> = {
 const WORDS: Record<Written, string> = {
   openai: 'openai, azure-openai',
   responses: 'openai-responses',
-  anthropic: 'anthropic',
-  gemini: 'gemini',
+  anthropic: 'anthropic, bedrock',
+  gemini: 'gemini, vertex',
 };
 
 const OWN: Partial<Record<ClientProtocol, Written>> = {

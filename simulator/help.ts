@@ -14,7 +14,7 @@ Speaks the wire protocols of model providers on 127.0.0.1, with made-up answers.
   OpenAI                http://127.0.0.1:N/openai/v1       key: sim-ANYTHING
   Anthropic             http://127.0.0.1:N/anthropic       key: sim-ANYTHING
   and /azure, /google/v1beta, /xai/v1, /stability, /ideogram, /bfl/v1, /kling, /runway, /ark/api/v3,
-  /midjourney/mj, /suno, /fal, /replicate/v1, /cohere, /deepl: see simulator/README.md
+  /midjourney/mj, /suno, /fal, /replicate/v1, /cohere, /deepl, /bedrock, /vertex: see simulator/README.md
   books                 http://127.0.0.1:N/_sim/books      ?account= &since= &calls=0
   faults of an account  http://127.0.0.1:N/_sim/accounts/ANYTHING
 

@@ -1,5 +1,6 @@
 import { anthropicRoute } from './anthropic/routes.ts';
 import { arkRoute } from './ark/routes.ts';
+import { bedrockRoute } from './bedrock/routes.ts';
 import { bflRoute } from './bfl/routes.ts';
 import { cohereRoute } from './cohere/routes.ts';
 import { controlRoute } from './control.ts';
@@ -20,6 +21,7 @@ import { Books } from './shared/books.ts';
 import { stabilityRoute } from './stability/routes.ts';
 import { sunoRoute } from './suno/routes.ts';
 import { FILES_PREFIX, serveFile } from './tasks/files.ts';
+import { vertexRoute } from './vertex/routes.ts';
 import { xaiRoute } from './xai/routes.ts';
 
 type Route = (simulator: Simulator, path: string, request: Request) => Response | Promise<Response>;
@@ -43,6 +45,8 @@ const ROUTES: [prefix: string, route: Route][] = [
     '/azure',
     (sim, _, request) => openaiImages(sim, request, request.headers.get('api-key') ?? undefined),
   ],
+  ['/bedrock', bedrockRoute],
+  ['/vertex', vertexRoute],
   ['/cohere', cohereRoute],
   ['/deepl', deeplRoute],
   ['/bfl/v1', bflRoute],

@@ -78,8 +78,8 @@ export const VENDOR_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
 /** Protocols that can serve a family: a channel of another one would be public and never served. */
 export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'openai-chat': CHAT_PROTOCOLS,
-  'anthropic-messages': ['anthropic', 'openai', 'azure-openai', 'gemini'],
-  'gemini-chat': ['gemini', 'openai', 'azure-openai', 'anthropic'],
+  'anthropic-messages': ['anthropic', 'bedrock', 'openai', 'azure-openai', 'gemini'],
+  'gemini-chat': ['gemini', 'vertex', 'openai', 'azure-openai', 'anthropic'],
   'openai-embedding': ['openai', 'azure-openai'],
   'gemini-embedding': ['gemini'],
   whisper: ['openai', 'azure-openai'],

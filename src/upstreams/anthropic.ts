@@ -1,5 +1,5 @@
 import { MessageStream, usageOf } from './anthropic-stream.ts';
-import type { UpstreamCall, UpstreamProtocol } from './contract.ts';
+import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import { isObject } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
@@ -18,24 +18,41 @@ export const anthropicProtocol: UpstreamProtocol = {
 
   async complete(call) {
     const { text, answer } = await requestAnswer(call, requestOf(call));
-    const { content } = answer;
-    if (!Array.isArray(content)) {
-      throw new RetryableUpstreamError('malformed', 'an answer without content');
-    }
-    return {
-      body_text: publish(text, answer, call),
-      usage: usageOf(answer['usage'], null),
-      produced: () => content.map(producedByBlock).join(''),
-    };
+    return answerOfMessages(text, answer, call);
   },
 
   stream: (call) => requestStream(call, requestOf(call), new MessageStream(call)),
 
-  errorEvent({ native_type, message }) {
-    const error = { type: 'error', error: { type: native_type, message } };
-    return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
-  },
+  errorEvent: messagesErrorEvent,
 };
+
+/** A whole message, wherever it is served. Throws RetryableUpstreamError where it is none. */
+export function answerOfMessages(
+  text: string,
+  answer: Readonly<Record<string, unknown>>,
+  call: UpstreamCall,
+): UpstreamAnswer {
+  const { content } = answer;
+  if (!Array.isArray(content)) {
+    throw new RetryableUpstreamError('malformed', 'an answer without content');
+  }
+  return {
+    body_text: publish(text, answer, call),
+    usage: usageOf(answer['usage'], null),
+    produced: () => content.map(producedByBlock).join(''),
+  };
+}
+
+export function messagesErrorEvent({
+  native_type,
+  message,
+}: {
+  native_type: string;
+  message: string;
+}): string {
+  const error = { type: 'error', error: { type: native_type, message } };
+  return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
+}
 
 function requestOf(call: UpstreamCall): UpstreamRequest {
   const { body, headers, target } = call;
@@ -50,12 +67,12 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
       'anthropic-version': version,
       ...(beta ? { 'anthropic-beta': beta } : {}),
     },
-    edits: { ...commonEdits(call), ...limitEdits(call) },
+    edits: { ...commonEdits(call), ...messagesLimits(call) },
   };
 }
 
 /** Thinking is part of the output and must be less than all of it, or the call is refused. */
-function limitEdits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
+export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
   const asked = body['max_tokens'];
   const most = typeof asked === 'number' ? Math.min(asked, max_output_tokens) : max_output_tokens;

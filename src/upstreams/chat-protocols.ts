@@ -1,4 +1,5 @@
 import { anthropicProtocol } from './anthropic.ts';
+import { bedrockProtocol } from './bedrock.ts';
 import type { UpstreamProtocol } from './contract.ts';
 import { geminiChatProtocol } from './gemini-chat.ts';
 import { azureOpenaiProtocol, openaiProtocol } from './openai.ts';
@@ -11,6 +12,7 @@ import {
 } from './protocol-names.ts';
 import { translated } from './translated.ts';
 import type { Written } from './translation/translate.ts';
+import { vertexProtocol } from './vertex.ts';
 
 /** What each upstream protocol is, and in which words it takes a request. */
 const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Written }> = {
@@ -18,7 +20,9 @@ const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Writte
   'openai-responses': { upstream: openaiResponsesProtocol, written: 'responses' },
   'azure-openai': { upstream: azureOpenaiProtocol, written: 'openai' },
   anthropic: { upstream: anthropicProtocol, written: 'anthropic' },
+  bedrock: { upstream: bedrockProtocol, written: 'anthropic' },
   gemini: { upstream: geminiChatProtocol, written: 'gemini' },
+  vertex: { upstream: vertexProtocol, written: 'gemini' },
 };
 
 /** The words of an upstream's protocol. */

@@ -4,6 +4,7 @@ import { oneLine } from './events.ts';
 import { failureInside } from './failures.ts';
 import { isObject, parseObject } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
+import type { ChatProtocol } from './protocol-names.ts';
 import {
   type MeteredDialect,
   requestAnswer,
@@ -13,32 +14,53 @@ import {
 import { geminiUsage, usageMetadata } from './translation/gemini-answer.ts';
 
 /** Gemini's generateContent (Gemini API docs: generateContent, streamGenerateContent). */
-export const geminiChatProtocol: UpstreamProtocol = {
-  name: 'gemini',
+export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
+  'x-goog-api-key': api_key,
+}));
 
-  async complete(call) {
-    const { text, answer } = await requestAnswer(call, requestOf(call, 'generateContent'));
-    if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
-      throw new RetryableUpstreamError('malformed', 'an answer without candidates');
-    }
-    return {
-      body_text: publish(text, answer, call),
-      usage: geminiUsage(answer['usageMetadata']),
-      produced: () => producedBy(answer),
-    };
-  },
+type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
 
-  stream: (call) =>
-    requestStream(call, requestOf(call, 'streamGenerateContent?alt=sse'), new ContentStream(call)),
+/** The same words, wherever they are spoken. */
+export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
+  const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
+    ...requestOf(call, method),
+    authorize: () => credentials(call.target),
+  });
+  return { name, ...methods(requestTo) };
+}
 
-  errorEvent({ code, message }) {
-    const error = { code: 502, message, status: 'UNAVAILABLE', details: [{ reason: code }] };
-    return `data: ${JSON.stringify({ error })}\n\n`;
-  },
-};
+function methods(
+  requestTo: (call: UpstreamCall, method: string) => UpstreamRequest,
+): Omit<UpstreamProtocol, 'name'> {
+  return {
+    async complete(call) {
+      const { text, answer } = await requestAnswer(call, requestTo(call, 'generateContent'));
+      if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
+        throw new RetryableUpstreamError('malformed', 'an answer without candidates');
+      }
+      return {
+        body_text: publish(text, answer, call),
+        usage: geminiUsage(answer['usageMetadata']),
+        produced: () => producedBy(answer),
+      };
+    },
+
+    stream: (call) =>
+      requestStream(
+        call,
+        requestTo(call, 'streamGenerateContent?alt=sse'),
+        new ContentStream(call),
+      ),
+
+    errorEvent({ code, message }) {
+      const error = { code: 502, message, status: 'UNAVAILABLE', details: [{ reason: code }] };
+      return `data: ${JSON.stringify({ error })}\n\n`;
+    },
+  };
+}
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
-  const { body, max_output_tokens: most, target, physical_model } = call;
+  const { body, max_output_tokens: most, physical_model } = call;
   // Ours alone: the path names both.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
   if (most !== undefined) {
@@ -51,7 +73,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   }
   return {
     path: `/models/${encodeURIComponent(physical_model)}:${method}`,
-    headers: { 'x-goog-api-key': target.api_key },
+    headers: {},
     edits,
   };
 }

@@ -117,7 +117,8 @@ export class Exchange {
   };
 }
 
-function addressOf(base_url: string, path: string): string {
+/** Where a path of an upstream is. */
+export function addressOf(base_url: string, path: string): string {
   return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
 }
 

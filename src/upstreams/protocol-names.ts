@@ -7,7 +7,9 @@ export const CHAT_PROTOCOLS = [
   'openai-responses',
   'azure-openai',
   'anthropic',
+  'bedrock',
   'gemini',
+  'vertex',
 ] as const;
 
 /** What the providers of images, videos and music speak: one file of `generation/` each. */

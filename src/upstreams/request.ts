@@ -1,8 +1,8 @@
 import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
-import { type Dialect, readEvents } from './events.ts';
+import { type Dialect, type EventExchange, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
-import { Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from './http.ts';
+import { addressOf, Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
 
 /** Where and how a protocol sends a call. */
@@ -11,6 +11,10 @@ export interface UpstreamRequest {
   headers: Record<string, string>;
   /** What Weir changes in the client's body. */
   edits: Record<string, Edit>;
+  /** Headers that depend on what is sent, or on a token that has to be fetched. Throws like a call. */
+  authorize?: (url: string, body: string) => Promise<Record<string, string>>;
+  /** The stream's bytes as server-sent events, where the wire has other frames. */
+  unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
 /** What a stream's dialect knows beside its events. */
@@ -63,7 +67,7 @@ export async function requestStream(
     throw new RetryableUpstreamError('malformed', 'a whole answer where a stream was asked for');
   }
   return {
-    events: readEvents(exchange, dialect),
+    events: readEvents(request.unwrap ? unwrapped(exchange, request.unwrap) : exchange, dialect),
     usage: () => dialect.usage(),
     inputUsage: () => dialect.inputUsage(),
     cutShort: (usage) => dialect.cutShort(usage),
@@ -74,9 +78,26 @@ export async function requestStream(
 /** Sends a call; resolves when the upstream accepted it. Throws like requestAnswer. */
 export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
+  const authorized = await request.authorize?.(addressOf(call.target.base_url, request.path), body);
   const exchange = new Exchange(call);
-  await exchange.send(request.path, request.headers, body);
+  await exchange.send(request.path, { ...request.headers, ...authorized }, body);
   const { ok, status, headers } = exchange.response;
   if (ok) return exchange;
   throw failureOf(call, status, headers, await readAll(exchange, MAX_ERROR_BYTES));
+}
+
+/** The same exchange with its bytes in other frames. */
+function unwrapped(
+  exchange: Exchange,
+  unwrap: NonNullable<UpstreamRequest['unwrap']>,
+): EventExchange {
+  const { body } = exchange.response;
+  return {
+    response: new Response(body && unwrap(body)),
+    waiting: () => exchange.waiting(),
+    heard: () => exchange.heard(),
+    finished: () => exchange.finished(),
+    close: () => exchange.close(),
+    explain: (error) => exchange.explain(error),
+  };
 }

@@ -40,7 +40,7 @@ describe('a channel', () => {
   test.each([
     ['openai', 'gpt-image-1', 'openai-images, azure-images, fal or replicate'],
     ['suno', 'veo-3.1', 'veo, fal, replicate or runway'],
-    ['kling', 'gpt-4o', 'openai, openai-responses, azure-openai, anthropic or gemini'],
+    ['kling', 'gpt-4o', 'openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex'],
   ])('that speaks %s cannot be given %s', (protocol, model, needed) => {
     const [mistake] = mistakesOf(channel(protocol, model));
     expect(mistake).toBe(
@@ -50,7 +50,7 @@ describe('a channel', () => {
 
   test('cannot be given a model of this file whose family it does not speak', () => {
     expect(mistakesOf(channel('suno', 'mine') + CHAT)).toEqual([
-      'channels.0.models.mine: cannot be served by a channel that speaks suno: needs openai, openai-responses, azure-openai, anthropic or gemini',
+      'channels.0.models.mine: cannot be served by a channel that speaks suno: needs openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',
     ]);
   });
 });

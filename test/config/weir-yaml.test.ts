@@ -118,7 +118,7 @@ describe('a mistake in weir.yaml names its line', () => {
     [
       'an unknown protocol',
       channel('').replace('openai', 'gopher'),
-      /^3 channels\.0\.protocol: must be openai, openai-responses, azure-openai, anthropic, gemini, .* or replicate$/,
+      /^3 channels\.0\.protocol: must be openai, openai-responses, azure-openai, anthropic, bedrock, gemini, vertex, .* or replicate$/,
     ],
     [
       'a missing key',

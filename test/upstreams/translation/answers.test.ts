@@ -46,7 +46,9 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
     'openai-responses': 'responses',
     'azure-openai': 'openai',
     anthropic: 'anthropic',
+    bedrock: 'anthropic',
     gemini: 'gemini',
+    vertex: 'gemini',
   } as const;
 
   test.each(Object.keys(CONVERSATIONS))('%s', async (title) => {

@@ -29,7 +29,9 @@ export const BASES: Record<ChatProtocol, string> = {
   'openai-responses': '/openai/v1',
   'azure-openai': '/azure/openai/v1',
   anthropic: '/anthropic',
+  bedrock: '/bedrock',
   gemini: '/google/v1beta',
+  vertex: '/vertex/v1/projects/p/locations/l/publishers/google',
 };
 export const CLIENTS: Record<
   ClientProtocol,

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
+import { chunkOf } from '../../../simulator/bedrock/frames.ts';
 import { protocolFor } from '../../../src/upstreams/chat-protocols.ts';
 import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
 import type { Written } from '../../../src/upstreams/translation/translate.ts';
@@ -159,7 +160,7 @@ function eventsOf(words: Written, args: string): string[] {
 
 const WORDS: Record<ChatProtocol, Written> = {
   ...{ openai: 'openai', 'openai-responses': 'responses', 'azure-openai': 'openai' },
-  ...{ anthropic: 'anthropic', gemini: 'gemini' },
+  ...{ anthropic: 'anthropic', bedrock: 'anthropic', gemini: 'gemini', vertex: 'gemini' },
 };
 const ARGS = JSON.stringify({ city: 'Zürich 🏔', days: [1, 2] });
 
@@ -173,8 +174,14 @@ async function through(client: ClientProtocol, name: ChatProtocol, more: object 
   return readStreamed(client, await protocolFor(client, name).stream(call));
 }
 
-function cutAt(text: string, at: readonly number[]): Uint8Array[] {
-  const bytes = new TextEncoder().encode(text);
+/** The bytes of events as an upstream sends them: one of them has frames of its own. */
+function bytesOf(name: ChatProtocol, events: readonly string[]): Uint8Array {
+  if (name !== 'bedrock') return new TextEncoder().encode(events.join(''));
+  const data = events.flatMap((each) => /^data: (.*)$/m.exec(each)?.[1] ?? []);
+  return Buffer.concat(data.map((each) => chunkOf(JSON.parse(each))));
+}
+
+function cutAt(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   const cuts = [...new Set(at.map((each) => each % bytes.length))].sort((a, b) => a - b);
   return [0, ...cuts].map((from, index) => bytes.slice(from, cuts[index] ?? bytes.length));
 }
@@ -193,7 +200,7 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat({ max: 100_000 }), { maxLength: 40 }), async (cuts) => {
         upstream.answer = () =>
-          streamed(cutAt(events.join(''), cuts).filter((each) => each.length > 0));
+          streamed(cutAt(bytesOf(name, events), cuts).filter((each) => each.length > 0));
         const read = await through(client, name);
         text(WORDS[name], said(read.parts));
         expect(read.stop).toBe('calls');
@@ -206,14 +213,20 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
   test('reads the same with comments and pings between the events', async () => {
     const ping =
       WORDS[name] === 'anthropic' ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n';
-    upstream.answer = () => streamed(events.flatMap((each) => [each, ': waiting\n\n', ping]));
+    upstream.answer = () =>
+      streamed([
+        bytesOf(
+          name,
+          events.flatMap((each) => [each, ': waiting\n\n', ping]),
+        ),
+      ]);
     text(WORDS[name], said((await through(client, name)).parts));
   });
 
   test('gets arguments of a megabyte whole', async () => {
     const long = JSON.stringify({ text: `${'ö"\\ '.repeat(180_000)}` });
     expect(long.length).toBeGreaterThan(1_000_000);
-    const pieces = eventsOf(WORDS[name], long).join('');
+    const pieces = bytesOf(name, eventsOf(WORDS[name], long));
     upstream.answer = () =>
       new Response(pieces, { headers: { 'content-type': 'text/event-stream' } });
     const { parts } = await through(client, name);

@@ -1,0 +1,60 @@
+import { EventStreamCodec } from '@smithy/core/event-streams';
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === 'string' ? bytes : decoder.decode(bytes)),
+  (text) => encoder.encode(text),
+);
+
+/** One message of an AWS event stream (AWS docs: Event stream encoding). */
+export function frameOf(headers: Record<string, string>, body: object): Uint8Array {
+  const named = Object.entries(headers).map(([name, value]) => [
+    `:${name}`,
+    { type: 'string' as const, value },
+  ]);
+  return codec.encode({
+    headers: Object.fromEntries(named),
+    body: encoder.encode(JSON.stringify(body)),
+  });
+}
+
+/** An event of the model's own stream as a chunk. */
+export function chunkOf(event: object): Uint8Array {
+  const headers = { 'event-type': 'chunk', 'content-type': 'application/json' };
+  const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
+  return frameOf({ ...headers, 'message-type': 'event' }, { bytes, p: 'abcdef' });
+}
+
+/** Server-sent events of the model's own stream as the frames in which they travel here. */
+export function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const text = new TextDecoder();
+  let rest = '';
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, controller) {
+        rest += text.decode(bytes, { stream: true });
+        const whole = rest.split('\n\n');
+        rest = whole.pop() ?? '';
+        for (const event of whole) {
+          const data = /^data: (.*)$/m.exec(event)?.[1];
+          if (data === undefined) continue;
+          const said = JSON.parse(data);
+          controller.enqueue(said.type === 'error' ? exception(said.error) : chunk(said));
+        }
+      },
+    }),
+  );
+}
+
+function exception(error: { message: string }): Uint8Array {
+  const headers = { 'exception-type': 'modelStreamErrorException', 'message-type': 'exception' };
+  return frameOf(headers, { message: error.message });
+}
+
+/** With the last event comes what the vendor measured. */
+function chunk(event: { type: string }): Uint8Array {
+  if (event.type !== 'message_stop') return chunkOf(event);
+  const metrics = { invocationLatency: 17, firstByteLatency: 7 };
+  return chunkOf({ ...event, 'amazon-bedrock-invocationMetrics': metrics });
+}

@@ -1,0 +1,94 @@
+/** Anthropic's models at AWS (AWS docs: InvokeModel, InvokeModelWithResponseStream). */
+import { AwsV4Signer } from 'aws4fetch';
+import { anthropicMessages } from '../anthropic/protocol.ts';
+import { answerCall, type Simulator } from '../exchange.ts';
+import { isObject } from '../shared/json.ts';
+import { framed } from './frames.ts';
+
+/** Of every access key `sim-ACCOUNT`. */
+export const SECRET_ACCESS_KEY = 'sim-secret';
+const VERSION = 'bedrock-2023-05-31';
+const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
+const SIGNED =
+  /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
+/** How far the clock of a signature may be away. */
+const SKEW_MS = 300_000;
+
+export async function bedrockRoute(
+  simulator: Simulator,
+  path: string,
+  request: Request,
+): Promise<Response> {
+  const [, model = '', method = ''] = PATH.exec(path) ?? [];
+  if (model === '') return refusal(404, 'UnknownOperationException', 'Unknown operation');
+  const text = await request.text();
+  const key = await accountKey(request, text);
+  if (!key) {
+    const words = 'The request signature we calculated does not match the signature you provided.';
+    return refusal(403, 'InvalidSignatureException', words);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return refusal(400, 'ValidationException', 'Malformed input request');
+  }
+  if (!isObject(body) || body['anthropic_version'] !== VERSION) {
+    return refusal(400, 'ValidationException', 'anthropic_version: Field required');
+  }
+  const strange = ['model', 'stream'].find((name) => name in body);
+  if (strange) {
+    const words = `Malformed input request: #: extraneous key [${strange}] is not permitted`;
+    return refusal(400, 'ValidationException', words);
+  }
+  const { anthropic_version: _, anthropic_beta: __, ...rest } = body;
+  const streamed = method !== 'invoke';
+  const inner = new Request(request.url, {
+    method: 'POST',
+    headers: {
+      ...{ 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ ...rest, model: decodeURIComponent(model), stream: streamed }),
+    signal: request.signal,
+  });
+  const answer = await answerCall(simulator, { ...anthropicMessages, name: 'bedrock' }, inner);
+  const headers = new Headers({ 'x-amzn-requestid': 'SIM-request' });
+  const retry = answer.headers.get('retry-after');
+  if (retry) headers.set('retry-after', retry);
+  if (!answer.ok) {
+    const said = (await answer.json()) as { error: { message: string } };
+    const type = answer.status === 429 ? 'ThrottlingException' : 'ValidationException';
+    return refusal(answer.status, type, said.error.message, headers);
+  }
+  headers.set('content-type', answer.headers.get('content-type') ?? 'application/json');
+  if (!streamed || !answer.body) return new Response(answer.body, { headers });
+  headers.set('content-type', 'application/vnd.amazon.eventstream');
+  return new Response(framed(answer.body), { headers });
+}
+
+/** The account's key, where the request is signed with it now, or bears it. */
+async function accountKey(request: Request, body: string): Promise<string | undefined> {
+  const said = request.headers.get('authorization') ?? '';
+  if (said.startsWith('Bearer ')) return said.slice('Bearer '.length);
+  const [, accessKeyId = '', region = '', names = '', signature] = SIGNED.exec(said) ?? [];
+  const datetime = request.headers.get('x-amz-date') ?? '';
+  const at = Date.parse(datetime.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+  if (!(Math.abs(Date.now() - at) < SKEW_MS)) return undefined;
+  const headers = new Headers();
+  for (const name of names.split(';')) {
+    const value = request.headers.get(name);
+    if (value !== null && name !== 'host') headers.set(name, value);
+  }
+  const { headers: right } = await new AwsV4Signer({
+    ...{ url: request.url, method: 'POST', body, headers, service: 'bedrock', region, datetime },
+    ...{ accessKeyId, secretAccessKey: SECRET_ACCESS_KEY },
+  }).sign();
+  return right.get('authorization')?.endsWith(`Signature=${signature}`) ? accessKeyId : undefined;
+}
+
+function refusal(status: number, type: string, message: string, more = new Headers()): Response {
+  more.set('x-amzn-errortype', type);
+  more.set('content-type', 'application/json');
+  return new Response(JSON.stringify({ message }), { status, headers: more });
+}

@@ -40,7 +40,11 @@ describe('a channel', () => {
   test.each([
     ['openai', 'gpt-image-1', 'openai-images, azure-images, fal or replicate'],
     ['suno', 'veo-3.1', 'veo, fal, replicate or runway'],
-    ['kling', 'gpt-4o', 'openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex'],
+    [
+      'kling',
+      'gpt-4o',
+      'openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',
+    ],
   ])('that speaks %s cannot be given %s', (protocol, model, needed) => {
     const [mistake] = mistakesOf(channel(protocol, model));
     expect(mistake).toBe(

@@ -1,0 +1,169 @@
+/**
+ * What is promised of every route that answers while its client waits: one charge, committed before
+ * the answer is whole (P1, P4, P15); a client that leaves stops the upstream and leaves nothing
+ * held (P8); what fails costs nothing (P12).
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../db/client.ts';
+import { findImbalances } from '../../db/ledger/audit.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
+import { until } from '../support/until.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+const CHANNELS = [
+  ['openai', '/openai/v1', ['gpt-4o', 'text-embedding-3-small', 'whisper-1', 'tts-1']],
+  ['anthropic', '/anthropic', ['claude-haiku-4-5']],
+  ['gemini', '/google/v1beta', ['gemini-2.5-flash', 'gemini-embedding-001']],
+  ['cohere', '/cohere', ['rerank-v3.5']],
+  ['deepl', '/deepl', ['deepl-translate']],
+  ['openai-images', '/openai/v1', ['gpt-image-2']],
+] as const;
+
+let simulator: RunningSimulator;
+let weir: RunningWeir;
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  simulator = await startSimulator();
+  const fresh = await createTestDatabase();
+  drop = fresh.drop;
+  database = connectDatabase(fresh.url, { pool: 'single' });
+  const channels = CHANNELS.map(([protocol, path, models]) => ({
+    ...{ id: protocol, protocol, base_url: simulator.url + path, api_key: `sim-${protocol}` },
+    models: Object.fromEntries(
+      models.map((id) => [id, id === 'deepl-translate' ? 'quality_optimized' : id]),
+    ),
+  }));
+  const config = JSON.stringify({ channels, roles: { standard: 1_000_000 } });
+  weir = await startWeir({ config, env: { DATABASE_URL: fresh.url } });
+});
+afterAll(async () => {
+  await weir.stop();
+  expect(await findImbalances(database.sql)).toEqual([]);
+  const [held] = await database.sql`select sum(held_nano_usd)::int8 as nano from organization`;
+  expect(held?.['nano']).toBe(0);
+  await database.close();
+  await drop();
+  await simulator.stop();
+});
+
+const turn = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+const contents = (text: string) => ({ contents: [{ role: 'user', parts: [{ text }] }] });
+
+/** A request to each route whose text reaches the provider: `text` may tell it what to do. */
+const ROUTES: [name: string, path: string, body: (text: string) => object | FormData][] = [
+  ['chat', '/v1/chat/completions', (text) => ({ model: 'gpt-4o', ...turn(text) })],
+  [
+    'chat, streamed, on another vendor',
+    '/v1/chat/completions',
+    (text) => ({ model: 'claude-haiku-4-5', stream: true, ...turn(text) }),
+  ],
+  [
+    'messages on another vendor',
+    '/v1/messages',
+    (text) => ({ model: 'gemini-2.5-flash', max_tokens: 500, ...turn(text) }),
+  ],
+  ['responses', '/v1/responses', (input) => ({ model: 'gpt-4o', input })],
+  ['responses, streamed', '/v1/responses', (input) => ({ model: 'gpt-4o', input, stream: true })],
+  ['Gemini', '/v1beta/models/gemini-2.5-flash:generateContent', contents],
+  ['Gemini, streamed', '/v1beta/models/gpt-4o:streamGenerateContent?alt=sse', contents],
+  [
+    'embeddings',
+    '/v1/embeddings',
+    (input) => ({ model: 'text-embedding-3-small', input, dimensions: 8 }),
+  ],
+  [
+    'embeddings of Gemini',
+    '/v1/embeddings',
+    (input) => ({ model: 'gemini-embedding-001', input, dimensions: 8 }),
+  ],
+  ['speech', '/v1/audio/speech', (input) => ({ model: 'tts-1', voice: 'alloy', input })],
+  ['translations of sound', '/v1/audio/translations', (text) => sound(text)],
+  ['transcriptions', '/v1/audio/transcriptions', (text) => sound(text)],
+  ['ranks', '/v1/rerank', (query) => ({ model: 'rerank-v3.5', query, documents: ['a', 'b'] })],
+  ['translations of text', '/v1/translations', (text) => ({ text, target_lang: 'DE' })],
+];
+
+function sound(prompt: string): FormData {
+  const form = new FormData();
+  form.set('file', new File([new Uint8Array(32_000)], 'speech.wav', { type: 'audio/wav' }));
+  form.set('model', 'whisper-1');
+  form.set('prompt', prompt);
+  return form;
+}
+
+function ask(path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> {
+  const isForm = body instanceof FormData;
+  return fetch(weir.base_url + path, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${weir.api_key}`, 'x-goog-api-key': weir.api_key },
+      'anthropic-version': '2023-06-01',
+      ...(isForm ? {} : { 'content-type': 'application/json' }),
+    },
+    body: isForm ? body : JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  });
+}
+
+interface Line {
+  charged: number;
+  outcome: string;
+}
+
+async function linesOf(request_id: string | null): Promise<Line[]> {
+  const id = (request_id ?? '').replace('req_', '');
+  const lines = await database.sql<Line[]>`
+    select charged_nano_usd as charged, outcome from usage_line where request_id = ${id}::uuid`;
+  return lines.map((line) => ({ ...line }));
+}
+
+const allLines = async () => {
+  const [row] = await database.sql<{ lines: number }[]>`
+    select count(*)::int4 as lines from usage_line`;
+  return row?.lines ?? 0;
+};
+
+describe.each(ROUTES)('%s', (_, path, body) => {
+  test('P1, P4, P15: is charged once, and that is committed when the answer is whole', async () => {
+    const response = await ask(path, body('Hello'));
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+    const lines = await linesOf(response.headers.get('x-request-id'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.outcome).toBe('completed');
+    expect(lines[0]?.charged).toBeGreaterThan(0);
+    expect(response.headers.get('x-request-id')).toBe(response.headers.get('request-id'));
+  });
+
+  test('P8: a client that leaves stops the upstream, and pays nothing', async () => {
+    const before = await allLines();
+    const since = (await simulator.books()).calls.at(-1)?.id ?? '';
+    const client = new AbortController();
+    const call = ask(path, body(`Hello [[sim latency_ms=20000]]`), client.signal).catch(
+      () => 'left',
+    );
+    const running = async () => (await simulator.books({ since })).calls;
+    await until('the upstream was asked', async () => (await running()).length === 1);
+    client.abort();
+    expect(await call).toBe('left');
+    // Long before it would have answered.
+    await until(
+      'it was stopped',
+      async () => (await running()).every(({ outcome }) => outcome !== 'running'),
+      5_000,
+    );
+    expect(await allLines()).toBe(before);
+  });
+
+  test('P12: what the provider refuses is free, and is said in the route’s own words', async () => {
+    const before = await allLines();
+    const response = await ask(path, body('Hello [[sim status=400]]'));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: {} });
+    expect(await allLines()).toBe(before);
+  });
+});

@@ -20,7 +20,8 @@ const ChannelSchema = Type.Object(
       description: 'Where the upstream is, e.g. https://api.example.com/v1.',
     }),
     api_key: Type.String({
-      pattern: '^[\\x21-\\x7e]{1,4096}$',
+      // A service account's key is a JSON text, with its own spaces and line ends.
+      pattern: '^([\\x21-\\x7e]{1,4096}|\\{[\\s\\x21-\\x7e]{1,16384}\\}\\s*)$',
       description: 'The upstream account’s key; better env:NAME than the key itself.',
     }),
     priority: Type.Integer({ default: 0, description: 'Lower is tried first.' }),

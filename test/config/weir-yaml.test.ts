@@ -86,6 +86,15 @@ describe('weir.yaml', () => {
     expect(parseWeirYaml(text, { KEY: '12345' }).channels[0]?.api_key).toBe('12345');
   });
 
+  test('may be a service account, which is JSON with spaces and line ends of its own', () => {
+    const text = channel('').replace('api_key: secret', 'api_key: env:KEY');
+    const key = `{\n  "private_key": "-----BEGIN PRIVATE KEY-----\\nAAAA\\n"\n}\n`;
+    expect(parseWeirYaml(text, { KEY: key }).channels[0]?.api_key).toBe(key);
+    for (const wrong of ['two words', 'line\nend', '{ open']) {
+      expect(() => parseWeirYaml(text, { KEY: wrong })).toThrow('api_key');
+    }
+  });
+
   test('takes roles, and base URLs with a slash too many', () => {
     const text = `${channel('').replace('/v1', '/v1//')}roles: { standard: 5000, guest: 10 }\n`;
     const config = parseWeirYaml(text, {});

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
+import { addTaskOutcomes } from '../health/outcomes.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
@@ -51,13 +52,16 @@ export interface TaskProjection {
   billing_id: string | null;
 }
 
-/** Moves the public status; of an ended task nothing changes any more (P11). */
+/**
+ * Moves the public status; of an ended task nothing changes any more (P11). What ends here counts for
+ * its model's health, once.
+ */
 export async function projectTasks(
   tx: TransactionSql,
   rows: readonly TaskProjection[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await tx`
+  const moved = await tx<{ id: string; status: TaskStatus }[]>`
     update task set status = input.status, billing_id = input.billing_id,
       error_code = input.error_code,
       error_message = case when input.status = 'failed'
@@ -66,5 +70,13 @@ export async function projectTasks(
       input = case when input.status in ('pending', 'processing') then task.input end
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
       id text, status text, error_code text, error_message text, billing_id uuid)
-    where task.id = input.id and task.status in ('pending', 'processing')`;
+    where task.id = input.id and task.status in ('pending', 'processing')
+    returning task.id, task.status`;
+  const ended = moved.filter(({ status }) => status === 'completed' || status === 'failed');
+  if (ended.length > 0) {
+    await addTaskOutcomes(
+      tx,
+      ended.map(({ id }) => id),
+    );
+  }
 }

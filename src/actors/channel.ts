@@ -32,16 +32,20 @@ export interface ChannelTransition {
   at_ms: number;
 }
 
+/** How a call of a model went; what its client did wrong is none (P9). */
+export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
+
 /** The channel actor: the live machine of one upstream channel, and who may call it now. */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
 
-  /** `onTransition` hears of every change of state. */
+  /** `onTransition` hears of every change of state, `onOutcome` of every call that shows something. */
   constructor(
     readonly config: ChannelConfig,
     private readonly clock: Clock,
     onTransition?: (transition: ChannelTransition) => void,
+    private readonly onOutcome: OnOutcome = () => undefined,
   ) {
     this.machine = createActor(channelMachine);
     let from: ChannelState = 'healthy';
@@ -96,8 +100,11 @@ export class ChannelActor {
     return this.availableAt() <= this.clock.now() && this.inFlight < this.room();
   }
 
-  /** A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. */
-  tryAcquire(): ChannelPermit | null {
+  /**
+   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. `model` =
+   * whose health the call says something of; a job that was only taken says nothing yet.
+   */
+  tryAcquire(model?: string): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing' || value === 'disabled') return null;
     if (this.inFlight >= this.room()) return null;
@@ -109,7 +116,10 @@ export class ChannelActor {
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;
-    return new Permit(this, (outcome) => this.end(outcome, probe));
+    return new Permit(this, (outcome) => {
+      this.end(outcome, probe);
+      if (model !== undefined) this.note(model, outcome);
+    });
   }
 
   /** Calls that may run at once. A probe does not wait for what began before the circuit opened. */
@@ -124,6 +134,11 @@ export class ChannelActor {
     if (outcome instanceof Error) this.reportFailure(outcome, probe);
     else if (probe !== undefined) this.machine.send({ type: 'PROBED', probe, verdict: outcome });
     else if (outcome === 'succeeded') this.reportSuccess();
+  }
+
+  private note(model: string, outcome: Outcome): void {
+    if (outcome === 'abandoned') return;
+    this.onOutcome(this.config.id, model, outcome === 'succeeded');
   }
 
   /** One more success of a channel without a blemish changes nothing: not worth an event. */

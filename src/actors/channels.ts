@@ -1,5 +1,5 @@
 import type { ChannelConfig } from '../upstreams/contract.ts';
-import { ChannelActor, type ChannelTransition } from './channel.ts';
+import { ChannelActor, type ChannelTransition, type OnOutcome } from './channel.ts';
 import type { Clock } from './clock.ts';
 
 /** The channel actors of this replica. */
@@ -11,8 +11,9 @@ export class Channels {
     configs: readonly ChannelConfig[],
     clock: Clock,
     onTransition?: (transition: ChannelTransition) => void,
+    onOutcome?: OnOutcome,
   ) {
-    this.all = configs.map((config) => new ChannelActor(config, clock, onTransition));
+    this.all = configs.map((config) => new ChannelActor(config, clock, onTransition, onOutcome));
     for (const channel of this.all) {
       for (const model of Object.keys(channel.config.models)) {
         const serving = this.byModel.get(model) ?? [];

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopened } from '../../db/batches/batches.ts';
+import { forgetOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
 import { forgetResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
@@ -13,6 +14,7 @@ export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
 /** How long a response can be come back to (OpenAI docs: 30 days). */
 const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
+const OUTCOMES_A_SWEEP = 5_000;
 /** How long the results of a batch can be had (Anthropic docs: Batch processing, 29 days). */
 export const KEEP_RESULTS_DAYS = 29;
 /** Writing the largest batch takes minutes. */
@@ -51,6 +53,7 @@ export class Housekeeping {
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldRequests(sql, KEEP_REQUESTS_MS);
     await forgetResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
+    await forgetOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopened(sql, UNOPENED_HOURS);
   }

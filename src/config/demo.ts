@@ -1,5 +1,6 @@
 import { builtInModels } from '../catalogue/built-in.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
+import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../upstreams/protocol-names.ts';
 import { type Installation, installationOf } from './installation.ts';
 
@@ -74,6 +75,7 @@ export function demoInstallation(simulatorUrl: string): Installation {
   return installationOf({
     models: [],
     roles: {},
+    ranking: { min_samples: DEFAULT_MIN_SAMPLES },
     default_models: {},
     channels: [...served].map(([protocol, models]) => ({
       ...LIMITS,

@@ -15,6 +15,8 @@ export interface Installation {
   readonly catalogue: Catalogue;
   readonly channels: readonly ChannelConfig[];
   readonly roles: Readonly<Record<string, number>>;
+  /** Outcomes that a model needs for a place in the ranking by its success. */
+  readonly min_samples: number;
 }
 
 /**
@@ -28,6 +30,7 @@ export function installationOf(yaml: WeirYaml): Installation {
     catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
     channels: yaml.channels,
     roles: { ...BUILT_IN_ROLES, ...yaml.roles },
+    min_samples: yaml.ranking.min_samples,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
 import { CHANNEL_PROTOCOLS } from '../upstreams/protocol-names.ts';
 
@@ -75,6 +76,17 @@ export const WeirYamlSchema = Type.Object(
         additionalProperties: false,
         description: 'Which model makes what a call wants that names none.',
       },
+    ),
+    ranking: Type.Object(
+      {
+        min_samples: Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000,
+          default: DEFAULT_MIN_SAMPLES,
+          description: 'Outcomes in 24 hours that give a model a place by its success.',
+        }),
+      },
+      { default: {}, additionalProperties: false, description: 'How models are ranked.' },
     ),
     roles: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 10_000_000 }), {
       default: {},

@@ -24,7 +24,7 @@ import { type BatchRouteDeps, BatchRoutes } from './messages/batches/route.ts';
 import { countMessageTokens } from './messages/count-tokens.ts';
 import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
-import { getModel, listModels } from './models/route.ts';
+import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { rerank } from './rerank/route.ts';
 import {
@@ -54,6 +54,8 @@ export interface AppDeps
   /** Message batches; absent where none are carried out. */
   batches?: BatchRouteDeps['batches'];
   public_url?: string | undefined;
+  /** The latest ranking of models. */
+  ranking?: ModelRouteDeps['ranking'];
   /** True while requests can be served. */
   isReady: () => boolean;
   /** Figures of this replica. */

@@ -148,7 +148,8 @@ export class Inference {
     call: InferenceCall,
     attempt: (permit: ChannelPermit, protocol: UpstreamProtocol) => Promise<Result>,
   ): Promise<Result> {
-    return withFailover(this.channelsFor(call), this.deps, (permit) => {
+    const surroundings = { ...this.deps, model: call.model.id };
+    return withFailover(this.channelsFor(call), surroundings, (permit) => {
       const { protocol: spoken } = permit.channel.config;
       if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);
       return attempt(permit, protocolFor(call.protocol, spoken));

@@ -4,7 +4,9 @@ import { Audit } from '../actors/audit.ts';
 import { Channels } from '../actors/channels.ts';
 import { systemClock, systemIds } from '../actors/clock.ts';
 import { Lane } from '../actors/lane.ts';
+import { Outcomes } from '../actors/outcomes.ts';
 import { Quotas } from '../actors/quotas.ts';
+import { LatestRanking } from '../actors/ranking.ts';
 import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhook-kind.ts';
 import { WebhookSecrets } from '../actors/webhook-secrets.ts';
@@ -50,7 +52,26 @@ export async function startActors(
     onFenced: () => log.warn('a grant was closed by another replica'),
   });
   const keys = new KeyRing(databases.requests.orm, Date.now);
-  const channels = new Channels(installation.channels, systemClock);
+  const outcomes = new Outcomes({
+    sql: databases.background.sql,
+    clock: systemClock,
+    sceneOf: (model) => installation.catalogue.find(model)?.category,
+    onError,
+  });
+  const channels = new Channels(
+    installation.channels,
+    systemClock,
+    undefined,
+    (channel_id, model, success) => outcomes.record(channel_id, model, success),
+  );
+  const ranking = new LatestRanking({
+    sql: databases.background.sql,
+    clock: systemClock,
+    models: () => installation.catalogue.all(),
+    min_samples: () => installation.min_samples,
+    onError,
+  });
+  await ranking.start();
   await listenToHints(databases.background.sql, { quotas, keys, onError });
   const inference = new Inference({
     quotas,
@@ -113,6 +134,7 @@ export async function startActors(
   return {
     replica,
     keys,
+    ranking: () => ranking.latest,
     inference,
     tasks: durable.tasks,
     batches: new Batches({
@@ -143,8 +165,10 @@ export async function startActors(
     ],
     async stop() {
       await audit.stop();
+      await ranking.stop();
       batchWorker.stop();
       await durable.stop();
+      await outcomes.stop();
       await quotas.close();
       await lane.drain();
       await replica.stop();

@@ -71,6 +71,7 @@ describe('weir.yaml', () => {
       channels: [],
       models: [],
       default_models: {},
+      ranking: { min_samples: 20 },
       roles: {},
     });
   });

@@ -136,7 +136,7 @@ async function cut(target: TestDatabase, application_name: string): Promise<void
 
 /** A statement right after a cut may fail once per connection that was cut. */
 async function retried<T>(statement: () => PromiseLike<T>): Promise<T> {
-  for (let tries_left = 10; ; tries_left--) {
+  for (let tries_left = 100; ; tries_left--) {
     try {
       return await statement();
     } catch (error) {

@@ -1,20 +1,46 @@
+import type { RankingSnapshot } from '../../actors/ranking.ts';
 import type { Catalogue, CatalogueModel, GenerationModel } from '../../catalogue/catalogue.ts';
+import { SCENES, type Scene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** Scenes that can be asked for with `recommended_for` (spec: Model catalogue). */
-const SCENES = CATEGORIES.filter((category) => category !== 'chat' && category !== 'audio');
+/** What makes the score (spec: Model object, `basis`). */
+const SCORE_SOURCE = 'gateway_outcomes_24h';
+
+export interface ModelRouteDeps extends InferenceRouteDeps {
+  /** The latest ranking, from memory; absent where none is made. */
+  ranking?: () => RankingSnapshot;
+}
 
 /** The public metadata of a model (spec: Model object). */
-function metadata(model: CatalogueModel): object {
+function metadata(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
   return {
     category: model.category,
     pricing_unit: model.kind === 'chat' ? 'token' : model.price.unit,
     public_contract_summary: model.kind === 'generation' ? contractSummary(model) : null,
-    agent_preferences: {},
+    agent_preferences: preferences(model, snapshot),
+  };
+}
+
+/** A model's place among those of its scene; where it runs is nobody's business (P5). */
+function preferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
+  const scene = SCENES.find((each) => each === category);
+  const ranked = (scene && snapshot?.ranking[scene]) ?? [];
+  const at = ranked.findIndex(({ model }) => model === id);
+  const place = ranked[at];
+  if (!snapshot || !place || !scene) return {};
+  return {
+    [scene]: {
+      preferred_rank: at + 1,
+      success_rate_24h: place.success_rate,
+      sample_count_24h: place.samples,
+      status: place.ready ? 'ready' : 'insufficient_samples',
+      updated_at: snapshot.updated_at.toISOString(),
+      basis: { score_source: SCORE_SOURCE, channel_id: null, physical_model: null },
+    },
   };
 }
 
@@ -58,10 +84,10 @@ function modelObject(model: CatalogueModel, weir: object) {
   };
 }
 
-function modelDetail(model: CatalogueModel): object {
+function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
   const { price, pricing_provenance } = model.declaration;
   return modelObject(model, {
-    ...metadata(model),
+    ...metadata(model, snapshot),
     pricing: price,
     pricing_provenance: pricing_provenance ?? null,
     ...(model.kind === 'generation' ? generationDetail(model) : {}),
@@ -97,18 +123,21 @@ function generationDetail({ id, scene, contract, by_task, offers }: GenerationMo
 }
 
 /** `GET /v1/models` (spec: Model catalogue). */
-export function listModels(deps: InferenceRouteDeps): Handler {
+export function listModels(deps: ModelRouteDeps): Handler {
   return async ({ request }) => {
     const key = await deps.keys.authenticate(request, true);
     await deps.rateLimit.consume(key);
     const query = new URL(request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
-    oneOf(query, 'recommended_for', SCENES);
-    const data = deps
+    const scene = oneOf(query, 'recommended_for', SCENES);
+    const snapshot = deps.ranking?.();
+    const models = deps
       .catalogue()
       .all()
-      .filter((model) => category === null || model.category === category)
-      .map((model) => modelObject(model, metadata(model)));
+      .filter((model) => category === null || model.category === category);
+    const data = (scene === null ? models : recommended(models, scene, snapshot)).map((model) =>
+      modelObject(model, metadata(model, snapshot)),
+    );
     return json({
       object: 'list',
       data,
@@ -119,24 +148,43 @@ export function listModels(deps: InferenceRouteDeps): Handler {
   };
 }
 
+/** The models of a scene, the best first. */
+function recommended(
+  models: readonly CatalogueModel[],
+  scene: Scene,
+  snapshot: RankingSnapshot | undefined,
+): CatalogueModel[] {
+  const ranked = snapshot?.ranking[scene] ?? [];
+  const place = new Map(ranked.map(({ model }, at) => [model, at]));
+  // A model that was added since the ranking was made comes last.
+  const of = ({ id }: CatalogueModel) => place.get(id) ?? ranked.length;
+  return models.filter(({ category }) => category === scene).sort((a, b) => of(a) - of(b));
+}
+
 /** A query parameter with a fixed set of values; null = not given. */
-function oneOf(query: URLSearchParams, name: string, values: readonly string[]): string | null {
+function oneOf<Value extends string>(
+  query: URLSearchParams,
+  name: string,
+  values: readonly Value[],
+): Value | null {
   const value = query.get(name);
-  if (value === null || values.includes(value)) return value;
+  if (value === null) return null;
+  const known = values.find((each) => each === value);
+  if (known !== undefined) return known;
   throw new WeirError('invalid_request', `${name} must be one of ${values.join(', ')}.`, {
     param: name,
   });
 }
 
 /** `GET /v1/models/{model}`; ids may have slashes. */
-export function getModel(deps: InferenceRouteDeps): Handler {
+export function getModel(deps: ModelRouteDeps): Handler {
   return async ({ request, params }) => {
     const key = await deps.keys.authenticate(request, true);
     await deps.rateLimit.consume(key);
     const name = decode(params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();
     const model = catalogue.find(name);
-    if (model) return json(modelDetail(model));
+    if (model) return json(modelDetail(model, deps.ranking?.()));
     const inference = deps.inference();
     const callable = catalogue.all().filter((each) => inference.isCallable(each, key));
     throw new WeirError('model_detail_not_found', 'The model does not exist.', {

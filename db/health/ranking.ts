@@ -1,0 +1,40 @@
+import type { Sql, TransactionSql } from 'postgres';
+import type { Json } from '../actors/store.ts';
+
+/** Names this use of PostgreSQL's two-part advisory locks. */
+const RANKING_LOCK = 7_302;
+/** A ranking is made anew when it is this old; a little less than the pause between looks. */
+const FRESH_S = 55;
+
+export interface StoredRanking {
+  readonly updated_at: Date;
+  readonly body: Json;
+}
+
+export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRanking | undefined> {
+  const [row] = await sql<StoredRanking[]>`select updated_at, body from ranking where id = 1`;
+  return row;
+}
+
+/**
+ * Makes the ranking of this minute unless somebody else does or did: one replica builds it, however
+ * many there are. True if this one did.
+ */
+export function buildRanking(
+  sql: Sql,
+  build: (tx: TransactionSql) => Promise<object>,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [lock] = await tx<{ mine: boolean }[]>`
+      select pg_try_advisory_xact_lock(${RANKING_LOCK}, 1) as mine`;
+    if (!lock?.mine) return false;
+    const [fresh] = await tx`
+      select 1 from ranking where updated_at > weir_now() - ${FRESH_S} * interval '1 second'`;
+    if (fresh) return false;
+    const body = await build(tx);
+    await tx`
+      insert into ranking (id, updated_at, body) values (1, weir_now(), ${tx.json(body as never)})
+      on conflict (id) do update set updated_at = excluded.updated_at, body = excluded.body`;
+    return true;
+  }) as Promise<boolean>;
+}

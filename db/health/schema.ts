@@ -1,0 +1,46 @@
+/** How calls of models went, by the minute, and the ranking that is made of it. */
+import { sql } from 'drizzle-orm';
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core';
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+
+/** Outcomes of one model on one channel in one minute; what clients did wrong is not in it (P9). */
+export const outcomeMinute = pgTable(
+  'outcome_minute',
+  {
+    /** Internal: never on a public route (P5). */
+    channel_id: text('channel_id').notNull(),
+    model: text('model').notNull(),
+    /** The model's category. */
+    scene: text('scene').notNull(),
+    minute: instant('minute').notNull(),
+    succeeded: integer('succeeded').notNull().default(0),
+    failed: integer('failed').notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.model, table.channel_id, table.minute] }),
+    index('outcome_minute_by_time').on(table.minute),
+    check('outcomes_never_negative', sql`${table.succeeded} >= 0 and ${table.failed} >= 0`),
+  ],
+);
+
+/** The latest ranking: one row, written by whoever builds it this minute (P14). */
+export const ranking = pgTable(
+  'ranking',
+  {
+    id: integer('id').primaryKey(),
+    updated_at: instant('updated_at').notNull(),
+    /** Scene → models in order. */
+    body: jsonb('body').notNull(),
+  },
+  (table) => [check('there_is_one_ranking', sql`${table.id} = 1`)],
+);

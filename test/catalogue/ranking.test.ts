@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import { rankModels, SCENES } from '../../src/catalogue/ranking.ts';
+
+const models = new Catalogue(builtInModels()).all();
+const images = models.filter(({ category }) => category === 'image').map(({ id }) => id);
+const [first = '', second = '', third = ''] = images;
+const MIN = 20;
+
+const order = (...outcomes: [model: string, succeeded: number, failed: number][]) =>
+  rankModels(
+    models,
+    outcomes.map(([model, succeeded, failed]) => ({ model, succeeded, failed })),
+    MIN,
+  ).image ?? [];
+
+describe('the ranking', () => {
+  test('has every model of every scene once, and no other', () => {
+    const ranking = rankModels(models, [], MIN);
+    for (const scene of SCENES) {
+      const ofScene = models.filter(({ category }) => category === scene).map(({ id }) => id);
+      expect((ranking[scene] ?? []).map(({ model }) => model).sort()).toEqual(ofScene.sort());
+    }
+    expect(Object.keys(ranking)).not.toContain('chat');
+  });
+
+  test('goes by success, of those with enough outcomes', () => {
+    const ranked = order([first, 15, 5], [second, 19, 1], [third, 19, 0]);
+    expect(ranked.slice(0, 2).map(({ model }) => model)).toEqual([second, first]);
+    // All of its calls went well, but there are too few of them.
+    expect(ranked[2]).toMatchObject({ model: third, ready: false, samples: 19, success_rate: 1 });
+  });
+
+  test('breaks ties by the number of outcomes, then by the price', () => {
+    expect(order([first, 20, 0], [second, 40, 0])[0]?.model).toBe(second);
+    const price = new Map(models.map(({ id, declaration }) => [id, declaration.price]));
+    const cheap = 'grok-imagine-image';
+    const dear = 'grok-imagine-image-quality';
+    expect(price.get(cheap)?.usd_per_image ?? 0).toBeLessThan(price.get(dear)?.usd_per_image ?? 0);
+    const tied = order([dear, 30, 0], [cheap, 30, 0]).slice(0, 2);
+    expect(tied.map(({ model }) => model)).toEqual([cheap, dear]);
+  });
+
+  test('P14: is the same for the same outcomes, in whatever order they are read', () => {
+    const outcome = fc.record({
+      model: fc.constantFrom(...images),
+      succeeded: fc.nat(60),
+      failed: fc.nat(60),
+    });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(outcome, { selector: ({ model }) => model }),
+        fc.nat(),
+        (outcomes, turn) => {
+          const at = turn % Math.max(1, outcomes.length);
+          const other = [...outcomes.slice(at), ...outcomes.slice(0, at)];
+          const ranked = rankModels(models, outcomes, MIN).image ?? [];
+          expect(rankModels([...models].reverse(), other, MIN).image).toEqual(ranked);
+          // Ready ones first, each no better than the one before.
+          for (const [place, here] of ranked.entries()) {
+            const before = ranked[place - 1];
+            if (!before) continue;
+            expect(Number(before.ready)).toBeGreaterThanOrEqual(Number(here.ready));
+            if (here.ready) expect(before.success_rate).toBeGreaterThanOrEqual(here.success_rate);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -85,9 +85,10 @@ export function streamed(pieces: (string | Uint8Array)[], cut = false): Response
       const piece = pieces[next];
       next += 1;
       if (piece === undefined) {
-        if (cut) controller.error(new Error('cut'));
-        else controller.close();
-        return;
+        if (!cut) return controller.close();
+        // A reset takes with it what the other side has not read yet.
+        await Bun.sleep(50);
+        return controller.error(new Error('cut'));
       }
       controller.enqueue(typeof piece === 'string' ? encoder.encode(piece) : piece);
       // Lets the piece leave on its own.

@@ -25,6 +25,8 @@ export interface ChannelPermit {
 /** What an inspector is told of a change of state. */
 export interface ChannelTransition {
   channel_id: string;
+  /** The public model whose circuit it is. */
+  model: string;
   from: ChannelState;
   to: ChannelState;
   /** Why it is open or disabled. */
@@ -35,7 +37,26 @@ export interface ChannelTransition {
 /** How a call of a model went; what its client did wrong is none (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
-/** The channel actor: the live machine of one upstream channel, and who may call it now. */
+/** What the models of one channel share: its account, so its credentials and its places. */
+export class ChannelAccount {
+  inFlight = 0;
+  readonly actors: ChannelActor[] = [];
+
+  /** A refused credential is refused for every model. */
+  credentialsFailed(except: ChannelActor): void {
+    for (const actor of this.actors) if (actor !== except) actor.credentialsFailed();
+  }
+
+  /** The verdict on the channel, derived from its models. */
+  get state(): ChannelState {
+    const states = this.actors.map(({ state }) => state);
+    const [first = 'healthy'] = states;
+    // One model that is sick says little of the account; all of them say it.
+    return states.every((state) => state === first) ? first : 'degraded';
+  }
+}
+
+/** The channel actor: the live machine of one model on one upstream channel, and who may call it now. */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
@@ -46,7 +67,11 @@ export class ChannelActor {
     private readonly clock: Clock,
     onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome: OnOutcome = () => undefined,
+    /** The public model that it is about. */
+    readonly model = '',
+    private readonly account = new ChannelAccount(),
   ) {
+    account.actors.push(this);
     this.machine = createActor(channelMachine);
     let from: ChannelState = 'healthy';
     this.machine.subscribe({
@@ -55,7 +80,7 @@ export class ChannelActor {
         const change = { from, to, reason: context.reason, at_ms: clock.now() };
         from = to;
         try {
-          onTransition?.({ channel_id: config.id, ...change });
+          onTransition?.({ channel_id: config.id, model, ...change });
         } catch {
           // Who looks on must not stop what he looks at: thrown here, it would end the process.
         }
@@ -97,17 +122,17 @@ export class ChannelActor {
 
   /** True if a permit would be given now. */
   canTake(): boolean {
-    return this.availableAt() <= this.clock.now() && this.inFlight < this.room();
+    return this.availableAt() <= this.clock.now() && this.hasRoom();
   }
 
   /**
-   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. `model` =
-   * whose health the call says something of; a job that was only taken says nothing yet.
+   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. `isJob` =
+   * that it is taken says nothing yet of how the model's call ends.
    */
-  tryAcquire(model?: string): ChannelPermit | null {
+  tryAcquire(isJob = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing' || value === 'disabled') return null;
-    if (this.inFlight >= this.room()) return null;
+    if (!this.hasRoom()) return null;
     let probe: number | undefined;
     if (value === 'open') {
       const now = this.clock.now();
@@ -116,10 +141,17 @@ export class ChannelActor {
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;
+    this.account.inFlight += 1;
     return new Permit(this, (outcome) => {
       this.end(outcome, probe);
-      if (model !== undefined) this.note(model, outcome);
+      if (!isJob) this.note(outcome);
     });
+  }
+
+  /** Places are the account's; a model that is not well takes fewer of them. */
+  private hasRoom(): boolean {
+    const { inFlight } = this.account;
+    return inFlight < this.config.max_concurrency && this.inFlight < this.room();
   }
 
   /** Calls that may run at once. A probe does not wait for what began before the circuit opened. */
@@ -131,14 +163,20 @@ export class ChannelActor {
 
   private end(outcome: Outcome, probe: number | undefined): void {
     this.inFlight -= 1;
+    this.account.inFlight -= 1;
     if (outcome instanceof Error) this.reportFailure(outcome, probe);
     else if (probe !== undefined) this.machine.send({ type: 'PROBED', probe, verdict: outcome });
     else if (outcome === 'succeeded') this.reportSuccess();
   }
 
-  private note(model: string, outcome: Outcome): void {
+  private note(outcome: Outcome): void {
     if (outcome === 'abandoned') return;
-    this.onOutcome(this.config.id, model, outcome === 'succeeded');
+    this.onOutcome(this.config.id, this.model, outcome === 'succeeded');
+  }
+
+  /** The account's key was refused for another model. */
+  credentialsFailed(): void {
+    this.machine.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
 
   /** One more success of a channel without a blemish changes nothing: not worth an event. */
@@ -163,6 +201,7 @@ export class ChannelActor {
         : { type: 'PROBED', probe, verdict: 'failed', failure, now },
     );
     if (retry_after_ms !== undefined) this.machine.send({ type: 'THROTTLED', until, failure });
+    if (failure === 'auth') this.account.credentialsFailed(this);
   }
 }
 

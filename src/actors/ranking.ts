@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { readOutcomes } from '../../db/health/outcomes.ts';
 import { buildRanking, readRanking } from '../../db/health/ranking.ts';
 import type { CatalogueModel } from '../catalogue/catalogue.ts';
-import { type Ranking, rankModels } from '../catalogue/ranking.ts';
+import { type Ranking, rankModels, SCENES } from '../catalogue/ranking.ts';
 import type { Clock } from './clock.ts';
 
 const LOOK_MS = 15_000;
@@ -40,6 +40,14 @@ export class LatestRanking {
 
   get latest(): RankingSnapshot {
     return this.snapshot;
+  }
+
+  /** A model's place among those of its scene, from 0; after all others where it has none. */
+  placeOf({ id, category }: Pick<CatalogueModel, 'id' | 'category'>): number {
+    const scene = SCENES.find((each) => each === category);
+    const ranked = (scene && this.snapshot.ranking[scene]) ?? [];
+    const at = ranked.findIndex(({ model }) => model === id);
+    return at < 0 ? ranked.length : at;
   }
 
   /** Looks at once, and then again and again. */

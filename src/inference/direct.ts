@@ -90,7 +90,7 @@ export async function openDirect<Protocol, Made>(
     const channels = deps.channels
       .serving(model.id)
       .filter(({ config }) => protocols[config.protocol] !== undefined);
-    return await withFailover(channels, { ...deps, model: model.id }, async (permit) => {
+    return await withFailover(channels, deps, async (permit) => {
       const { config } = permit.channel;
       const protocol = protocols[config.protocol] as Protocol;
       return { permit, reservation, made: await call.ask(protocol, upstreamCall(call, config)) };

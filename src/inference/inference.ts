@@ -30,6 +30,8 @@ export interface InferenceDeps {
   catalogue: Catalogue;
   now: () => number;
   random: () => number;
+  /** A model's place in the ranking of its scene; where there is none, the catalogue's order counts. */
+  rankOf?: (model: CatalogueModel) => number;
   /** Told of what the client cannot be told; must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
@@ -148,8 +150,7 @@ export class Inference {
     call: InferenceCall,
     attempt: (permit: ChannelPermit, protocol: UpstreamProtocol) => Promise<Result>,
   ): Promise<Result> {
-    const surroundings = { ...this.deps, model: call.model.id };
-    return withFailover(this.channelsFor(call), surroundings, (permit) => {
+    return withFailover(this.channelsFor(call), this.deps, (permit) => {
       const { protocol: spoken } = permit.channel.config;
       if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);
       return attempt(permit, protocolFor(call.protocol, spoken));
@@ -178,6 +179,10 @@ export class Inference {
     return able;
   }
 
+  private rank(model: CatalogueModel): number {
+    return this.deps.rankOf?.(model) ?? 0;
+  }
+
   /** A refusal for want of channels names models of the same scene that would work (spec: Errors). */
   private withAlternatives(
     error: unknown,
@@ -193,6 +198,7 @@ export class Inference {
           model.category === call.model.category &&
           this.isCallable(model, call.key),
       )
+      .sort((a, b) => this.rank(a) - this.rank(b))
       .slice(0, MAX_ALTERNATIVES)
       .map(({ id, category, owned_by }) => ({
         id,

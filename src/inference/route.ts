@@ -17,8 +17,6 @@ export interface Surroundings {
   random: () => number;
   /** When the client stops waiting, like `now`; `MAX_FAILOVER_MS` from the start if it did not say. */
   deadline_ms?: number;
-  /** Whose health the attempts are noted for. */
-  model?: string;
 }
 
 /**
@@ -52,12 +50,12 @@ export async function withFailover<Result>(
   surroundings: Surroundings,
   attempt: (permit: ChannelPermit, timeout_ms: number) => Promise<Result>,
 ): Promise<Result> {
-  const { now, random, model, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
+  const { now, random, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
   const failures: RetryableUpstreamError[] = [];
   for (const channel of orderChannels(channels, random)) {
     const left_ms = deadline_ms - now();
     if (failures.length >= MAX_ATTEMPTS || left_ms <= 0) break;
-    const permit = channel.tryAcquire(model);
+    const permit = channel.tryAcquire();
     if (!permit) continue;
     try {
       return await attempt(permit, Math.min(left_ms, channel.config.timeout_ms));

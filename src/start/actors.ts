@@ -79,6 +79,7 @@ export async function startActors(
     catalogue: installation.catalogue,
     now: systemClock.now,
     random: Math.random,
+    rankOf: (model) => ranking.placeOf(model),
     onError: (error, requestId) => logError(log, error, requestId),
   });
   const background = databases.background.sql;
@@ -160,6 +161,11 @@ export async function startActors(
         name: 'weir_effects_running',
         help: 'Effects of durable actors that run now.',
         value: durable.outbox.size,
+      },
+      {
+        name: 'weir_channels_not_healthy',
+        help: 'Channels of this replica whose models are not all healthy.',
+        value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],

@@ -7,7 +7,11 @@ import {
   MAX_THROTTLE_MS,
 } from '../../src/actors/channel.ts';
 import { Channels } from '../../src/actors/channels.ts';
-import { FAILURES_TO_OPEN, FIRST_COOLDOWN_MS } from '../../src/machines/channel.ts';
+import {
+  AUTH_COOLDOWN_MS,
+  FAILURES_TO_OPEN,
+  FIRST_COOLDOWN_MS,
+} from '../../src/machines/channel.ts';
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { channelConfig as config, openedChannel } from '../support/channels.ts';
@@ -224,6 +228,72 @@ describe('the channels of a replica', () => {
     );
     const ids = (model: string) => channels.serving(model).map((each) => each.config.id);
     expect([ids('x'), ids('y'), ids('z')]).toEqual([['a', 'b'], ['a'], []]);
+  });
+
+  describe('has a circuit for each model', () => {
+    const models = { x: 'x', y: 'y' };
+    const two = (more: object = {}) => {
+      const clock = new VirtualClock();
+      const channels = new Channels([config('a', { models, ...more })], clock);
+      const of = (model: string) => channels.find('a', model) as ChannelActor;
+      return { channels, clock, x: of('x'), y: of('y') };
+    };
+    const breakIt = (channel: ChannelActor) => {
+      for (let time = 0; time < FAILURES_TO_OPEN; time += 1) channel.tryAcquire()?.failed(broken());
+    };
+
+    test('P9: one that is sick leaves the others of its channel alone', () => {
+      const { channels, x, y } = two();
+      breakIt(x);
+      expect([x.state, y.state]).toEqual(['open', 'healthy']);
+      expect([channels.canServe('x'), channels.canServe('y')]).toEqual([false, true]);
+      expect(channels.verdicts().get('a')).toBe('degraded');
+      breakIt(y);
+      expect(channels.verdicts().get('a')).toBe('open');
+    });
+
+    test('a refused credential opens all of them, and each comes back by its own probe', () => {
+      const { clock, x, y } = two();
+      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      expect([x.state, y.state]).toEqual(['open', 'open']);
+      clock.advance(AUTH_COOLDOWN_MS);
+      y.tryAcquire()?.succeeded();
+      expect([x.state, y.state]).toEqual(['open', 'degraded']);
+      x.tryAcquire()?.succeeded();
+      expect(x.state).toBe('degraded');
+    });
+
+    test('and shares the places of its account', () => {
+      const { channels, x, y } = two({ max_concurrency: 2 });
+      const first = x.tryAcquire();
+      const second = y.tryAcquire();
+      expect([x.tryAcquire(), y.tryAcquire()]).toEqual([null, null]);
+      expect(channels.canServe('x')).toBe(false);
+      second?.succeeded();
+      expect(x.tryAcquire()).not.toBeNull();
+      first?.succeeded();
+    });
+
+    test('says of each call what it shows of the model; of a job that was taken, nothing', () => {
+      const said: unknown[] = [];
+      const channels = new Channels(
+        [config('a', { models })],
+        new VirtualClock(),
+        undefined,
+        (...outcome) => said.push(outcome),
+      );
+      const x = channels.find('a', 'x');
+      x?.tryAcquire()?.succeeded();
+      x?.tryAcquire()?.failed(broken());
+      x?.tryAcquire()?.abandoned();
+      x?.tryAcquire(true)?.succeeded();
+      expect(said).toEqual([
+        ['a', 'x', true],
+        ['a', 'x', false],
+      ]);
+      expect(channels.find('a', 'z')).toBeUndefined();
+      expect(channels.find(null, 'x')).toBeUndefined();
+    });
   });
 
   test('P13: a model counts as callable only if a call would find a channel now', () => {

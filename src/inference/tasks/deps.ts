@@ -94,8 +94,7 @@ export function routeOver(
 
 /** The channel that a task's latest submission went to. */
 export function ownRoute(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
-  const channel = deps.channels.all.find(({ config }) => config.id === work.channel_id);
-  return routeOver(deps, channel, work.model);
+  return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
 }
 
 /** The model of a task; undefined if it was taken out of the catalogue meanwhile. */

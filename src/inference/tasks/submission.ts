@@ -58,7 +58,7 @@ export class Submission {
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
     for (const route of routes) {
-      const permit = route.channel.tryAcquire();
+      const permit = route.channel.tryAcquire(true);
       if (!permit) continue;
       if (!(await this.begin(work, permit))) return this.lost();
       const more = routes.some((other) => other !== route && other.channel.canTake());
@@ -118,13 +118,13 @@ export class Submission {
   private async sendAgain(work: TaskWork, context: EffectContext): Promise<Said> {
     const route = ownRoute(this.deps, work);
     if (!route?.protocol.idempotent) return this.lost();
-    const permit = route.channel.tryAcquire();
+    const permit = route.channel.tryAcquire(true);
     if (!permit) return this.lost();
     return this.attempt(work, route, permit, context, false, true);
   }
 
   private async repeat(work: TaskWork, route: Route, context: EffectContext): Promise<Said> {
-    const permit = route.channel.tryAcquire();
+    const permit = route.channel.tryAcquire(true);
     if (!permit) return this.unanswered(work);
     const said = await this.attempt(work, route, permit, context, false, true);
     return said.report.type === 'LOST' ? this.unanswered(work) : said;

@@ -1,6 +1,7 @@
 /** Experiments that break things on purpose, each one command, each printing what it counted. */
 import { parseArgs } from 'node:util';
 import { runBatchKills } from './batches.ts';
+import { runBrownOut } from './channels.ts';
 import { runKills } from './kill.ts';
 import { runTaskKills } from './tasks.ts';
 import { printTaskKills } from './tasks-table.ts';
@@ -16,6 +17,9 @@ const HELP = `Usage: bin/chaos <experiment> [options]
   tasks    kill -9 at every step of a generation task's life, for every kind of provider
              --step NAME --provider NAME   only these, by a part of their names (default: all)
              --parallel N             cases at a time (default 4)
+
+  channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
+             --clients N --fault-ms N (default 40 and 20000)
 
   batches  kill -9 while a message batch is carried out, restart, compare results and ledger
              --kills N --requests N   (default 5 and 400)
@@ -34,6 +38,9 @@ switch (experiment) {
     break;
   case 'tasks':
     process.exit((await tasks()) ? 0 : 1);
+    break;
+  case 'channels':
+    process.exit((await channels()) ? 0 : 1);
     break;
   case 'batches':
     process.exit((await batches()) ? 0 : 1);
@@ -112,4 +119,28 @@ async function batches(): Promise<boolean> {
   });
   console.table(report.violations.length > 0 ? report : { ...report, violations: 'none' });
   return report.violations.length === 0;
+}
+
+async function channels(): Promise<boolean> {
+  const { values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      clients: { type: 'string', default: '40' },
+      'fault-ms': { type: 'string', default: '20000' },
+    },
+  });
+  const report = await runBrownOut({
+    clients: Number(values.clients),
+    fault_ms: Number(values['fault-ms']),
+  });
+  const { calls, succeeded, success, ...byChannel } = report;
+  console.log(`${calls} calls, ${succeeded} succeeded: ${(success * 100).toFixed(3)} %`);
+  const rows = Object.keys(report.wasted).map((channel) => [
+    channel,
+    Object.fromEntries(
+      Object.entries(byChannel).map(([what, figures]) => [what, figures[channel]]),
+    ),
+  ]);
+  console.table(Object.fromEntries(rows));
+  return success >= 0.999;
 }

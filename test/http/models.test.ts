@@ -62,8 +62,26 @@ describe('GET /v1/models', () => {
     expect(await list('?category=3d')).toMatchObject({ data: [], first_id: null, last_id: null });
   });
 
+  test('200: each with the unit of its price', async () => {
+    const { data } = await list();
+    const unitOf = (id: string) => data.find((model) => model.id === id)?.weir;
+    for (const [id, pricing_unit] of [
+      ['gpt-4o', 'token'],
+      ['text-embedding-3-small', 'token'],
+      ['whisper-1', 'second'],
+      ['tts-1', 'character'],
+      ['rerank-v3.5', 'request'],
+      ['deepl-translate', 'character'],
+      ['dall-e-3', 'image'],
+    ] as const) {
+      expect(unitOf(id)).toMatchObject({ pricing_unit });
+    }
+  });
+
   test('200: for a scene', async () => {
-    expect((await list('?recommended_for=image')).data).toHaveLength(ids.length);
+    const { data } = await list('?recommended_for=image');
+    expect(data.length).toBeGreaterThan(0);
+    for (const { weir } of data) expect(weir).toMatchObject({ category: 'image' });
   });
 
   test.each(['category', 'recommended_for'])('400: a %s that does not exist', async (param) => {

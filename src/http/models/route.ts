@@ -1,5 +1,10 @@
 import type { RankingSnapshot } from '../../actors/ranking.ts';
-import type { Catalogue, CatalogueModel, GenerationModel } from '../../catalogue/catalogue.ts';
+import type {
+  Catalogue,
+  CatalogueModel,
+  DirectModel,
+  GenerationModel,
+} from '../../catalogue/catalogue.ts';
 import { SCENES, type Scene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
@@ -19,10 +24,23 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 function metadata(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
   return {
     category: model.category,
-    pricing_unit: model.kind === 'chat' ? 'token' : model.price.unit,
+    pricing_unit: pricingUnit(model),
     public_contract_summary: model.kind === 'generation' ? contractSummary(model) : null,
     agent_preferences: preferences(model, snapshot),
   };
+}
+
+const DIRECT_UNITS: Record<DirectModel['price']['unit'], string> = {
+  input_tokens: 'token',
+  seconds: 'second',
+  characters: 'character',
+  requests: 'request',
+};
+
+/** What a price is for (spec: `pricing_unit`). */
+function pricingUnit(model: CatalogueModel): string {
+  if (model.kind === 'chat') return 'token';
+  return model.kind === 'direct' ? DIRECT_UNITS[model.price.unit] : model.price.unit;
 }
 
 /** A model's place among those of its scene; where it runs is nobody's business (P5). */

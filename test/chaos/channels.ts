@@ -29,7 +29,7 @@ export interface BrownOutReport {
 
 const CHANNELS = ['slow', 'flaky', 'dead', 'well'] as const;
 type Channel = (typeof CHANNELS)[number];
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 3_000;
 const CALM_MS = 3_000;
 /** Calls of a channel that is ejected are single: probes, farther apart than this. */
 const PROBES_APART_MS = 1_000;

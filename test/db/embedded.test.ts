@@ -170,7 +170,9 @@ describe('the embedded PostgreSQL', () => {
 
   test('a zombie counts as dead', async () => {
     // A shell that became `sleep` never collects the child it had.
-    const parent = Bun.spawn(['sh', '-c', 'sleep 0.5 & echo $!; exec sleep 60'], { stdout: 'pipe' });
+    const parent = Bun.spawn(['sh', '-c', 'sleep 0.5 & echo $!; exec sleep 60'], {
+      stdout: 'pipe',
+    });
     cleanups.push(() => parent.kill('SIGKILL'));
     const reader = parent.stdout.getReader();
     const pid = Number(new TextDecoder().decode((await reader.read()).value));

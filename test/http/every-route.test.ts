@@ -1,7 +1,7 @@
 /**
- * What is promised of every route that answers while its client waits: one charge, committed before
- * the answer is whole (P1, P4, P15); a client that leaves stops the upstream and leaves nothing
- * held (P8); what fails costs nothing (P12).
+ * What is promised of every route that answers while its client waits: no call beyond the cap (P2); one
+ * charge, committed before the answer is whole (P1, P4, P15); nothing names a provider (P5); a client
+ * that leaves stops the upstream and leaves nothing held (P8); what fails costs nothing (P12).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -95,12 +95,17 @@ function sound(prompt: string): FormData {
   return form;
 }
 
-function ask(path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> {
+function ask(
+  path: string,
+  body: object | FormData,
+  signal?: AbortSignal,
+  key = weir.api_key,
+): Promise<Response> {
   const isForm = body instanceof FormData;
   return fetch(weir.base_url + path, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${weir.api_key}`, 'x-goog-api-key': weir.api_key },
+      ...{ authorization: `Bearer ${key}`, 'x-goog-api-key': key },
       'anthropic-version': '2023-06-01',
       ...(isForm ? {} : { 'content-type': 'application/json' }),
     },
@@ -127,7 +132,39 @@ const allLines = async () => {
   return row?.lines ?? 0;
 };
 
+/** A key that can pay for almost nothing. */
+async function poorKey(): Promise<string> {
+  const response = await fetch(`${weir.base_url}/v1/management/api-keys`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${weir.management_token}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ name: 'poor', limitAmount: 1e-9 }),
+  });
+  return ((await response.json()) as { key: string }).key;
+}
+
+/** What the simulated providers name themselves by, in bodies and in headers. */
+const CANARIES = /SIM|sim-org|proj_sim|127\.0\.0\.1|x-ratelimit|openai-organization/;
+
 describe.each(ROUTES)('%s', (_, path, body) => {
+  test('P2: is refused with 402, and nobody is asked, where the key’s cap does not pay for it', async () => {
+    const key = await poorKey();
+    const asked = (await simulator.books()).calls.length;
+    const response = await ask(path, body('Hello '.repeat(100)), undefined, key);
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 402 });
+    expect((await simulator.books()).calls.length).toBe(asked);
+  });
+
+  test('P5: names nothing of its provider', async () => {
+    for (const text of ['Hello', 'Hello [[sim status=400]]', 'Hello [[sim status=500 times=1]]']) {
+      const response = await ask(path, body(text));
+      const headers = JSON.stringify([...response.headers]);
+      expect(headers + (await response.text())).not.toMatch(CANARIES);
+    }
+  });
+
   test('P1, P4, P15: is charged once, and that is committed when the answer is whole', async () => {
     const response = await ask(path, body('Hello'));
     expect(response.status).toBe(200);

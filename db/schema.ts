@@ -16,14 +16,13 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { instant } from './columns.ts';
 
 /** An amount of money or a counter: `int8` in the database, an exact JS number outside. */
 const int8 = (name: string) => bigint(name, { mode: 'number' });
-const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 const createdAt = () => instant('created_at').notNull().default(sql`now()`);
 
 /** Who pays. `deposited = balance + held + settled` holds at every commit (P1). */

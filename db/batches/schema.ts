@@ -1,19 +1,8 @@
 /** Message batches: many calls of one client, carried out while nobody waits. */
 import { sql } from 'drizzle-orm';
-import {
-  check,
-  index,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uuid,
-} from 'drizzle-orm/pg-core';
+import { check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
 import { apiKey, organization } from '../schema.ts';
-
-const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 
 /** One batch; its actor has the same id. Ids are ordered by time, so lists need no other order. */
 export const messageBatch = pgTable(

@@ -1,17 +1,7 @@
 /** How calls of models went, by the minute, and the ranking that is made of it. */
 import { sql } from 'drizzle-orm';
-import {
-  check,
-  index,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-} from 'drizzle-orm/pg-core';
-
-const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
 
 /** Outcomes of one model on one channel in one minute; what clients did wrong is not in it (P9). */
 export const outcomeMinute = pgTable(

@@ -1,10 +1,9 @@
 /** Who is told that a task has ended, and whether he heard it. */
 import { sql } from 'drizzle-orm';
-import { check, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
 import { organization } from '../schema.ts';
 import { task } from '../tasks/schema.ts';
-
-const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 
 /** What signs an organization's webhooks (Standard Webhooks), encrypted with the installation's key. */
 export const webhookSecret = pgTable('webhook_secret', {

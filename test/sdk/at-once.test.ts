@@ -211,18 +211,16 @@ describe('speech', () => {
     expect((await spent()) - before).toBe(7 * 45_000);
   });
 
-  test('comes as it is made', async () => {
-    const response = await openai().audio.speech.create({
-      ...{ model: 'tts-1', voice: 'alloy', input: 'Slowly [[sim chunk_ms=150]]' },
-    });
+  test('comes as it is made: its beginning is there while the provider is still silent', async () => {
+    const client = new AbortController();
+    const response = await openai().audio.speech.create(
+      { model: 'tts-1', voice: 'alloy', input: 'Slowly [[sim chunk_ms=100 stall_after=4]]' },
+      { signal: client.signal },
+    );
     const reader = response.body?.getReader();
-    const first = await reader?.read();
-    const at = performance.now();
-    expect(first?.value?.byteLength).toBeGreaterThan(0);
-    let pieces = 1;
-    while (!(await reader?.read())?.done) pieces += 1;
-    expect(pieces).toBeGreaterThan(2);
-    expect(performance.now() - at).toBeGreaterThan(150);
+    expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(0);
+    client.abort();
+    await reader?.read().catch(() => undefined);
   });
 
   test('that breaks off is an error, and free', async () => {

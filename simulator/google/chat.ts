@@ -14,6 +14,9 @@ const MEMBERS = [
   ...['safetySettings', 'cachedContent', 'labels'],
 ];
 const MAX_STOP_SEQUENCES = 5;
+const SOUND_TOKENS_PER_S = 32;
+/** Of the sound in a file; the real one decodes it. */
+const SOUND_BYTES_PER_S = 16_000;
 
 const STATUSES: Record<number, string> = {
   400: INVALID,
@@ -37,8 +40,13 @@ export function refusal(status: number, message: string, retry_after?: number): 
 
 export const invalid = (message: string) => refusal(400, message);
 
+interface GeminiQuestion extends Question {
+  /** Of `prompt_tokens`, those of sound. */
+  sound_tokens: number;
+}
+
 /** The path names the model and the method. */
-export function geminiChat(model: string, stream: boolean): Protocol<Question> {
+export function geminiChat(model: string, stream: boolean): Protocol<GeminiQuestion> {
   return {
     name: 'gemini',
     context_tokens: CONTEXT_TOKENS,
@@ -78,7 +86,7 @@ export function errorBody({ status, type, message }: ProviderError): string {
   return JSON.stringify({ error: { code: status, message, status: type } });
 }
 
-function read(body: unknown, model: string, stream: boolean, account: string): Question {
+function read(body: unknown, model: string, stream: boolean, account: string): GeminiQuestion {
   if (!isObject(body)) throw invalid('Invalid JSON payload received.');
   const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
   if (strange)
@@ -113,6 +121,7 @@ function read(body: unknown, model: string, stream: boolean, account: string): Q
     }
   }
   const config = isObject(body['generationConfig']) ? body['generationConfig'] : {};
+  const sound_tokens = contents.flatMap(partsOf).reduce((sum, part) => sum + soundIn(part), 0);
   const tools = toolsIn(body);
   for (const tool of tools) meter.text(JSON.stringify(tool));
   return {
@@ -120,12 +129,13 @@ function read(body: unknown, model: string, stream: boolean, account: string): Q
     model,
     stream,
     choices: 1,
-    prompt_tokens: meter.tokens,
+    prompt_tokens: meter.tokens + sound_tokens,
+    sound_tokens,
     max_tokens: typeof config['maxOutputTokens'] === 'number' ? config['maxOutputTokens'] : null,
     stop: stopsIn(config),
     json:
       config['responseMimeType'] === 'application/json'
-        ? { schema: config['responseJsonSchema'] ?? config['responseSchema'] }
+        ? { schema: config['responseJsonSchema'] ?? lowered(config['responseSchema']) }
         : null,
     tools: result === null ? chosen(body, tools) : [],
     parallel_tools: true,
@@ -148,12 +158,31 @@ function readPart(part: JsonObject, meter: PromptMeter): string {
     if (typeof inline['mimeType'] !== 'string' || typeof inline['data'] !== 'string') {
       throw invalid('inlineData needs mimeType and data.');
     }
-    meter.medium();
+    if (soundIn(part) === 0) meter.medium();
     return '';
   }
   const text = typeof part['text'] === 'string' ? part['text'] : '';
   meter.text(text === '' ? JSON.stringify(part) : text);
   return text;
+}
+
+/** Tokens of its sound: 32 a second (Gemini API docs: Audio understanding). */
+function soundIn(part: JsonObject): number {
+  const inline = part['inlineData'];
+  if (!isObject(inline) || !String(inline['mimeType']).startsWith('audio/')) return 0;
+  const bytes = Buffer.byteLength(String(inline['data']), 'base64');
+  return Math.max(1, Math.round((bytes / SOUND_BYTES_PER_S) * SOUND_TOKENS_PER_S));
+}
+
+/** The subset of OpenAPI that the vendor takes names its types in capitals. */
+function lowered(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(lowered);
+  if (!isObject(schema)) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [
+    name,
+    name === 'type' && typeof value === 'string' ? value.toLowerCase() : lowered(value),
+  ]);
+  return Object.fromEntries(members);
 }
 
 function stopsIn(config: JsonObject): string[] {
@@ -210,7 +239,7 @@ function reasonOf({ finish }: Answer): string {
   return finish === 'length' ? 'MAX_TOKENS' : 'STOP';
 }
 
-function whole(reply: Reply<Question>): object {
+function whole(reply: Reply<GeminiQuestion>): object {
   const [answer] = reply.answers;
   if (!answer) throw new Error('nothing was answered');
   const content = { role: 'model', parts: partsIn(answer, true) };
@@ -220,7 +249,7 @@ function whole(reply: Reply<Question>): object {
   };
 }
 
-function tail({ usage, answers, question, request_id }: Reply<Question>): object {
+function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): object {
   const thoughts = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
   const counted = usage && {
     usageMetadata: {
@@ -229,13 +258,19 @@ function tail({ usage, answers, question, request_id }: Reply<Question>): object
       ...(usage.cached_tokens > 0 ? { cachedContentTokenCount: usage.cached_tokens } : {}),
       ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
       totalTokenCount: usage.prompt_tokens + usage.completion_tokens,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: usage.prompt_tokens - question.sound_tokens },
+        ...(question.sound_tokens > 0
+          ? [{ modality: 'AUDIO', tokenCount: question.sound_tokens }]
+          : []),
+      ],
     },
   };
   return { ...counted, modelVersion: question.model, responseId: request_id };
 }
 
 /** Pieces of text, calls whole, and the reason and the usage in the last chunk. */
-function* events(reply: Reply<Question>): Generator<Emission> {
+function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
   const [answer] = reply.answers;
   if (!answer) return;
   const chunk = (parts: object[], tokens: number, last = false): Emission => {

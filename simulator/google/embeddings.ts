@@ -9,7 +9,8 @@ import { errorBody, invalid, refusal } from './chat.ts';
 const DIMENSIONS = 3_072;
 const MAX_TEXTS = 100;
 
-const WORDING: AtOnceWording = {
+/** How the API words what it answers at once. */
+export const WORDING: AtOnceWording = {
   protocol: 'gemini',
   wrongKey: () => invalid('API key not valid. Please pass a valid API key.'),
   refusal: (status, { retry_after }) => refusal(status, 'The request was refused.', retry_after),

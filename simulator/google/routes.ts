@@ -5,6 +5,7 @@ import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, mediaOf } from '../tasks/media.ts';
 import { geminiChat } from './chat.ts';
 import { geminiEmbeddings } from './embeddings.ts';
+import { geminiSpeech } from './speech.ts';
 
 /** The Gemini API: pictures by generateContent, Veo's videos by long-running operations. */
 const wording: Wording = {
@@ -26,7 +27,7 @@ const wording: Wording = {
 /** What Vertex takes and this API refuses. */
 const REFUSED_PARAMETERS = ['seed', 'fps', 'generateAudio', 'storageUri'];
 const TOKENS_PER_IMAGE = 1_290;
-/** Models with `image` in their names make pictures; all others talk. */
+/** Models with `image` in their names make pictures, those with `tts` speak; all others talk. */
 const WORDS = /^\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const EDGES: Record<string, number> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };
 
@@ -45,6 +46,7 @@ export async function googleRoute(
   const embedder = /^\/models\/([^/:]+):batchEmbedContents$/.exec(path)?.[1];
   if (embedder) return geminiEmbeddings(sim, decodeURIComponent(embedder), request);
   const [, talker = '', method] = WORDS.exec(path) ?? [];
+  if (talker.includes('tts')) return geminiSpeech(sim, decodeURIComponent(talker), request);
   if (method && !talker.includes('image')) {
     const chat = geminiChat(decodeURIComponent(talker), method === 'streamGenerateContent');
     return answerCall(sim, chat, request);

@@ -59,6 +59,8 @@ export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
   readonly operation: DirectOperation;
+  /** Tokens; only a model that is priced by them has a bound. */
+  readonly max_output_tokens: number;
   readonly price: DirectPrice;
 }
 
@@ -87,7 +89,8 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
   if (isDirectFamily(family)) {
     const operation = DIRECT_OPERATIONS[family];
     const price = directPrice(operation, declaration.price);
-    return { ...known, kind: 'direct', family, operation, price };
+    const max_output_tokens = declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS;
+    return { ...known, kind: 'direct', family, operation, price, max_output_tokens };
   }
   if (!isChatFamily(family)) return { ...known, ...generationModel(family, declaration) };
   return {

@@ -42,6 +42,7 @@ export const DIRECT_FAMILIES = [
   'gemini-embedding',
   'whisper',
   'openai-speech',
+  'gemini-speech',
   'cohere-rerank',
   'deepl-translation',
 ] as const;
@@ -54,6 +55,7 @@ export const DIRECT_OPERATIONS: Record<DirectFamily, DirectOperation> = {
   'gemini-embedding': 'embedding',
   whisper: 'stt',
   'openai-speech': 'tts',
+  'gemini-speech': 'tts',
   'cohere-rerank': 'rerank',
   'deepl-translation': 'translation',
 };
@@ -82,8 +84,9 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'gemini-chat': ['gemini', 'vertex', 'openai', 'azure-openai', 'anthropic'],
   'openai-embedding': ['openai', 'azure-openai'],
   'gemini-embedding': ['gemini'],
-  whisper: ['openai', 'azure-openai'],
+  whisper: ['openai', 'azure-openai', 'gemini'],
   'openai-speech': ['openai', 'azure-openai'],
+  'gemini-speech': ['gemini'],
   'cohere-rerank': ['cohere'],
   'deepl-translation': ['deepl'],
   'token-priced-image': ['openai-images', 'azure-images', 'fal', 'replicate'],

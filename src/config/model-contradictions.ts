@@ -85,9 +85,12 @@ function checkDirectPrice(
   pointer: string,
   add: Add,
 ): void {
-  const needed = DIRECT_PRICES[operation].member;
-  if (price[needed] === undefined) add(`${pointer}/${needed}`, 'is required');
-  for (const name of Object.keys(price).filter((each) => each !== needed)) {
+  const ways = DIRECT_PRICES[operation].map((way) => way.map(({ member }) => member));
+  const begun = ways.find((way) => way.some((name) => price[name] !== undefined)) ?? ways[0] ?? [];
+  for (const name of begun) {
+    if (price[name] === undefined) add(`${pointer}/${name}`, 'is required');
+  }
+  for (const name of Object.keys(price).filter((each) => !begun.some((one) => one === each))) {
     add(`${pointer}/${name}`, `is no price of ${operation}`);
   }
 }

@@ -121,7 +121,8 @@ export async function settleDirect(
     channel_id: permit.channel.config.id,
     ...how,
     input_tokens: usage.input_tokens ?? 0,
-    ...{ cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 0 },
+    output_tokens: usage.output_tokens ?? 0,
+    ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
   };
   await reservation.settle(line, directCharge(model.price, usage));
 }
@@ -147,7 +148,7 @@ function upstreamCall(
     answer_id: call.request_id,
     body_text: call.body_text,
     body: call.body,
-    model_max_output_tokens: 0,
+    model_max_output_tokens: call.model.max_output_tokens,
     headers: {},
     signal: call.signal,
   };

@@ -1,8 +1,8 @@
 import { RetryableUpstreamError } from '../upstreams/contract.ts';
-import type { Speaker } from '../upstreams/direct/contract.ts';
+import type { Speaker, Spoken } from '../upstreams/direct/contract.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
-interface Opened {
+interface Opened extends Pick<Spoken, 'usage'> {
   readonly pieces: AsyncGenerator<Uint8Array>;
   readonly first: Uint8Array;
 }
@@ -25,17 +25,20 @@ export async function runSpeech(
     ...call,
     // Until its first piece it may still move to another channel (P7).
     ask: async (speaker: Speaker, upstream) => {
-      const { pieces } = await speaker.speak(upstream);
+      const { pieces, usage } = await speaker.speak(upstream);
       const { done, value } = await pieces.next();
       if (done) throw new RetryableUpstreamError('malformed', 'an answer without sound');
-      return { pieces, first: value };
+      return { pieces, first: value, ...(usage ? { usage } : {}) };
     },
   });
   const { pieces } = made;
   let held = made.first;
   let ended = false;
   const settle = (outcome: 'completed' | 'partial') =>
-    settleDirect(call, permit, reservation, call.most, { outcome, estimated: false });
+    settleDirect(call, permit, reservation, made.usage ?? call.most, {
+      outcome,
+      estimated: made.usage === undefined && call.most.output_tokens !== undefined,
+    });
   return new ReadableStream({
     async pull(client) {
       try {

@@ -79,9 +79,9 @@ const BODIES: Record<string, fc.Arbitrary<unknown>> = {
     encoding_format: sometimes(oneOf('float', 'base64')),
   }),
   '/v1/audio/speech': fc.record({
-    model: oneOf('tts-1', 'tts-1-hd', 'whisper-1'),
+    model: oneOf('tts-1', 'gemini-2.5-flash-preview-tts', 'whisper-1'),
     input: mostly(fc.constant('Hello'), anyText),
-    voice: oneOf('alloy', { id: 'v' }),
+    voice: oneOf('alloy', 'Kore', { id: 'v' }),
     speed: sometimes(mostly(fc.constant(1), anyNumber)),
     response_format: sometimes(oneOf('mp3', 'wav')),
   }),

@@ -70,6 +70,7 @@ describe('GET /v1/models', () => {
       ['text-embedding-3-small', 'token'],
       ['whisper-1', 'second'],
       ['tts-1', 'character'],
+      ['gemini-2.5-flash-preview-tts', 'token'],
       ['rerank-v3.5', 'request'],
       ['deepl-translate', 'character'],
       ['dall-e-3', 'image'],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenAIEmbeddings } from '@langchain/openai';
 import { embedMany, experimental_generateSpeech as generateSpeech } from 'ai';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import OpenAI from 'openai';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
@@ -209,6 +210,35 @@ describe('speech', () => {
     });
     expect(Buffer.from(audio.uint8Array).equals(bytes)).toBe(true);
     expect((await spent()) - before).toBe(7 * 45_000);
+  });
+
+  test('of Gemini: as WAV or as bare PCM, charged by its tokens, or refused by name', async () => {
+    const before = await spent();
+    const model = 'gemini-2.5-flash-preview-tts';
+    const said = { model, voice: 'Kore', input: 'Grüße aus Köln', instructions: 'Say it slowly' };
+    const wav = await openai().audio.speech.create({ ...said, response_format: 'wav' });
+    expect(wav.headers.get('content-type')).toBe('audio/wav');
+    const file = Buffer.from(await wav.arrayBuffer());
+    const pcm = await openai().audio.speech.create({ ...said, response_format: 'pcm' });
+    const samples = Buffer.from(await pcm.arrayBuffer());
+    expect(file.toString('latin1', 0, 4)).toBe('RIFF');
+    expect(file.readUInt32LE(24)).toBe(24_000);
+    expect(file.readUInt32LE(40)).toBe(samples.byteLength);
+    expect(file.subarray(44).equals(samples)).toBe(true);
+    // As many tokens in, and 25 of sound a second, of 48,000 bytes.
+    const text = countTokens('Say it slowly: Grüße aus Köln');
+    const tokens = Math.ceil((samples.byteLength / 48_000) * 25);
+    expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));
+    for (const [more, param] of [
+      [{ response_format: 'mp3' }, 'response_format'],
+      [{}, 'response_format'],
+      [{ response_format: 'wav', speed: 2 }, 'speed'],
+      [{ response_format: 'wav', voice: 'nobody' }, null],
+    ] as const) {
+      const failure = await failureOf(openai().audio.speech.create({ ...said, ...more } as never));
+      expect(failure).toMatchObject({ status: 400, param });
+    }
+    expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));
   });
 
   test('comes as it is made: its beginning is there while the provider is still silent', async () => {

@@ -19,6 +19,7 @@ const CONTENT_TYPES = {
 type Format = keyof typeof CONTENT_TYPES;
 const FORMATS = Object.keys(CONTENT_TYPES) as Format[];
 const MAX_INPUT_CHARS = 4_096;
+const FRAME_TOKENS = 64;
 
 /** `POST /v1/audio/speech` (OpenAI docs: Create speech). */
 const SpeechSchema = Type.Object({
@@ -61,8 +62,13 @@ export function speech(deps: InferenceRouteDeps): Handler {
     const sound = await inference.speech({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
       protocols: SPEAKERS,
-      // Code points: what the provider counts.
-      most: { characters: [...body.input].length },
+      most: {
+        // Code points: what the provider counts.
+        characters: [...body.input].length,
+        // No token is shorter than a byte; a few frame the text.
+        input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
+        output_tokens: model.max_output_tokens,
+      },
     });
     const type = CONTENT_TYPES[body.response_format ?? 'mp3'];
     return new Response(sound, { headers: { 'content-type': type } });

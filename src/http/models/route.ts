@@ -30,8 +30,9 @@ function metadata(model: CatalogueModel, snapshot: RankingSnapshot | undefined):
   };
 }
 
-const DIRECT_UNITS: Record<DirectModel['price']['unit'], string> = {
+const DIRECT_UNITS: Record<DirectModel['price'][0]['unit'], string> = {
   input_tokens: 'token',
+  output_tokens: 'token',
   seconds: 'second',
   characters: 'character',
   requests: 'request',
@@ -40,7 +41,7 @@ const DIRECT_UNITS: Record<DirectModel['price']['unit'], string> = {
 /** What a price is for (spec: `pricing_unit`). */
 function pricingUnit(model: CatalogueModel): string {
   if (model.kind === 'chat') return 'token';
-  return model.kind === 'direct' ? DIRECT_UNITS[model.price.unit] : model.price.unit;
+  return model.kind === 'direct' ? DIRECT_UNITS[model.price[0].unit] : model.price.unit;
 }
 
 /** A model's place among those of its scene; where it runs is nobody's business (P5). */

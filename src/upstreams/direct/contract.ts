@@ -43,6 +43,13 @@ export interface Listening {
 export interface Spoken {
   /** The sound as it comes; throws like the call. */
   readonly pieces: AsyncGenerator<Uint8Array>;
+  /** Where the upstream says it; without it what was asked for is what is charged. */
+  readonly usage?: SpeechUsage;
+}
+
+export interface SpeechUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
 }
 
 export interface Ranking {

@@ -2,6 +2,7 @@ import type { ChannelProtocol } from '../protocol-names.ts';
 import { cohereDirect } from './cohere.ts';
 import type { Embedder, Listener, Ranker, Speaker, Translator } from './contract.ts';
 import { deeplDirect } from './deepl.ts';
+import { geminiAudio } from './gemini-audio.ts';
 import { geminiDirect } from './gemini-direct.ts';
 import { azureDirect, openaiDirect } from './openai-direct.ts';
 
@@ -13,7 +14,15 @@ export const EMBEDDERS: Spoken<Embedder> = {
   'azure-openai': azureDirect,
   gemini: geminiDirect,
 };
-export const LISTENERS: Spoken<Listener> = { openai: openaiDirect, 'azure-openai': azureDirect };
-export const SPEAKERS: Spoken<Speaker> = { openai: openaiDirect, 'azure-openai': azureDirect };
+export const LISTENERS: Spoken<Listener> = {
+  openai: openaiDirect,
+  'azure-openai': azureDirect,
+  gemini: geminiAudio,
+};
+export const SPEAKERS: Spoken<Speaker> = {
+  openai: openaiDirect,
+  'azure-openai': azureDirect,
+  gemini: geminiAudio,
+};
 export const RANKERS: Spoken<Ranker> = { cohere: cohereDirect };
 export const TRANSLATORS: Spoken<Translator> = { deepl: deeplDirect };

@@ -1,0 +1,231 @@
+import {
+  RetryableUpstreamError,
+  TerminalUpstreamError,
+  type TokenUsage,
+  type UpstreamCall,
+} from '../contract.ts';
+import { isObject, parseObject } from '../http.ts';
+import { geminiUsage } from '../translation/gemini-answer.ts';
+import type { Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
+import { askJson } from './json-call.ts';
+
+/** Sound is this many tokens (Gemini API docs: Audio understanding). */
+const TOKENS_PER_S = 32;
+/** A whole request with its sound inside, base64 and all (Gemini API docs: Audio understanding). */
+const MAX_INLINE_BYTES = 14 * 1024 * 1024;
+/** Of what is spoken (Gemini API docs: Speech generation): 16 bit, one channel. */
+const RATE_HZ = 24_000;
+const PIECE_BYTES = 64 * 1024;
+
+/** What files are called by their endings (Gemini API docs: Audio understanding). */
+const MIME_TYPES: Record<string, string> = {
+  mp3: 'audio/mp3',
+  mpga: 'audio/mp3',
+  mpeg: 'audio/mp3',
+  m4a: 'audio/m4a',
+  mp4: 'audio/mp4',
+};
+
+/** What was heard, as Gemini is asked to write it down. */
+const HEARD_SCHEMA = {
+  type: 'OBJECT',
+  properties: {
+    language: { type: 'STRING', description: 'What is spoken, e.g. german.' },
+    segments: {
+      type: 'ARRAY',
+      items: {
+        type: 'OBJECT',
+        properties: {
+          start: { type: 'NUMBER', description: 'Seconds.' },
+          end: { type: 'NUMBER', description: 'Seconds.' },
+          text: { type: 'STRING' },
+        },
+        required: ['start', 'end', 'text'],
+      },
+    },
+  },
+  required: ['language', 'segments'],
+};
+
+/** Sound in and out of generateContent, in the words of OpenAI's routes. */
+export const geminiAudio: Listener & Speaker = {
+  async listen(call, what) {
+    if (what.file.size > MAX_INLINE_BYTES) {
+      throw new TerminalUpstreamError(
+        'payload_too_large',
+        'This model takes files of up to 14 MB.',
+        'file',
+        413,
+      );
+    }
+    const answer = await generate(call, {
+      contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await soundOf(what.file)] }],
+      generationConfig: {
+        responseMimeType: 'application/json',
+        responseSchema: HEARD_SCHEMA,
+        ...(what.temperature === undefined ? {} : { temperature: what.temperature }),
+      },
+    });
+    return heardIn(answer);
+  },
+
+  async speak(call) {
+    const { body } = call;
+    const format = body['response_format'] ?? 'mp3';
+    if (format !== 'wav' && format !== 'pcm') {
+      throw refused('response_format', 'must be wav or pcm for this model.');
+    }
+    if (body['speed'] !== undefined && body['speed'] !== 1) {
+      throw refused('speed', 'must be 1 for this model: say it in instructions instead.');
+    }
+    const answer = await generate(call, {
+      contents: [{ role: 'user', parts: [{ text: scriptOf(body) }] }],
+      generationConfig: {
+        responseModalities: ['AUDIO'],
+        maxOutputTokens: call.model_max_output_tokens,
+        speechConfig: {
+          voiceConfig: { prebuiltVoiceConfig: { voiceName: voiceOf(body['voice']) } },
+        },
+      },
+    });
+    const sound = soundIn(answer);
+    const usage = geminiUsage(answer['usageMetadata']);
+    return {
+      pieces: piecesOf(format === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound]),
+      ...(usage ? { usage: speechUsage(usage) } : {}),
+    };
+  },
+};
+
+/** Throws where the vendor answered with nothing for a reason of the client's. */
+async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
+  const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
+  const answer = await askJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
+  const feedback = answer['promptFeedback'];
+  if (isObject(feedback) && feedback['blockReason'] !== undefined) {
+    throw new TerminalUpstreamError(
+      'content_policy_violation',
+      'The request was refused by the content policy of the model.',
+      null,
+      400,
+    );
+  }
+  return answer;
+}
+
+function refused(param: string, what: string): TerminalUpstreamError {
+  return new TerminalUpstreamError('invalid_request', `${param} ${what}`, param, 400);
+}
+
+function taskOf({ task, prompt, language }: Listening): string {
+  const order =
+    task === 'translations'
+      ? 'Write down in English what is said, translated faithfully.'
+      : 'Write down what is said, word for word, in the language that is spoken.';
+  return [
+    order,
+    'Begin a new segment with each sentence.',
+    ...(language === undefined ? [] : [`The language is ${language}.`]),
+    ...(prompt === undefined ? [] : [`It continues, or is about: ${prompt}`]),
+  ].join(' ');
+}
+
+async function soundOf(file: File): Promise<object> {
+  const ending = file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase();
+  const data = Buffer.from(await file.arrayBuffer()).toString('base64');
+  return { inlineData: { mimeType: MIME_TYPES[ending] ?? `audio/${ending}`, data } };
+}
+
+function heardIn(answer: Record<string, unknown>): Heard {
+  const said = jsonIn(answer);
+  const listed = Array.isArray(said['segments']) ? said['segments'] : [];
+  const segments = listed.filter(isObject).map(
+    ({ start, end, text }, id): Segment => ({
+      ...{ id, start: seconds(start), end: seconds(end), text: String(text ?? '') },
+    }),
+  );
+  return {
+    text: segments.map(({ text }) => text.trim()).join(' '),
+    language: String(said['language'] ?? ''),
+    duration: durationOf(answer, segments),
+    segments,
+  };
+}
+
+/** Its text is JSON, unless it was cut off. */
+function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
+  const said = partsOf(answer).filter(({ thought }) => thought !== true);
+  return parseObject(said.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
+}
+
+function seconds(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : 0;
+}
+
+/** How long the sound was, by its tokens; else when the last segment ended. Seconds. */
+function durationOf(answer: Record<string, unknown>, segments: readonly Segment[]): number {
+  const usage = answer['usageMetadata'];
+  const details = isObject(usage) ? usage['promptTokensDetails'] : undefined;
+  const sound = (Array.isArray(details) ? details : [])
+    .filter(isObject)
+    .find(({ modality }) => modality === 'AUDIO');
+  const tokens = Number(sound?.['tokenCount']);
+  if (tokens > 0) return tokens / TOKENS_PER_S;
+  return Math.max(0, ...segments.map(({ end }) => end));
+}
+
+function partsOf(answer: Record<string, unknown>): Record<string, unknown>[] {
+  const [candidate] = Array.isArray(answer['candidates']) ? answer['candidates'] : [];
+  const content = isObject(candidate) ? candidate['content'] : undefined;
+  const parts = isObject(content) ? content['parts'] : undefined;
+  return Array.isArray(parts) ? parts.filter(isObject) : [];
+}
+
+/** How it is to be said stands before what is (Gemini API docs: Speech generation, prompting). */
+function scriptOf({ input, instructions }: UpstreamCall['body']): string {
+  return instructions === undefined ? String(input) : `${instructions}: ${input}`;
+}
+
+function voiceOf(voice: unknown): string {
+  return String(isObject(voice) ? voice['id'] : voice);
+}
+
+function soundIn(answer: Record<string, unknown>): Buffer {
+  const parts = partsOf(answer).flatMap(({ inlineData }) => {
+    const data = isObject(inlineData) ? inlineData['data'] : undefined;
+    return typeof data === 'string' ? [Buffer.from(data, 'base64')] : [];
+  });
+  const sound = Buffer.concat(parts);
+  if (sound.byteLength > 0) return sound;
+  throw new RetryableUpstreamError('malformed', 'an answer without sound');
+}
+
+function speechUsage({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage) {
+  return { input_tokens: input_tokens + cached_input_tokens, output_tokens };
+}
+
+async function* piecesOf(buffers: readonly Buffer[]): AsyncGenerator<Uint8Array> {
+  for (const buffer of buffers) {
+    for (let at = 0; at < buffer.byteLength; at += PIECE_BYTES) {
+      yield buffer.subarray(at, at + PIECE_BYTES);
+    }
+  }
+}
+
+/** The 44 bytes before PCM in a WAV file (Microsoft: Multimedia Programming Interface, RIFF WAVE). */
+function wavHeader(bytes: number): Buffer {
+  const [header, format_bytes, pcm, channels, sample_bytes] = [Buffer.alloc(44), 16, 1, 1, 2];
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + bytes, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(format_bytes, 16);
+  header.writeUInt16LE(pcm, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(RATE_HZ, 24);
+  header.writeUInt32LE(RATE_HZ * sample_bytes, 28);
+  header.writeUInt16LE(sample_bytes, 32);
+  header.writeUInt16LE(sample_bytes * 8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(bytes, 40);
+  return header;
+}

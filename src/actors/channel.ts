@@ -1,7 +1,14 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
-import { channelMachine, MIN_SAMPLES } from '../machines/channel.ts';
+import {
+  type ChannelFailure,
+  COOLDOWNS_MS,
+  channelMachine,
+  MIN_SAMPLES,
+} from '../machines/channel.ts';
 import type { ChannelConfig, RetryableUpstreamError } from '../upstreams/contract.ts';
+import type { ChannelAccount, ChannelState } from './channel-account.ts';
 import type { Clock } from './clock.ts';
+import { Latency } from './latency.ts';
 
 /** How long a channel rests after a throttle that named no time. */
 export const DEFAULT_THROTTLE_MS = 1_000;
@@ -11,11 +18,11 @@ export const MAX_THROTTLE_MS = 10 * 60_000;
 const PROBE_MS = 1_000;
 const FLAWLESS = 0.9999;
 
-export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
-
 /** The right to make one call on a channel. Ends exactly once. */
 export interface ChannelPermit {
   readonly channel: ChannelActor;
+  /** The answer has begun: what routing by latency goes by. Not saying it is saying it at the end. */
+  answered(): void;
   succeeded(): void;
   failed(error: RetryableUpstreamError): void;
   /** No verdict: the client left, or its request was at fault (P9). */
@@ -31,53 +38,44 @@ export interface ChannelTransition {
   to: ChannelState;
   /** Why it is open or disabled. */
   reason: string | null;
+  /** Until when it is left alone; ms since the epoch. */
+  open_until: number;
   at_ms: number;
 }
 
+/** What another replica saw of a channel: it serves, or it is to be left alone until then. */
+export type PeerHint =
+  | { readonly kind: 'mended' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'left_alone'; readonly until: number; readonly reason: string | null };
+
 /** How a call of a model went; what its client did wrong is none (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
-
-/** What the models of one channel share: its account, so its credentials and its places. */
-export class ChannelAccount {
-  inFlight = 0;
-  readonly actors: ChannelActor[] = [];
-
-  /** A refused credential is refused for every model. */
-  credentialsFailed(except: ChannelActor): void {
-    for (const actor of this.actors) if (actor !== except) actor.credentialsFailed();
-  }
-
-  /** The verdict on the channel, derived from its models. */
-  get state(): ChannelState {
-    const states = this.actors.map(({ state }) => state);
-    const [first = 'healthy'] = states;
-    // One model that is sick says little of the account; all of them say it.
-    return states.every((state) => state === first) ? first : 'degraded';
-  }
-}
 
 /** The channel actor: the live machine of one model on one upstream channel, and who may call it now. */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
+  readonly latency = new Latency();
 
   /** `onTransition` hears of every change of state, `onOutcome` of every call that shows something. */
   constructor(
-    readonly config: ChannelConfig,
+    /** The public model that it is about. */
+    readonly model: string,
+    private readonly account: ChannelAccount<ChannelActor>,
     private readonly clock: Clock,
     onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome: OnOutcome = () => undefined,
-    /** The public model that it is about. */
-    readonly model = '',
-    private readonly account = new ChannelAccount(),
   ) {
     account.actors.push(this);
+    const { config } = account;
     this.machine = createActor(channelMachine);
     let from: ChannelState = 'healthy';
     this.machine.subscribe({
       next: ({ value: to, context }) => {
         if (to === from) return;
-        const change = { from, to, reason: context.reason, at_ms: clock.now() };
+        const { reason, open_until } = context;
+        const change = { from, to, reason, open_until, at_ms: clock.now() };
         from = to;
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
@@ -89,7 +87,16 @@ export class ChannelActor {
       error: () => undefined,
     });
     this.machine.start();
-    if (!config.enabled) this.machine.send({ type: 'DISABLED', reason: 'configuration' });
+    account.obey();
+  }
+
+  /** As the file has it now. */
+  get config(): ChannelConfig {
+    return this.account.config;
+  }
+
+  now(): number {
+    return this.clock.now();
   }
 
   get state(): ChannelState {
@@ -110,7 +117,7 @@ export class ChannelActor {
     const { value, context } = this.machine.getSnapshot();
     switch (value) {
       case 'disabled':
-        return Number.POSITIVE_INFINITY;
+        return context.returns ? context.open_until : Number.POSITIVE_INFINITY;
       case 'open':
         return context.open_until;
       case 'probing':
@@ -131,19 +138,20 @@ export class ChannelActor {
    */
   tryAcquire(isJob = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
-    if (value === 'probing' || value === 'disabled') return null;
+    if (value === 'probing') return null;
     if (!this.hasRoom()) return null;
     let probe: number | undefined;
-    if (value === 'open') {
+    if (value === 'open' || value === 'disabled') {
       const now = this.clock.now();
-      if (now < context.open_until) return null;
+      if (now < context.open_until || (value === 'disabled' && !context.returns)) return null;
       this.machine.send({ type: 'COOLED', now });
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
-    return new Permit(this, (outcome) => {
+    return new Permit(this, this.clock.now(), (outcome, began) => {
       this.end(outcome, probe);
+      if (outcome === 'succeeded' && !isJob) this.latency.record(began());
       if (!isJob) this.note(outcome);
     });
   }
@@ -157,8 +165,11 @@ export class ChannelActor {
   /** Calls that may run at once. A probe does not wait for what began before the circuit opened. */
   private room(): number {
     const { max_concurrency } = this.config;
-    if (this.state !== 'degraded') return max_concurrency;
-    return Math.max(1, Math.ceil(max_concurrency * this.health));
+    const { value, context } = this.machine.getSnapshot();
+    const places = context.places ?? max_concurrency;
+    if (value === 'healthy') return Math.min(max_concurrency, places);
+    if (value !== 'degraded') return max_concurrency;
+    return Math.max(1, Math.min(places, Math.ceil(max_concurrency * context.recent_success)));
   }
 
   private end(outcome: Outcome, probe: number | undefined): void {
@@ -179,10 +190,42 @@ export class ChannelActor {
     this.machine.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
 
+  /** What the operator or the file says: no calls, or calls again. Saying it twice changes nothing. */
+  disable(reason: string): void {
+    const { value, context } = this.machine.getSnapshot();
+    if (value === 'disabled' && !context.returns && context.reason === reason) return;
+    this.machine.send({ type: 'DISABLED', reason });
+  }
+
+  enable(): void {
+    const { value, context } = this.machine.getSnapshot();
+    if (value === 'disabled' && !context.returns) this.machine.send({ type: 'ENABLED' });
+  }
+
+  /** The operator mended something: whatever was known of it is forgotten. */
+  startAnew(): void {
+    this.machine.send({ type: 'DISABLED', reason: 'configuration' });
+    this.machine.send({ type: 'ENABLED' });
+  }
+
+  /** What another replica saw; one that is just finding out for itself believes nobody. */
+  hear(hint: PeerHint): void {
+    if (this.state === 'probing') return;
+    if (hint.kind === 'mended') this.machine.send({ type: 'MENDED' });
+    else if (hint.kind === 'refused') this.credentialsFailed();
+    else {
+      const failure = isFailure(hint.reason) ? { failure: hint.reason } : {};
+      this.machine.send({ type: 'THROTTLED', until: hint.until, ...failure });
+    }
+  }
+
   /** One more success of a channel without a blemish changes nothing: not worth an event. */
   private reportSuccess(): void {
     const { value, context } = this.machine.getSnapshot();
-    const flawless = context.recent_success > FLAWLESS && context.samples === MIN_SAMPLES;
+    const flawless =
+      context.recent_success > FLAWLESS &&
+      context.samples === MIN_SAMPLES &&
+      context.places === null;
     if (value !== 'healthy' || !flawless) this.machine.send({ type: 'SUCCEEDED' });
   }
 
@@ -205,16 +248,26 @@ export class ChannelActor {
   }
 }
 
+function isFailure(reason: string | null): reason is ChannelFailure {
+  return reason !== null && Object.hasOwn(COOLDOWNS_MS, reason);
+}
+
 type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
 
 class Permit implements ChannelPermit {
-  private end: ((outcome: Outcome) => void) | undefined;
+  private end: ((outcome: Outcome, began_ms: () => number) => void) | undefined;
+  private answered_ms: number | undefined;
 
   constructor(
     readonly channel: ChannelActor,
-    end: (outcome: Outcome) => void,
+    private readonly since: number,
+    end: (outcome: Outcome, began_ms: () => number) => void,
   ) {
     this.end = end;
+  }
+
+  answered(): void {
+    this.answered_ms ??= this.channel.now() - this.since;
   }
 
   succeeded(): void {
@@ -232,6 +285,6 @@ class Permit implements ChannelPermit {
   private once(outcome: Outcome): void {
     const { end } = this;
     this.end = undefined;
-    end?.(outcome);
+    end?.(outcome, () => this.answered_ms ?? this.channel.now() - this.since);
   }
 }

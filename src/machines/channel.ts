@@ -13,12 +13,16 @@ export interface ChannelContext {
   samples: number;
   /** Not before this time is the channel tried again. */
   open_until: number;
-  /** How long the circuit opens next time; doubles each time until the channel is healthy again. */
-  cooldown_ms: number;
+  /** How often it opened since it was last healthy: each time it rests for twice as long. */
+  openings: number;
+  /** Calls that may run at once while a channel comes back, one more with each success; null = all. */
+  places: number | null;
   /** Number of the last probe: the verdict of an older one is not the verdict of this one. */
   probe: number;
   /** Why it is open or disabled; for the operator. */
   reason: string | null;
+  /** Disabled for its credentials: after `open_until` one call finds out whether they were mended. */
+  returns: boolean;
 }
 
 /** Classes that count against a channel. */
@@ -35,16 +39,28 @@ export type ChannelEvent =
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
   /** The probe's client left, or its request was at fault: nobody knows (P9). */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
+  /** Another replica has seen it serve again. */
+  | { type: 'MENDED' }
   | { type: 'DISABLED'; reason: string }
   | { type: 'ENABLED' };
 
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
 export const SUCCESS_TO_STAY = 0.5;
-export const FIRST_COOLDOWN_MS = 5_000;
-export const LAST_COOLDOWN_MS = 120_000;
-/** Credentials do not mend themselves in seconds. */
-export const AUTH_COOLDOWN_MS = 60_000;
+/** What a channel rests for when it opens first, by what it did: the dearer a try, the longer. */
+export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
+  /** Nothing listens: found out at once, and over as soon as it was started again. */
+  connection: 2_000,
+  server: 5_000,
+  /** Each try costs a client its patience. */
+  timeout: 10_000,
+  malformed: 15_000,
+  /** Credentials do not mend themselves in seconds. */
+  auth: 60_000,
+};
+export const LAST_COOLDOWN_MS = 60_000;
+/** With so many places in use a channel is back. */
+export const PLACES_WHEN_BACK = 64;
 const WEIGHT_OF_ONE = 0.1;
 const DEGRADED_BELOW = 0.8;
 const HEALTHY_ABOVE = 0.9;
@@ -55,16 +71,29 @@ const recorded = (context: ChannelContext, success: boolean) => ({
   recent_success: context.recent_success * (1 - WEIGHT_OF_ONE) + (success ? WEIGHT_OF_ONE : 0),
   samples: Math.min(MIN_SAMPLES, context.samples + 1),
   consecutive_failures: success ? 0 : context.consecutive_failures + 1,
+  places: placesAfter(context.places, success),
 });
+
+/** Slow start: doubles with every round of calls, and halves with a failure. */
+function placesAfter(places: number | null, success: boolean): number | null {
+  if (places === null) return null;
+  if (!success) return Math.max(1, Math.floor(places / 2));
+  return places >= PLACES_WHEN_BACK ? null : places + 1;
+}
+
+/** How long it rests now, ms. */
+function cooldown(failure: ChannelFailure, openings: number): number {
+  return Math.min(COOLDOWNS_MS[failure] * 2 ** openings, LAST_COOLDOWN_MS);
+}
 
 export const channelMachine = setup({
   types: { context: {} as ChannelContext, events: {} as ChannelEvent },
   guards: {
+    isRefused: ({ event }) => 'failure' in event && event.failure === 'auth',
     trips: ({ context, event }) => {
       if (event.type !== 'FAILED') return false;
       const after = recorded(context, false);
       return (
-        event.failure === 'auth' ||
         after.consecutive_failures >= FAILURES_TO_OPEN ||
         (after.samples >= MIN_SAMPLES && after.recent_success < SUCCESS_TO_STAY)
       );
@@ -72,10 +101,23 @@ export const channelMachine = setup({
     becomesDegraded: ({ context }) => recorded(context, false).recent_success < DEGRADED_BELOW,
     becomesHealthy: ({ context }) => recorded(context, true).recent_success > HEALTHY_ABOVE,
     isCool: ({ context, event }) => event.type === 'COOLED' && event.now >= context.open_until,
+    mayReturn: ({ context, event }) =>
+      context.returns && event.type === 'COOLED' && event.now >= context.open_until,
+    returns: ({ context }) => context.returns,
     probeSucceeded: ({ context, event }) =>
       event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'succeeded',
     probeFailed: ({ context, event }) =>
       event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'failed',
+    probeWasRefused: ({ context, event }) =>
+      event.type === 'PROBED' &&
+      event.probe === context.probe &&
+      event.verdict === 'failed' &&
+      event.failure === 'auth',
+    refusedProbeWasAbandoned: ({ context, event }) =>
+      context.returns &&
+      event.type === 'PROBED' &&
+      event.probe === context.probe &&
+      event.verdict === 'abandoned',
     probeWasAbandoned: ({ context, event }) =>
       event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'abandoned',
   },
@@ -84,15 +126,15 @@ export const channelMachine = setup({
     recordFailure: assign(({ context }) => recorded(context, false)),
     open: assign(({ context, event }) => {
       if (event.type === 'THROTTLED' || !('failure' in event)) return {};
-      const cooldown =
-        event.failure === 'auth'
-          ? Math.max(AUTH_COOLDOWN_MS, context.cooldown_ms)
-          : context.cooldown_ms;
       return {
         // A deadline that the upstream named is never shortened.
-        open_until: Math.max(context.open_until, event.now + cooldown),
-        cooldown_ms: Math.min(context.cooldown_ms * 2, LAST_COOLDOWN_MS),
+        open_until: Math.max(
+          context.open_until,
+          event.now + cooldown(event.failure, context.openings),
+        ),
+        openings: context.openings + 1,
         reason: event.failure,
+        returns: event.failure === 'auth',
       };
     }),
     holdOff: assign(({ context, event }) =>
@@ -100,6 +142,7 @@ export const channelMachine = setup({
         ? {
             open_until: Math.max(context.open_until, event.until),
             reason: event.failure ?? 'throttle',
+            returns: false,
           }
         : {},
     ),
@@ -109,10 +152,14 @@ export const channelMachine = setup({
       recent_success: SUCCESS_AFTER_PROBE,
       samples: 0,
       open_until: 0,
+      places: 1,
       reason: null,
+      returns: false,
     }),
-    forgetCooldown: assign({ cooldown_ms: FIRST_COOLDOWN_MS }),
-    noteReason: assign(({ event }) => (event.type === 'DISABLED' ? { reason: event.reason } : {})),
+    forgetOpenings: assign({ openings: 0 }),
+    noteReason: assign(({ event }) =>
+      event.type === 'DISABLED' ? { reason: event.reason, returns: false } : {},
+    ),
   },
 }).createMachine({
   id: 'channel',
@@ -121,9 +168,11 @@ export const channelMachine = setup({
     recent_success: 1,
     samples: 0,
     open_until: 0,
-    cooldown_ms: 5_000,
+    openings: 0,
+    places: null,
     probe: 0,
     reason: null,
+    returns: false,
   },
   initial: 'healthy',
   on: { DISABLED: { target: '.disabled', actions: 'noteReason' } },
@@ -132,6 +181,7 @@ export const channelMachine = setup({
       on: {
         SUCCEEDED: { actions: 'recordSuccess' },
         FAILED: [
+          { guard: 'isRefused', target: 'disabled', actions: ['recordFailure', 'open'] },
           { guard: 'trips', target: 'open', actions: ['recordFailure', 'open'] },
           { guard: 'becomesDegraded', target: 'degraded', actions: 'recordFailure' },
           { actions: 'recordFailure' },
@@ -146,11 +196,12 @@ export const channelMachine = setup({
           {
             guard: 'becomesHealthy',
             target: 'healthy',
-            actions: ['recordSuccess', 'forgetCooldown'],
+            actions: ['recordSuccess', 'forgetOpenings'],
           },
           { actions: 'recordSuccess' },
         ],
         FAILED: [
+          { guard: 'isRefused', target: 'disabled', actions: ['recordFailure', 'open'] },
           { guard: 'trips', target: 'open', actions: ['recordFailure', 'open'] },
           { actions: 'recordFailure' },
         ],
@@ -162,6 +213,8 @@ export const channelMachine = setup({
       on: {
         COOLED: { guard: 'isCool', target: 'probing', actions: 'startProbe' },
         THROTTLED: { actions: 'holdOff' },
+        FAILED: { guard: 'isRefused', target: 'disabled', actions: 'open' },
+        MENDED: { target: 'degraded', actions: 'close' },
       },
     },
     /** One call finds out: entered with it, left with its verdict, deaf to all others. */
@@ -169,12 +222,21 @@ export const channelMachine = setup({
       on: {
         PROBED: [
           { guard: 'probeSucceeded', target: 'degraded', actions: 'close' },
+          { guard: 'probeWasRefused', target: 'disabled', actions: ['recordFailure', 'open'] },
           { guard: 'probeFailed', target: 'open', actions: ['recordFailure', 'open'] },
+          { guard: 'refusedProbeWasAbandoned', target: 'disabled' },
           { guard: 'probeWasAbandoned', target: 'open' },
         ],
         THROTTLED: { target: 'open', actions: 'holdOff' },
       },
     },
-    disabled: { on: { ENABLED: { target: 'degraded', actions: ['close', 'forgetCooldown'] } } },
+    /** By the operator, until he changes his mind; or its credentials are refused. */
+    disabled: {
+      on: {
+        COOLED: { guard: 'mayReturn', target: 'probing', actions: 'startProbe' },
+        MENDED: { guard: 'returns', target: 'degraded', actions: 'close' },
+        ENABLED: { target: 'degraded', actions: ['close', 'forgetOpenings'] },
+      },
+    },
   },
 });

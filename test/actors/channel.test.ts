@@ -1,28 +1,23 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
-  ChannelActor,
   type ChannelPermit,
   type ChannelTransition,
   MAX_THROTTLE_MS,
 } from '../../src/actors/channel.ts';
-import { Channels } from '../../src/actors/channels.ts';
-import {
-  AUTH_COOLDOWN_MS,
-  FAILURES_TO_OPEN,
-  FIRST_COOLDOWN_MS,
-} from '../../src/machines/channel.ts';
+import { COOLDOWNS_MS, FAILURES_TO_OPEN } from '../../src/machines/channel.ts';
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
-import { channelConfig as config, openedChannel } from '../support/channels.ts';
+import { channelActor, channelConfig as config, openedChannel } from '../support/channels.ts';
 
+const { server: FIRST_COOLDOWN_MS } = COOLDOWNS_MS;
 const broken = () => new RetryableUpstreamError('server', 'broken');
 const throttled = (retry_after_ms?: number) =>
   new RetryableUpstreamError('throttle', 'busy', retry_after_ms, 429);
 
 describe('the channel actor', () => {
   test('gives as many permits as it may have calls, and each ends once', () => {
-    const channel = new ChannelActor(config('a', { max_concurrency: 2 }), new VirtualClock());
+    const channel = channelActor(config('a', { max_concurrency: 2 }), new VirtualClock());
     const first = channel.tryAcquire();
     channel.tryAcquire();
     expect(channel.canTake()).toBe(false);
@@ -55,7 +50,7 @@ describe('the channel actor', () => {
 
   test('P9: a long call from before neither delays the probe nor speaks for it', () => {
     const clock = new VirtualClock();
-    const channel = new ChannelActor(config('a'), clock);
+    const channel = channelActor(config('a'), clock);
     const before = [channel.tryAcquire(), channel.tryAcquire(), channel.tryAcquire()];
     for (let time = 0; time < FAILURES_TO_OPEN; time += 1) channel.tryAcquire()?.failed(broken());
     clock.advance(FIRST_COOLDOWN_MS);
@@ -77,7 +72,7 @@ describe('the channel actor', () => {
       [1e12, MAX_THROTTLE_MS],
     ] as const) {
       const clock = new VirtualClock();
-      const channel = new ChannelActor(config('a'), clock);
+      const channel = channelActor(config('a'), clock);
       channel.tryAcquire()?.failed(throttled(asked));
       expect(channel.availableAt() - clock.now()).toBe(rest);
     }
@@ -85,7 +80,7 @@ describe('the channel actor', () => {
 
   test('rests for the time that a sick upstream names, and remembers why', () => {
     const clock = new VirtualClock();
-    const channel = new ChannelActor(config('a'), clock);
+    const channel = channelActor(config('a'), clock);
     channel.tryAcquire()?.failed(new RetryableUpstreamError('server', 'overloaded', 9_000, 503));
     expect(channel.state).toBe('open');
     expect(channel.availableAt() - clock.now()).toBe(9_000);
@@ -100,22 +95,98 @@ describe('the channel actor', () => {
     expect(channel.availableAt() - clock.now()).toBe(30_000);
   });
 
-  test('one that comes back gets fewer calls at once until it is healthy', () => {
-    const { channel, clock } = openedChannel({ max_concurrency: 10 });
+  test('one that comes back gets one call, then two, then four: no herd', () => {
+    const { channel, clock } = openedChannel({ max_concurrency: 200 });
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
-    const permits: ChannelPermit[] = [];
-    for (let permit = channel.tryAcquire(); permit; permit = channel.tryAcquire()) {
-      permits.push(permit);
+    const taken: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const permits: ChannelPermit[] = [];
+      for (let permit = channel.tryAcquire(); permit; permit = channel.tryAcquire()) {
+        permits.push(permit);
+      }
+      taken.push(permits.length);
+      for (const permit of permits) permit.succeeded();
     }
-    expect(permits).toHaveLength(5);
-    for (const permit of permits) permit.succeeded();
-    for (let time = 0; time < 20; time += 1) channel.tryAcquire()?.succeeded();
+    expect(taken).toEqual([1, 2, 4, 8, 16, 32, 64, 200]);
     expect(channel.state).toBe('healthy');
   });
 
+  test('and takes fewer again where it fails on its way back', () => {
+    const { channel, clock } = openedChannel();
+    clock.advance(FIRST_COOLDOWN_MS);
+    channel.tryAcquire()?.succeeded();
+    for (let time = 0; time < 7; time += 1) channel.tryAcquire()?.succeeded();
+    expect(channel.snapshot.context.places).toBe(8);
+    channel.tryAcquire()?.failed(broken());
+    expect(channel.snapshot.context.places).toBe(4);
+  });
+
+  test('rests by what it did: a broken connection shortly, a wrong key for a minute', () => {
+    for (const [failure, ms] of Object.entries(COOLDOWNS_MS)) {
+      const clock = new VirtualClock();
+      const channel = channelActor(config('a'), clock);
+      for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+        channel.tryAcquire()?.failed(new RetryableUpstreamError(failure as 'auth', failure));
+      }
+      expect(channel.availableAt() - clock.now()).toBe(ms);
+      expect(channel.state).toBe(failure === 'auth' ? 'disabled' : 'open');
+    }
+  });
+
+  test('knows how long its answers take to begin', () => {
+    const clock = new VirtualClock();
+    const channel = channelActor(config('a'), clock);
+    expect(channel.latency.p95_ms).toBeUndefined();
+    for (let call = 1; call <= 40; call += 1) {
+      const permit = channel.tryAcquire();
+      clock.advance(call);
+      permit?.answered();
+      clock.advance(1_000);
+      permit?.succeeded();
+    }
+    expect(channel.latency.p95_ms).toBe(39);
+    expect(channel.latency.mean_ms).toBeGreaterThan(25);
+  });
+
+  describe('hears of another replica', () => {
+    test('that a channel is to be left alone, and that it serves again', () => {
+      const clock = new VirtualClock();
+      const channel = channelActor(config('a'), clock);
+      const until = clock.now() + 7_000;
+      channel.hear({ kind: 'left_alone', until, reason: 'server' });
+      expect(channel.state).toBe('open');
+      expect(channel.snapshot.context.reason).toBe('server');
+      expect(channel.availableAt()).toBe(until);
+      channel.hear({ kind: 'mended' });
+      expect(channel.state).toBe('degraded');
+      expect(channel.snapshot.context.places).toBe(1);
+    });
+
+    test('that a key was refused, and that it was mended', () => {
+      const channel = channelActor(config('a'), new VirtualClock());
+      channel.hear({ kind: 'refused' });
+      expect(channel.state).toBe('disabled');
+      channel.hear({ kind: 'mended' });
+      expect(channel.state).toBe('degraded');
+    });
+
+    test('nothing while it finds out for itself, or was switched off', () => {
+      const { channel, clock } = openedChannel();
+      clock.advance(FIRST_COOLDOWN_MS);
+      const probe = channel.tryAcquire();
+      channel.hear({ kind: 'mended' });
+      channel.hear({ kind: 'left_alone', until: clock.now() + 1, reason: null });
+      expect(channel.state).toBe('probing');
+      probe?.succeeded();
+      channel.disable('holiday');
+      channel.hear({ kind: 'mended' });
+      expect(channel.state).toBe('disabled');
+    });
+  });
+
   test('one that is not enabled is never used', () => {
-    const channel = new ChannelActor(config('a', { enabled: false }), new VirtualClock());
+    const channel = channelActor(config('a', { enabled: false }), new VirtualClock());
     expect(channel.tryAcquire()).toBeNull();
     expect(channel.canTake()).toBe(false);
     expect(channel.availableAt()).toBe(Number.POSITIVE_INFINITY);
@@ -168,7 +239,7 @@ describe('the channel actor under any sequence of calls', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const clock = new VirtualClock();
-        const channel = new ChannelActor(config('a', { max_concurrency: 4 }), clock);
+        const channel = channelActor(config('a', { max_concurrency: 4 }), clock);
         const held: ChannelPermit[] = [];
         let probe: ChannelPermit | undefined;
         for (const each of steps) {
@@ -183,8 +254,8 @@ describe('the channel actor under any sequence of calls', () => {
             if (!permit) continue;
             held.push(permit);
             expect(held.length).toBeLessThanOrEqual(4);
-            expect(['disabled', 'probing']).not.toContain(before);
-            if (before !== 'open') continue;
+            expect(before).not.toBe('probing');
+            if (before !== 'open' && before !== 'disabled') continue;
             expect(clock.now()).toBeGreaterThanOrEqual(snapshot.context.open_until);
             probe = permit;
           } else {
@@ -194,13 +265,15 @@ describe('the channel actor under any sequence of calls', () => {
             const isProbe = permit === probe;
             // Judged: the client's doing never opens it; the probe alone closes it.
             if (each.how === 'abandoned') {
-              expect(channel.state).toBe(isProbe && before === 'probing' ? 'open' : before);
+              const rests = snapshot.context.returns ? 'disabled' : 'open';
+              expect(channel.state).toBe(isProbe && before === 'probing' ? rests : before);
             }
             if (each.how === 'succeeded' && channel.state !== before) {
               if (before === 'probing') expect(isProbe).toBe(true);
               expect(['healthy', 'degraded']).toContain(channel.state);
             }
-            if (before === 'open') expect(channel.state).toBe('open');
+            if (before === 'open') expect(['open', 'disabled']).toContain(channel.state);
+            if (before === 'disabled') expect(channel.state).toBe('disabled');
           }
           if (channel.state !== 'probing') probe = undefined;
           else expect(held).toContain(probe as ChannelPermit);
@@ -215,100 +288,4 @@ describe('the channel actor under any sequence of calls', () => {
     else if (how === 'abandoned') permit.abandoned();
     else permit.failed(new RetryableUpstreamError(how, how));
   }
-});
-
-describe('the channels of a replica', () => {
-  test('are found by the models that they serve', () => {
-    const channels = new Channels(
-      [
-        config('a', { models: { x: 'x-1', y: 'y-1' } }),
-        config('b', { models: { x: 'x-2' }, enabled: false }),
-      ],
-      new VirtualClock(),
-    );
-    const ids = (model: string) => channels.serving(model).map((each) => each.config.id);
-    expect([ids('x'), ids('y'), ids('z')]).toEqual([['a', 'b'], ['a'], []]);
-  });
-
-  describe('has a circuit for each model', () => {
-    const models = { x: 'x', y: 'y' };
-    const two = (more: object = {}) => {
-      const clock = new VirtualClock();
-      const channels = new Channels([config('a', { models, ...more })], clock);
-      const of = (model: string) => channels.find('a', model) as ChannelActor;
-      return { channels, clock, x: of('x'), y: of('y') };
-    };
-    const breakIt = (channel: ChannelActor) => {
-      for (let time = 0; time < FAILURES_TO_OPEN; time += 1) channel.tryAcquire()?.failed(broken());
-    };
-
-    test('P9: one that is sick leaves the others of its channel alone', () => {
-      const { channels, x, y } = two();
-      breakIt(x);
-      expect([x.state, y.state]).toEqual(['open', 'healthy']);
-      expect([channels.canServe('x'), channels.canServe('y')]).toEqual([false, true]);
-      expect(channels.verdicts().get('a')).toBe('degraded');
-      breakIt(y);
-      expect(channels.verdicts().get('a')).toBe('open');
-    });
-
-    test('a refused credential opens all of them, and each comes back by its own probe', () => {
-      const { clock, x, y } = two();
-      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
-      expect([x.state, y.state]).toEqual(['open', 'open']);
-      clock.advance(AUTH_COOLDOWN_MS);
-      y.tryAcquire()?.succeeded();
-      expect([x.state, y.state]).toEqual(['open', 'degraded']);
-      x.tryAcquire()?.succeeded();
-      expect(x.state).toBe('degraded');
-    });
-
-    test('and shares the places of its account', () => {
-      const { channels, x, y } = two({ max_concurrency: 2 });
-      const first = x.tryAcquire();
-      const second = y.tryAcquire();
-      expect([x.tryAcquire(), y.tryAcquire()]).toEqual([null, null]);
-      expect(channels.canServe('x')).toBe(false);
-      second?.succeeded();
-      expect(x.tryAcquire()).not.toBeNull();
-      first?.succeeded();
-    });
-
-    test('says of each call what it shows of the model; of a job that was taken, nothing', () => {
-      const said: unknown[] = [];
-      const channels = new Channels(
-        [config('a', { models })],
-        new VirtualClock(),
-        undefined,
-        (...outcome) => said.push(outcome),
-      );
-      const x = channels.find('a', 'x');
-      x?.tryAcquire()?.succeeded();
-      x?.tryAcquire()?.failed(broken());
-      x?.tryAcquire()?.abandoned();
-      x?.tryAcquire(true)?.succeeded();
-      expect(said).toEqual([
-        ['a', 'x', true],
-        ['a', 'x', false],
-      ]);
-      expect(channels.find('a', 'z')).toBeUndefined();
-      expect(channels.find(null, 'x')).toBeUndefined();
-    });
-  });
-
-  test('P13: a model counts as callable only if a call would find a channel now', () => {
-    const clock = new VirtualClock();
-    const models = { x: 'x' };
-    const channels = new Channels(
-      [config('a', { models, max_concurrency: 1 }), config('b', { models, enabled: false })],
-      clock,
-    );
-    expect([channels.canServe('x'), channels.canServe('z')]).toEqual([true, false]);
-    const permit = channels.all[0]?.tryAcquire();
-    expect(channels.canServe('x')).toBe(false);
-    permit?.failed(throttled(5_000));
-    expect(channels.canServe('x')).toBe(false);
-    clock.advance(5_000);
-    expect(channels.canServe('x')).toBe(true);
-  });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { ChannelActor } from '../../src/actors/channel.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { MAX_ATTEMPTS, orderChannels, withFailover } from '../../src/inference/route.ts';
 import {
@@ -9,13 +8,13 @@ import {
 } from '../../src/upstreams/contract.ts';
 import { Random } from '../sim/random.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
-import { channelConfig as config } from '../support/channels.ts';
+import { channelActor, channelConfig as config } from '../support/channels.ts';
 
 type Failure = RetryableUpstreamError['failure'];
 
 function scene(...configs: ChannelConfig[]) {
   const clock = new VirtualClock();
-  const channels = configs.map((each) => new ChannelActor(each, clock));
+  const channels = configs.map((each) => channelActor(each, clock));
   const surroundings = { now: () => clock.now(), random: () => 0.5 };
   return { clock, channels, surroundings };
 }

@@ -4,24 +4,29 @@ import { createActor, transition } from 'xstate';
 import { getAdjacencyMap } from 'xstate/graph';
 import {
   type ChannelEvent,
+  COOLDOWNS_MS,
   channelMachine,
   FAILURES_TO_OPEN,
-  FIRST_COOLDOWN_MS,
   LAST_COOLDOWN_MS,
 } from '../../src/machines/channel.ts';
 
 const NOW = 1_000_000;
+const FIRST_COOLDOWN_MS = COOLDOWNS_MS.server;
 const fail = (failure: 'server' | 'auth' = 'server', now = NOW): ChannelEvent => ({
   type: 'FAILED',
   failure,
   now,
 });
 
+const probed = (probe: number): ChannelEvent => ({ type: 'PROBED', probe, verdict: 'succeeded' });
+
 function channel(events: ChannelEvent[]) {
   const live = createActor(channelMachine).start();
   for (const event of events) live.send(event);
   return live.getSnapshot();
 }
+
+const isRefusal = (event: ChannelEvent) => event.type === 'FAILED' && event.failure === 'auth';
 
 const times = (count: number, event: ChannelEvent) => Array.from({ length: count }, () => event);
 
@@ -40,10 +45,29 @@ describe('the channel machine', () => {
     expect(channel(mixed).value).toBe('open');
   });
 
-  test('a wrong key opens at once and for long', () => {
+  test('a wrong key disables it at once, until one call a minute finds that it was mended', () => {
     const { value, context } = channel([fail('auth')]);
-    expect(value).toBe('open');
+    expect(value).toBe('disabled');
     expect(context).toMatchObject({ open_until: NOW + 60_000, reason: 'auth' });
+    const early: ChannelEvent = { type: 'COOLED', now: NOW + 59_999 };
+    const due: ChannelEvent = { type: 'COOLED', now: NOW + 60_000 };
+    const refused = { type: 'PROBED', probe: 1, verdict: 'failed', failure: 'auth' } as const;
+    expect(channel([fail('auth'), early]).value).toBe('disabled');
+    expect(channel([fail('auth'), due]).value).toBe('probing');
+    const again = channel([fail('auth'), due, { ...refused, now: NOW + 60_000 }]);
+    expect(again.value).toBe('disabled');
+    expect(again.context.open_until).toBe(NOW + 120_000);
+    const left: ChannelEvent = { type: 'PROBED', probe: 1, verdict: 'abandoned' };
+    expect(channel([fail('auth'), due, left]).value).toBe('disabled');
+    expect(channel([fail('auth'), due, probed(1)]).value).toBe('degraded');
+    expect(channel([fail('auth'), { type: 'MENDED' }]).value).toBe('degraded');
+  });
+
+  test('what the operator disabled comes back by nobody else', () => {
+    const disabled: ChannelEvent[] = [fail('auth'), { type: 'DISABLED', reason: 'operator' }];
+    for (const event of [{ type: 'COOLED', now: NOW * 2 }, { type: 'MENDED' }] as const) {
+      expect(channel([...disabled, event]).value).toBe('disabled');
+    }
   });
 
   test('honours the time that the upstream asks for; a longer deadline is never shortened', () => {
@@ -72,13 +96,12 @@ describe('the channel machine', () => {
   });
 
   const cooled: ChannelEvent = { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS };
-  const probed = (probe: number): ChannelEvent => ({ type: 'PROBED', probe, verdict: 'succeeded' });
   const opened = times(FAILURES_TO_OPEN, fail());
 
   test('a probe that succeeds closes it, trusted half: slow start', () => {
     const { value, context } = channel([...opened, cooled, probed(1)]);
     expect(value).toBe('degraded');
-    expect(context).toMatchObject({ recent_success: 0.5, reason: null });
+    expect(context).toMatchObject({ recent_success: 0.5, places: 1, reason: null });
   });
 
   test('a channel that opens again before it was healthy stays away for longer', () => {
@@ -111,6 +134,8 @@ describe('the channel machine', () => {
       { type: 'PROBED', probe: 1, verdict: 'failed', failure: 'server', now: NOW },
       { type: 'DISABLED', reason: 'operator' },
       { type: 'ENABLED' },
+      { type: 'MENDED' },
+      fail('auth'),
     ];
     const states = getAdjacencyMap(channelMachine, {
       events,
@@ -122,6 +147,7 @@ describe('the channel machine', () => {
           value,
           context.consecutive_failures,
           Math.round(context.recent_success * 4),
+          context.returns,
         ]),
       limit: 20_000,
     });
@@ -130,7 +156,7 @@ describe('the channel machine', () => {
       reached.add(state.value);
       for (const event of events) {
         const [next] = transition(channelMachine, state, event);
-        if (state.value === 'disabled' && event.type !== 'ENABLED') {
+        if (state.value === 'disabled' && !state.context.returns && event.type !== 'ENABLED') {
           expect(next.value).toBe('disabled');
         }
         // P9: it never opens by a success, and nothing but a cooled probe leads out of it.
@@ -138,9 +164,8 @@ describe('the channel machine', () => {
           expect(next.value).not.toBe('open');
         }
         if (state.value === 'open' && next.value === 'probing') expect(event.type).toBe('COOLED');
-        if (state.value === 'open' && !['COOLED', 'DISABLED'].includes(event.type)) {
-          expect(next.value).toBe('open');
-        }
+        const leads = ['COOLED', 'DISABLED', 'MENDED'].includes(event.type) || isRefusal(event);
+        if (state.value === 'open' && !leads) expect(next.value).toBe('open');
       }
     }
     expect([...reached].sort()).toEqual(['degraded', 'disabled', 'healthy', 'open', 'probing']);

@@ -2,6 +2,8 @@
  * Channels for tests, without anybody at their other end.
  */
 import { ChannelActor, type ChannelTransition } from '../../src/actors/channel.ts';
+import { ChannelAccount } from '../../src/actors/channel-account.ts';
+import type { Clock } from '../../src/actors/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/machines/channel.ts';
 import { type ChannelConfig, RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
@@ -22,13 +24,22 @@ export function channelConfig(id: string, more: Partial<ChannelConfig> = {}): Ch
   };
 }
 
+/** A channel with one model. */
+export function channelActor(
+  config: ChannelConfig,
+  clock: Clock,
+  onTransition?: (transition: ChannelTransition) => void,
+): ChannelActor {
+  return new ChannelActor('', new ChannelAccount(config), clock, onTransition);
+}
+
 /** A channel `a` whose circuit opened just now. */
 export function openedChannel(
   more: Partial<ChannelConfig> = {},
   onTransition?: (transition: ChannelTransition) => void,
 ): { channel: ChannelActor; clock: VirtualClock } {
   const clock = new VirtualClock();
-  const channel = new ChannelActor(channelConfig('a', more), clock, onTransition);
+  const channel = channelActor(channelConfig('a', more), clock, onTransition);
   for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
     channel.tryAcquire()?.failed(new RetryableUpstreamError('server', 'broken'));
   }

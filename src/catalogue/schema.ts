@@ -103,6 +103,34 @@ export const OffersSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** How the channels of a model are put in order. */
+export const ROUTING_POLICIES = ['weighted', 'priority', 'latency', 'price'] as const;
+export type RoutingPolicy = (typeof ROUTING_POLICIES)[number];
+
+/** How calls of a model find their channel. */
+export const RoutingSchema = Type.Object(
+  {
+    policy: Type.Optional(
+      Type.Union(
+        ROUTING_POLICIES.map((policy) => Type.Literal(policy)),
+        {
+          description:
+            'weighted: by priority, then by weight and health (as without a policy); priority: ' +
+            'the first that can, in the order of the file; latency: the fastest gets most; price: ' +
+            'the lowest cost_factor first.',
+        },
+      ),
+    ),
+    hedge: Type.Optional(
+      Type.Boolean({
+        description:
+          'Ask a second channel where the first takes longer than 19 of its last 20 calls did.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** One model as `catalogue/*.json` and `weir.yaml` declare it. */
 export const ModelSchema = Type.Object(
   {
@@ -122,6 +150,7 @@ export const ModelSchema = Type.Object(
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     price: PriceSchema,
     offers: Type.Optional(OffersSchema),
+    routing: Type.Optional(RoutingSchema),
     pricing_provenance: Type.Optional(
       Type.Object({ source: Type.String(), date: Type.String() }, { additionalProperties: false }),
     ),

@@ -44,6 +44,39 @@ const ChannelSchema = Type.Object(
       default: 120_000,
       description: 'How long an answer may take; of a stream, its beginning.',
     }),
+    first_token_timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        maximum: MAX_TIMEOUT_MS,
+        description:
+          'How long a stream may take to its first words before another channel is tried; ' +
+          'timeout_ms if nothing is said.',
+      }),
+    ),
+    stall_timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        maximum: MAX_TIMEOUT_MS,
+        description:
+          'The longest silence in the middle of a stream; timeout_ms if nothing is said.',
+      }),
+    ),
+    cost_factor: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000,
+        description: 'What the account costs beside the catalogue’s price; for the policy price.',
+      }),
+    ),
+    probe_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3_600,
+        description:
+          'Seconds between calls of Weir’s own that find out whether a sick channel is well again; ' +
+          'without it a client’s call finds out.',
+      }),
+    ),
     enabled: Type.Boolean({ default: true, description: 'false = take no calls.' }),
     models: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
       description: 'Public model id: what the upstream calls the model.',

@@ -38,13 +38,14 @@ export class RateLimit {
   private redisRestsUntil = 0;
 
   constructor(
-    private readonly roles: Readonly<Record<string, number>>,
+    private readonly roles: () => Readonly<Record<string, number>>,
     private readonly redis?: Redis,
   ) {}
 
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
   consume(who: Limited): Promise<void> {
-    const limit = Object.hasOwn(this.roles, who.role) ? this.roles[who.role] : undefined;
+    const roles = this.roles();
+    const limit = Object.hasOwn(roles, who.role) ? roles[who.role] : undefined;
     const byRole = () => this.take(limit ?? UNKNOWN_ROLE_LIMIT, who.organization_id);
     // The narrow limit first: a key that ran into its own costs its organization nothing.
     if (who.id && who.requests_per_minute) {

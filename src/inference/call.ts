@@ -63,6 +63,9 @@ export function upstreamCall(
       base_url: config.base_url,
       api_key: config.api_key,
       timeout_ms: config.timeout_ms,
+      ...(config.stall_timeout_ms === undefined
+        ? {}
+        : { stall_timeout_ms: config.stall_timeout_ms }),
     },
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,

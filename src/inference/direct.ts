@@ -90,7 +90,9 @@ export async function openDirect<Protocol, Made>(
     const channels = deps.channels
       .serving(model.id)
       .filter(({ config }) => protocols[config.protocol] !== undefined);
-    return await withFailover(channels, deps, async (permit) => {
+    const { policy } = model.declaration.routing ?? {};
+    const surroundings = { ...deps, ...(policy ? { policy } : {}) };
+    return await withFailover(channels, surroundings, async (permit) => {
       const { config } = permit.channel;
       const protocol = protocols[config.protocol] as Protocol;
       return { permit, reservation, made: await call.ask(protocol, upstreamCall(call, config)) };

@@ -18,16 +18,18 @@ import {
   upstreamCall,
 } from './call.ts';
 import { type Answered, type DirectCall, runDirect } from './direct.ts';
-import { withFailover } from './route.ts';
+import { withHedge } from './hedge.ts';
+import { openStream } from './open-stream.ts';
+import { type Attempt, withFailover } from './route.ts';
 import { runSpeech, type SpeechCall } from './speech.ts';
-import { type OpenStream, StreamRun } from './stream.ts';
+import { StreamRun } from './stream.ts';
 
 const MAX_ALTERNATIVES = 3;
 
 export interface InferenceDeps {
   quotas: Quotas;
   channels: Channels;
-  catalogue: Catalogue;
+  catalogue: () => Catalogue;
   now: () => number;
   random: () => number;
   /** A model's place in the ranking of its scene; where there is none, the catalogue's order counts. */
@@ -103,10 +105,15 @@ export class Inference {
     reservation: Reservation,
     clamp: number | undefined,
   ): Promise<Response> {
-    const { answer, permit } = await this.onSomeChannel(call, async (permit, protocol) => ({
-      permit,
-      answer: await protocol.complete(upstreamCall(call, permit.channel, call.signal, clamp)),
-    }));
+    const { answer, permit } = await this.onSomeChannel(
+      call,
+      async (permit, protocol, lane) => {
+        const signal = lane ? AbortSignal.any([call.signal, lane]) : call.signal;
+        const attempt = upstreamCall(call, permit.channel, signal, clamp);
+        return { permit, answer: await protocol.complete(attempt) };
+      },
+      (loser) => loser.permit.succeeded(),
+    );
     permit.succeeded();
     const draft = draftOf(answer, permit, budget);
     await call.keepDraft?.(answer.body_text, draft);
@@ -121,24 +128,19 @@ export class Inference {
     reservation: Reservation,
     clamp: number | undefined,
   ): Promise<Response> {
-    const abort = new AbortController();
-    const leave = () => abort.abort(call.signal.reason);
-    call.signal.addEventListener('abort', leave, { once: true });
-    if (call.signal.aborted) leave();
-    const open = await this.onSomeChannel(call, async (permit, protocol): Promise<OpenStream> => {
-      const attempt = upstreamCall(call, permit.channel, abort.signal, clamp);
-      const stream = await protocol.stream(attempt);
-      const iterator = stream.events[Symbol.asyncIterator]();
-      // Until its first event a stream may still move to another channel (P7).
-      const { done, value } = await iterator.next();
-      return { protocol, stream, iterator, permit, first: done ? [] : value };
-    });
+    const open = await this.onSomeChannel(
+      call,
+      (permit, protocol, lane) => openStream(call, permit, protocol, clamp, lane),
+      (loser) => {
+        loser.abort.abort();
+        loser.permit.succeeded();
+      },
+    );
     const run = new StreamRun({
       call,
       open,
       reservation,
       budget,
-      abort,
       onError: (error) => this.deps.onError(error, call.request_id),
     });
     return new Response(run.body(), {
@@ -146,15 +148,27 @@ export class Inference {
     });
   }
 
+  /** `discard` gets what a second channel answered that was asked as well, and was slower. */
   private onSomeChannel<Result>(
     call: InferenceCall,
-    attempt: (permit: ChannelPermit, protocol: UpstreamProtocol) => Promise<Result>,
+    attempt: (
+      permit: ChannelPermit,
+      protocol: UpstreamProtocol,
+      lane?: AbortSignal,
+    ) => Promise<Result>,
+    discard: (result: Result) => void,
   ): Promise<Result> {
-    return withFailover(this.channelsFor(call), this.deps, (permit) => {
+    const { policy, hedge } = call.model.declaration.routing ?? {};
+    const { now, random } = this.deps;
+    const surroundings = { now, random, ...(policy ? { policy } : {}) };
+    const onChannel: Attempt<Result> = (permit, _, lane) => {
       const { protocol: spoken } = permit.channel.config;
       if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);
-      return attempt(permit, protocolFor(call.protocol, spoken));
-    });
+      return attempt(permit, protocolFor(call.protocol, spoken), lane);
+    };
+    const channels = this.channelsFor(call);
+    if (hedge) return withHedge(channels, surroundings, onChannel, discard);
+    return withFailover(channels, surroundings, onChannel);
   }
 
   /**
@@ -189,7 +203,8 @@ export class Inference {
     call: Pick<InferenceCall, 'key'> & { model: CatalogueModel },
   ): unknown {
     if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
-    const alternatives = this.deps.catalogue
+    const alternatives = this.deps
+      .catalogue()
       .all()
       .filter(
         (model) =>

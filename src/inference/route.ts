@@ -1,6 +1,8 @@
 import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
+import type { RoutingPolicy } from '../catalogue/schema.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/contract.ts';
+import { orderChannels } from './order.ts';
 
 /** One call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
@@ -17,26 +19,16 @@ export interface Surroundings {
   random: () => number;
   /** When the client stops waiting, like `now`; `MAX_FAILOVER_MS` from the start if it did not say. */
   deadline_ms?: number;
+  /** How the model's channels are put in order. */
+  policy?: RoutingPolicy;
 }
 
-/**
- * Channels in the order in which they are tried: priority first, then by chance weighted with
- * `weight × recent success`, so that a healthier channel gets more (design 5, Routing).
- */
-export function orderChannels(
-  channels: readonly ChannelActor[],
-  random: () => number,
-): ChannelActor[] {
-  if (channels.length < 2) return [...channels];
-  // Efraimidis–Spirakis: u^(1/w) gives a weighted random order in one pass.
-  return channels
-    .map((channel) => {
-      const weight = Math.max(channel.config.weight * channel.health, 1e-6);
-      return { channel, draw: random() ** (1 / weight) };
-    })
-    .sort((a, b) => a.channel.config.priority - b.channel.config.priority || b.draw - a.draw)
-    .map(({ channel }) => channel);
-}
+/** One try on one channel; a `lane` that is aborted takes the try back. */
+export type Attempt<Result> = (
+  permit: ChannelPermit,
+  timeout_ms: number,
+  lane?: AbortSignal,
+) => Promise<Result>;
 
 /**
  * Runs `attempt` on one channel after the other until one resolves, within the deadline. Only
@@ -45,31 +37,70 @@ export function orderChannels(
  * nothing is tried after). The permit passes to whoever the attempt resolved for: that one reports
  * how the call went on. `timeout_ms` is what the channel may take, cut to what the deadline leaves.
  */
-export async function withFailover<Result>(
+export function withFailover<Result>(
   channels: readonly ChannelActor[],
   surroundings: Surroundings,
-  attempt: (permit: ChannelPermit, timeout_ms: number) => Promise<Result>,
+  attempt: Attempt<Result>,
 ): Promise<Result> {
-  const { now, random, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
-  const failures: RetryableUpstreamError[] = [];
-  for (const channel of orderChannels(channels, random)) {
-    const left_ms = deadline_ms - now();
-    if (failures.length >= MAX_ATTEMPTS || left_ms <= 0) break;
-    const permit = channel.tryAcquire();
-    if (!permit) continue;
-    try {
-      return await attempt(permit, Math.min(left_ms, channel.config.timeout_ms));
-    } catch (error) {
-      if (!(error instanceof RetryableUpstreamError)) {
-        permit.abandoned();
-        throw publicError(error);
-      }
-      permit.failed(error);
-      failures.push(error);
-    }
+  const failover = new Failover(channels, surroundings, attempt);
+  return failover.run().then((served) => {
+    if (!served) throw failover.refusal();
+    return served.result;
+  });
+}
+
+/** The tries of one call. Two lanes may share them: neither takes a channel that the other took. */
+export class Failover<Result> {
+  private readonly untried: ChannelActor[];
+  private readonly failures: RetryableUpstreamError[] = [];
+  private readonly deadline_ms: number;
+
+  constructor(
+    private readonly channels: readonly ChannelActor[],
+    private readonly surroundings: Surroundings,
+    private readonly attempt: Attempt<Result>,
+  ) {
+    const { now, random, policy, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
+    this.untried = orderChannels(channels, random, policy).reverse();
+    this.deadline_ms = deadline_ms;
   }
-  if (deadline_ms <= now()) throw tooLate(failures);
-  throw exhausted(channels, failures, now());
+
+  /**
+   * Tries until one resolves; undefined = nobody is left to be asked. Throws what no other channel
+   * could mend. `begun` is told of each channel that is asked.
+   */
+  async run(
+    lane?: AbortSignal,
+    begun?: (channel: ChannelActor) => void,
+  ): Promise<{ result: Result } | undefined> {
+    const { now } = this.surroundings;
+    for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
+      const left_ms = this.deadline_ms - now();
+      if (this.failures.length >= MAX_ATTEMPTS || left_ms <= 0) break;
+      const permit = channel.tryAcquire();
+      if (!permit) continue;
+      begun?.(channel);
+      try {
+        const timeout_ms = Math.min(left_ms, channel.config.timeout_ms);
+        return { result: await this.attempt(permit, timeout_ms, lane) };
+      } catch (error) {
+        if (!(error instanceof RetryableUpstreamError)) {
+          permit.abandoned();
+          throw publicError(error);
+        }
+        permit.failed(error);
+        this.failures.push(error);
+      }
+    }
+    return undefined;
+  }
+
+  /** What the client is told when nobody served. */
+  refusal(): WeirError {
+    const now = this.surroundings.now();
+    if (this.deadline_ms <= now) return tooLate(this.failures);
+    return exhausted(this.channels, this.failures, now);
+  }
 }
 
 /** A refusal that the client caused, as the client sees it; everything else as it is. */

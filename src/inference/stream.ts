@@ -33,6 +33,8 @@ export interface OpenStream {
   readonly iterator: AsyncIterator<StreamEvent[]>;
   readonly first: StreamEvent[];
   readonly permit: ChannelPermit;
+  /** Stops the upstream. */
+  readonly abort: AbortController;
 }
 
 interface StreamDeps {
@@ -40,8 +42,6 @@ interface StreamDeps {
   open: OpenStream;
   reservation: Reservation;
   budget: Budget;
-  /** Stops the upstream. */
-  abort: AbortController;
   onError: (error: unknown) => void;
 }
 
@@ -136,7 +136,7 @@ export class StreamRun {
       amount: budget.priceOfMore(more),
       minimum: () => Math.min(budget.priceOfMore(1), budget.priceOfMore(more)),
       wait_ms: EXTENSION_WAIT_MS,
-      signal: this.deps.abort.signal,
+      signal: this.deps.open.abort.signal,
     });
     if (extra >= budget.priceOfMore(more)) {
       this.covered += more;
@@ -151,7 +151,7 @@ export class StreamRun {
 
   /** The money is gone: the upstream stops, and the answer ends cleanly. */
   private cutOff(): void {
-    this.deps.abort.abort();
+    this.deps.open.abort.abort();
     this.held = this.deps.open.stream.cutShort(this.usageSoFar());
     this.cutShort = true;
   }
@@ -179,7 +179,7 @@ export class StreamRun {
   private async breakOff(client: Client, error: unknown): Promise<void> {
     if (this.ended) return;
     this.ended = true;
-    this.deps.abort.abort();
+    this.deps.open.abort.abort();
     const { permit } = this.deps.open;
     if (error instanceof RetryableUpstreamError) permit.failed(error);
     else permit.abandoned();
@@ -223,7 +223,7 @@ export class StreamRun {
     this.left = true;
     if (this.ended) return;
     this.ended = true;
-    this.deps.abort.abort();
+    this.deps.open.abort.abort();
     this.deps.open.permit.abandoned();
     await this.settle('partial').catch(this.deps.onError);
   }

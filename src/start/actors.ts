@@ -76,7 +76,7 @@ export async function startActors(
   const inference = new Inference({
     quotas,
     channels,
-    catalogue: installation.catalogue,
+    catalogue: () => installation.catalogue,
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
@@ -121,7 +121,7 @@ export async function startActors(
     random: Math.random,
     quotas,
     channels,
-    catalogue: installation.catalogue,
+    catalogue: () => installation.catalogue,
     replica,
     onError: (error, taskId) => logError(log, error, taskId),
   });

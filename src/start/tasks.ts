@@ -29,7 +29,7 @@ export interface TaskParts
   readonly random: () => number;
   readonly quotas: Quotas;
   readonly channels: Channels;
-  readonly catalogue: Catalogue;
+  readonly catalogue: () => Catalogue;
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Durable actors beside the tasks. */
   readonly kinds?: readonly DurableKind[];

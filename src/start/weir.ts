@@ -54,7 +54,7 @@ export async function startWeir(
     const app = createApp({
       ...actors,
       orm: databases.requests.orm,
-      rateLimit: new RateLimit(installation.roles, redis),
+      rateLimit: new RateLimit(() => installation.roles, redis),
       catalogue: () => installation.catalogue,
       inference: () => actors.inference,
       responses: () => databases.requests.sql,

@@ -11,6 +11,8 @@ export interface UpstreamTarget {
   readonly base_url: string;
   readonly api_key: string;
   readonly timeout_ms: number;
+  /** The longest silence in the middle of a stream; as long as `timeout_ms` if nothing is said. */
+  readonly stall_timeout_ms?: number;
 }
 
 /** Tokens of one call. Counts never overlap: `input_tokens` excludes both cache counts. */
@@ -150,6 +152,13 @@ export interface ChannelConfig {
   readonly weight: number;
   readonly max_concurrency: number;
   readonly timeout_ms: number;
+  /** How long a stream may take to its first words, while another channel could still serve it. */
+  readonly first_token_timeout_ms?: number;
+  readonly stall_timeout_ms?: number;
+  /** What the account costs beside the catalogue's price; for routing by price. */
+  readonly cost_factor?: number;
+  /** Seconds between calls of Weir's own that find out whether a sick channel is well again. */
+  readonly probe_s?: number;
   readonly enabled: boolean;
   /** Public model id → what the upstream calls it. */
   readonly models: Readonly<Record<string, string>>;

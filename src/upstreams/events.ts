@@ -24,7 +24,7 @@ export interface Dialect {
 /** What reading events asks of an exchange. */
 export type EventExchange = Pick<
   Exchange,
-  'response' | 'waiting' | 'heard' | 'finished' | 'close' | 'explain'
+  'response' | 'waiting' | 'heard' | 'flowing' | 'finished' | 'close' | 'explain'
 >;
 
 /** What is used of a body's reader. */
@@ -76,6 +76,7 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
       if (this.broken) throw this.broken;
       const batch = await this.read();
       if (batch) {
+        if (!this.begun) this.exchange.flowing();
         this.begun = true;
         return { done: false, value: batch };
       }

@@ -21,9 +21,12 @@ export class Exchange {
   private atEnd = false;
   private answer: Response | undefined;
   private connection: Connections | undefined;
+  /** The longest silence from here on, ms. */
+  private patience_ms: number;
 
   constructor(private readonly call: UpstreamCall) {
     const { timeout_ms } = call.target;
+    this.patience_ms = timeout_ms;
     this.deadline = performance.now() + timeout_ms;
     this.timer = setTimeout(this.check, timeout_ms);
     call.signal.addEventListener('abort', this.stop, { once: true });
@@ -67,7 +70,16 @@ export class Exchange {
 
   /** The upstream is waited for from now on. */
   waiting(): void {
-    this.deadline = performance.now() + this.call.target.timeout_ms;
+    this.deadline = performance.now() + this.patience_ms;
+  }
+
+  /** The answer has begun: from now on silence is measured by what a stream may pause. */
+  flowing(): void {
+    const { stall_timeout_ms } = this.call.target;
+    if (stall_timeout_ms === undefined || stall_timeout_ms === this.patience_ms) return;
+    this.patience_ms = stall_timeout_ms;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.check, stall_timeout_ms);
   }
 
   /** It spoke; who is waited for now is the client. */
@@ -113,7 +125,7 @@ export class Exchange {
       this.abort.abort();
       return;
     }
-    this.timer = setTimeout(this.check, Math.min(left_ms, this.call.target.timeout_ms));
+    this.timer = setTimeout(this.check, Math.min(left_ms, this.patience_ms));
   };
 }
 

@@ -96,6 +96,7 @@ function unwrapped(
     response: new Response(body && unwrap(body)),
     waiting: () => exchange.waiting(),
     heard: () => exchange.heard(),
+    flowing: () => exchange.flowing(),
     finished: () => exchange.finished(),
     close: () => exchange.close(),
     explain: (error) => exchange.explain(error),

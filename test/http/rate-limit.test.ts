@@ -37,7 +37,7 @@ async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0]
 const someone = (more: object = {}) => ({ organization_id: newId('org'), role: 'r', ...more });
 
 describe('the rate limit in memory', () => {
-  const limit = new RateLimit({ r: 10, big: 1_000 });
+  const limit = new RateLimit(() => ({ r: 10, big: 1_000 }));
 
   test('lets exactly the role’s number of requests through', async () => {
     expect(await passed(limit, someone(), 64)).toBe(10);
@@ -86,7 +86,7 @@ describe('the rate limit in Redis', () => {
     const url = await sharedRedisUrl();
     const replicas = [connect(url), connect(url)];
     await Promise.all(replicas.map(ready));
-    const [one, two] = replicas.map((redis) => new RateLimit({ r: 10 }, redis));
+    const [one, two] = replicas.map((redis) => new RateLimit(() => ({ r: 10 }), redis));
     const who = someone();
     const both = await Promise.all([
       passed(one as RateLimit, who, 30),
@@ -99,7 +99,7 @@ describe('the rate limit in Redis', () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
-    const limit = new RateLimit({ r: 10 }, redis);
+    const limit = new RateLimit(() => ({ r: 10 }), redis);
     expect(await passed(limit, someone(), 20)).toBe(10);
     await server.stop();
     await until('the connection is lost', () => redis.status !== 'ready');
@@ -110,7 +110,7 @@ describe('the rate limit in Redis', () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
-    const limit = new RateLimit({ r: 10 }, redis);
+    const limit = new RateLimit(() => ({ r: 10 }), redis);
     await limit.consume(someone());
     process.kill(server.pid, 'SIGSTOP');
     expect(await passed(limit, someone(), 20)).toBe(10);
@@ -124,7 +124,7 @@ describe('the rate limit in Redis', () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
-    const limit = new RateLimit({ r: 10 }, redis);
+    const limit = new RateLimit(() => ({ r: 10 }), redis);
     const who = someone();
     expect(await passed(limit, who, 20)).toBe(10);
     await redis.flushall();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { WeirError } from '../../src/errors/weir-error.ts';
-import { MAX_ATTEMPTS, orderChannels, withFailover } from '../../src/inference/route.ts';
+import { orderChannels } from '../../src/inference/order.ts';
+import { MAX_ATTEMPTS, withFailover } from '../../src/inference/route.ts';
 import {
   type ChannelConfig,
   RetryableUpstreamError,

@@ -70,7 +70,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = createApp({
     orm: pool.orm,
     keys,
-    rateLimit: new RateLimit(options.roles ?? plenty, options.redis),
+    rateLimit: new RateLimit(() => options.roles ?? plenty, options.redis),
     catalogue: () => catalogue,
     inference: () => ({
       run: async (call) => {

@@ -144,7 +144,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     random: Math.random,
     quotas,
     channels,
-    catalogue,
+    catalogue: () => catalogue,
     replica,
     protocols: Object.fromEntries(options.protocols.map((each, index) => [`p${index}`, each])),
     storage: {

@@ -32,6 +32,7 @@ function exchangeOf(pieces: Uint8Array[]): { exchange: EventExchange; log: strin
     response: new Response(body),
     waiting: () => log.push('waiting'),
     heard: () => log.push('heard'),
+    flowing: () => undefined,
     finished: () => log.push('finished'),
     close: () => log.push('close'),
     explain: (error) => error,

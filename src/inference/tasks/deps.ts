@@ -35,7 +35,7 @@ export type FetchOutput = (
 export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;
-  readonly catalogue: Catalogue;
+  readonly catalogue: () => Catalogue;
   /** By the name in a channel's `protocol`. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
@@ -99,6 +99,6 @@ export function ownRoute(deps: TaskEffectDeps, work: TaskWork): Route | undefine
 
 /** The model of a task; undefined if it was taken out of the catalogue meanwhile. */
 export function modelOf(deps: TaskEffectDeps, work: TaskWork): GenerationModel | undefined {
-  const model = deps.catalogue.find(work.model);
+  const model = deps.catalogue().find(work.model);
   return model?.kind === 'generation' ? model : undefined;
 }

@@ -11,7 +11,7 @@ import type { Effect, EffectContext, Report } from '../../actors/durable-kind.ts
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type Submitted } from '../../upstreams/generation/contract.ts';
-import { orderChannels } from '../route.ts';
+import { orderChannels } from '../order.ts';
 import {
   ownRoute,
   type Route,
@@ -98,7 +98,8 @@ export class Submission {
     const serving = this.deps.channels
       .serving(work.model)
       .filter(({ config }) => !tried.includes(config.id) && (pinned ?? config.id) === config.id);
-    return orderChannels(serving, this.deps.random).flatMap(
+    const policy = this.deps.catalogue().find(work.model)?.declaration.routing?.policy;
+    return orderChannels(serving, this.deps.random, policy).flatMap(
       (channel) => routeOver(this.deps, channel, work.model) ?? [],
     );
   }

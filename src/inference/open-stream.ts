@@ -1,0 +1,55 @@
+import type { ChannelPermit } from '../actors/channel.ts';
+import {
+  RetryableUpstreamError,
+  type StreamEvent,
+  type UpstreamProtocol,
+} from '../upstreams/contract.ts';
+import { type InferenceCall, upstreamCall } from './call.ts';
+import type { OpenStream } from './stream.ts';
+
+/**
+ * Begins a stream, up to its first words: until then nothing of it was sent, and another channel may
+ * serve the call (P7). Throws RetryableUpstreamError `timeout` where they do not come in time, like
+ * an upstream's call otherwise. `lane` = another reason to stop.
+ */
+export async function openStream(
+  call: InferenceCall,
+  permit: ChannelPermit,
+  protocol: UpstreamProtocol,
+  clamp: number | undefined,
+  lane?: AbortSignal,
+): Promise<OpenStream> {
+  const abort = new AbortController();
+  follow(abort, call.signal);
+  if (lane) follow(abort, lane);
+  const { config } = permit.channel;
+  const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
+  const timer = setTimeout(() => {
+    abort.abort(new RetryableUpstreamError('timeout', 'no words came in time'));
+  }, patience_ms);
+  try {
+    const stream = await protocol.stream(upstreamCall(call, permit.channel, abort.signal, clamp));
+    const iterator = stream.events[Symbol.asyncIterator]();
+    const first = await firstWords(iterator);
+    permit.answered();
+    return { protocol, stream, iterator, permit, first, abort };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function follow(abort: AbortController, signal: AbortSignal): void {
+  if (signal.aborted) abort.abort(signal.reason);
+  else signal.addEventListener('abort', () => abort.abort(signal.reason), { once: true });
+}
+
+/** The events up to the first that produced something, or that ends the answer. */
+async function firstWords(iterator: AsyncIterator<StreamEvent[]>): Promise<StreamEvent[]> {
+  const begun: StreamEvent[] = [];
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done) return begun;
+    begun.push(...value);
+    if (value.some(({ produced, final }) => final || produced !== '')) return begun;
+  }
+}

@@ -64,6 +64,9 @@ export const task = pgTable(
     ended_at: instant('ended_at'),
   },
   (table) => [
+    index('task_running_by_channel')
+      .on(table.channel_id)
+      .where(sql`${table.status} in ('pending', 'processing')`),
     index('task_by_organization').on(table.organization_id, table.created_at),
     check(
       'only_a_completed_task_is_charged',

@@ -40,7 +40,18 @@ export interface ChannelTransition {
   reason: string | null;
   /** Until when it is left alone; ms since the epoch. */
   open_until: number;
+  /** Disabled, and tried again by itself. */
+  returns: boolean;
+  /** Another replica said so. */
+  heard: boolean;
   at_ms: number;
+}
+
+/** Why a call failed; internal wording, never for a client (P5). */
+export interface LastFailure {
+  readonly failure: string;
+  readonly message: string;
+  readonly at_ms: number;
 }
 
 /** What another replica saw of a channel: it serves, or it is to be left alone until then. */
@@ -56,6 +67,8 @@ export type OnOutcome = (channel_id: string, model: string, success: boolean) =>
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
+  private hearing = false;
+  private last: LastFailure | undefined;
   readonly latency = new Latency();
 
   /** `onTransition` hears of every change of state, `onOutcome` of every call that shows something. */
@@ -74,8 +87,9 @@ export class ChannelActor {
     this.machine.subscribe({
       next: ({ value: to, context }) => {
         if (to === from) return;
-        const { reason, open_until } = context;
-        const change = { from, to, reason, open_until, at_ms: clock.now() };
+        const { reason, open_until, returns } = context;
+        const heard = this.hearing;
+        const change = { from, to, reason, open_until, returns, heard, at_ms: clock.now() };
         from = to;
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
@@ -129,21 +143,29 @@ export class ChannelActor {
 
   /** True if a permit would be given now. */
   canTake(): boolean {
-    return this.availableAt() <= this.clock.now() && this.hasRoom();
+    const isProbing = this.isProbed() && ['open', 'disabled'].includes(this.state);
+    return this.availableAt() <= this.clock.now() && !isProbing && this.hasRoom(true);
+  }
+
+  /** True if Weir's own calls find out whether it is well again, and no client's. */
+  private isProbed(): boolean {
+    return this.config.probe_s !== undefined;
   }
 
   /**
-   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. `isJob` =
-   * that it is taken says nothing yet of how the model's call ends.
+   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. Of a
+   * `job` its being taken says nothing yet of how it ends; a `probe` is no client's call. `urgent`: no
+   * other channel is left, so one that is not well, or only coming back, takes more than its share.
    */
-  tryAcquire(isJob = false): ChannelPermit | null {
+  tryAcquire(use: 'call' | 'job' | 'probe' = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing') return null;
-    if (!this.hasRoom()) return null;
+    if (!this.hasRoom(urgent)) return null;
     let probe: number | undefined;
     if (value === 'open' || value === 'disabled') {
       const now = this.clock.now();
       if (now < context.open_until || (value === 'disabled' && !context.returns)) return null;
+      if (use !== 'probe' && this.isProbed()) return null;
       this.machine.send({ type: 'COOLED', now });
       probe = this.snapshot.context.probe;
     }
@@ -151,24 +173,23 @@ export class ChannelActor {
     this.account.inFlight += 1;
     return new Permit(this, this.clock.now(), (outcome, began) => {
       this.end(outcome, probe);
-      if (outcome === 'succeeded' && !isJob) this.latency.record(began());
-      if (!isJob) this.note(outcome);
+      if (use !== 'call') return;
+      if (outcome === 'succeeded') this.latency.record(began());
+      this.note(outcome);
     });
   }
 
-  /** Places are the account's; a model that is not well takes fewer of them. */
-  private hasRoom(): boolean {
-    const { inFlight } = this.account;
-    return inFlight < this.config.max_concurrency && this.inFlight < this.room();
+  private hasRoom(urgent: boolean): boolean {
+    const { max_concurrency } = this.config;
+    if (this.account.inFlight >= max_concurrency) return false;
+    return urgent || this.inFlight < this.share(max_concurrency);
   }
 
-  /** Calls that may run at once. A probe does not wait for what began before the circuit opened. */
-  private room(): number {
-    const { max_concurrency } = this.config;
+  /** Of the account's places, those that this model may have while others could serve as well. */
+  private share(max_concurrency: number): number {
     const { value, context } = this.machine.getSnapshot();
-    const places = context.places ?? max_concurrency;
-    if (value === 'healthy') return Math.min(max_concurrency, places);
-    if (value !== 'degraded') return max_concurrency;
+    const places = Math.min(max_concurrency, context.places ?? max_concurrency);
+    if (value !== 'degraded') return places;
     return Math.max(1, Math.min(places, Math.ceil(max_concurrency * context.recent_success)));
   }
 
@@ -211,12 +232,24 @@ export class ChannelActor {
   /** What another replica saw; one that is just finding out for itself believes nobody. */
   hear(hint: PeerHint): void {
     if (this.state === 'probing') return;
+    this.hearing = true;
     if (hint.kind === 'mended') this.machine.send({ type: 'MENDED' });
     else if (hint.kind === 'refused') this.credentialsFailed();
     else {
       const failure = isFailure(hint.reason) ? { failure: hint.reason } : {};
       this.machine.send({ type: 'THROTTLED', until: hint.until, ...failure });
     }
+    this.hearing = false;
+  }
+
+  /** A call beside those of clients was answered: it is let in again. */
+  mended(): void {
+    this.machine.send({ type: 'MENDED' });
+  }
+
+  /** The last failure that counted, in words for the operator. */
+  get lastFailure(): LastFailure | undefined {
+    return this.last;
   }
 
   /** One more success of a channel without a blemish changes nothing: not worth an event. */
@@ -230,7 +263,8 @@ export class ChannelActor {
   }
 
   private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
-    const { failure, retry_after_ms } = error;
+    const { failure, retry_after_ms, message } = error;
+    this.last = { failure, message, at_ms: this.clock.now() };
     const now = this.clock.now();
     // Whoever says when to come back is taken at his word, a server that is overloaded too.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);

@@ -26,6 +26,7 @@ import { messages } from './messages/route.ts';
 import { type Metric, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
+import { OperatorChannels, type OperatorParts } from './operator/channels.ts';
 import { rerank } from './rerank/route.ts';
 import {
   cancelResponse,
@@ -54,6 +55,8 @@ export interface AppDeps
   /** Message batches; absent where none are carried out. */
   batches?: BatchRouteDeps['batches'];
   public_url?: string | undefined;
+  /** What the operator sees and switches. */
+  operator?: OperatorParts;
   /** The latest ranking of models. */
   ranking?: ModelRouteDeps['ranking'];
   /** True while requests can be served. */
@@ -119,6 +122,7 @@ function routes(deps: AppDeps): Route[] {
       methods: { GET: getModel(deps), POST: geminiModels(deps) },
       families: { POST: 'gemini' },
     },
+    ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/management/balance', { GET: getBalance(deps) }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
@@ -166,6 +170,24 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
     ['/v1/responses/:id', { GET: getResponse(deps), DELETE: removeResponse(deps) }],
     ['/v1/responses/:id/cancel', { POST: cancelResponse(deps) }],
     ['/v1/responses/:id/input_items', { GET: listInputItems(deps) }],
+  ];
+}
+
+/** What the people who run Weir see and do (design 8). */
+function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
+  const { operator } = app;
+  const channels = new OperatorChannels({
+    keys: app.keys,
+    operator: () => operator ?? nothingIsGenerated(),
+  });
+  const channel = '/v1/operator/channels/:id';
+  return [
+    ['/v1/operator/channels', { GET: channels.list }],
+    [channel, { GET: channels.get }],
+    [`${channel}/test`, { POST: channels.test }],
+    [`${channel}/enable`, { POST: channels.enable }],
+    [`${channel}/disable`, { POST: channels.disable }],
+    [`${channel}/drain`, { POST: channels.drain }],
   ];
 }
 

@@ -52,6 +52,7 @@ export function withFailover<Result>(
 /** The tries of one call. Two lanes may share them: neither takes a channel that the other took. */
 export class Failover<Result> {
   private readonly untried: ChannelActor[];
+  private readonly reluctant: ChannelActor[] = [];
   private readonly failures: RetryableUpstreamError[] = [];
   private readonly deadline_ms: number;
 
@@ -74,11 +75,11 @@ export class Failover<Result> {
     begun?: (channel: ChannelActor) => void,
   ): Promise<{ result: Result } | undefined> {
     const { now } = this.surroundings;
-    for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
+    for (;;) {
       const left_ms = this.deadline_ms - now();
-      if (this.failures.length >= MAX_ATTEMPTS || left_ms <= 0) break;
-      const permit = channel.tryAcquire();
-      if (!permit) continue;
+      const permit = this.failures.length < MAX_ATTEMPTS && left_ms > 0 ? this.take() : undefined;
+      if (!permit) return undefined;
+      const { channel } = permit;
       begun?.(channel);
       try {
         const timeout_ms = Math.min(left_ms, channel.config.timeout_ms);
@@ -91,6 +92,19 @@ export class Failover<Result> {
         permit.failed(error);
         this.failures.push(error);
       }
+    }
+  }
+
+  /** The next channel that takes the call; those that hold back are asked last, and urgently. */
+  private take(): ChannelPermit | undefined {
+    for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
+      const permit = channel.tryAcquire();
+      if (permit) return permit;
+      this.reluctant.push(channel);
+    }
+    for (let channel = this.reluctant.shift(); channel; channel = this.reluctant.shift()) {
+      const permit = channel.tryAcquire('call', true);
+      if (permit) return permit;
     }
     return undefined;
   }

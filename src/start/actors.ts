@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createDelivery } from '../../db/webhooks/deliveries.ts';
 import { Audit } from '../actors/audit.ts';
 import { Channels } from '../actors/channels.ts';
+import { CircuitHints } from '../actors/circuit-hints.ts';
 import { systemClock, systemIds } from '../actors/clock.ts';
 import { Lane } from '../actors/lane.ts';
 import { Outcomes } from '../actors/outcomes.ts';
@@ -10,17 +11,18 @@ import { LatestRanking } from '../actors/ranking.ts';
 import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhook-kind.ts';
 import { WebhookSecrets } from '../actors/webhook-secrets.ts';
-import type { Installation } from '../config/installation.ts';
 import { KeyRing } from '../http/auth/key-ring.ts';
 import { itemCall } from '../http/messages/batches/item-call.ts';
 import { Batches } from '../inference/batches/batches.ts';
 import { batchKind } from '../inference/batches/kind.ts';
 import { BatchWorker } from '../inference/batches/worker.ts';
 import { Inference } from '../inference/inference.ts';
+import { Prober } from '../inference/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import { listenToHints } from './hints.ts';
+import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
@@ -28,11 +30,12 @@ import { webhookPayload } from './webhook-payload.ts';
 /** Everything of this replica that lives between requests (design 3). */
 export async function startActors(
   databases: Databases,
-  installation: Installation,
+  installation: OpenInstallation,
   generation: Generation,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
+  const { live } = installation;
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
   const replica: Replica = new Replica({
     sql: databases.background.sql,
@@ -55,28 +58,48 @@ export async function startActors(
   const outcomes = new Outcomes({
     sql: databases.background.sql,
     clock: systemClock,
-    sceneOf: (model) => installation.catalogue.find(model)?.category,
+    sceneOf: (model) => live.now.catalogue.find(model)?.category,
+    onError,
+  });
+  const circuits = new CircuitHints({
+    sql: databases.background.sql,
+    replicaId: () => replica.id,
+    now: systemClock.now,
     onError,
   });
   const channels = new Channels(
-    installation.channels,
+    live.now.channels,
     systemClock,
-    undefined,
+    (transition) => circuits.announce(transition),
     (channel_id, model, success) => outcomes.record(channel_id, model, success),
   );
+  live.onChange((now) => channels.configure(now.channels));
+  const prober = new Prober({
+    channels,
+    catalogue: () => live.now.catalogue,
+    clock: systemClock,
+    onError,
+  });
+  prober.start();
   const ranking = new LatestRanking({
     sql: databases.background.sql,
     clock: systemClock,
-    models: () => installation.catalogue.all(),
-    min_samples: () => installation.min_samples,
+    models: () => live.now.catalogue.all(),
+    min_samples: () => live.now.min_samples,
     onError,
   });
   await ranking.start();
-  await listenToHints(databases.background.sql, { quotas, keys, onError });
+  await listenToHints(databases.background.sql, {
+    quotas,
+    keys,
+    channels,
+    circuits,
+    onError,
+  });
   const inference = new Inference({
     quotas,
     channels,
-    catalogue: () => installation.catalogue,
+    catalogue: () => live.now.catalogue,
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
@@ -100,7 +123,7 @@ export async function startActors(
     mayRun: () => replica.isAlive(),
     call: itemCall({
       keys,
-      catalogue: () => installation.catalogue,
+      catalogue: () => live.now.catalogue,
       inference: () => inference,
       onError: (error, requestId) => logError(log, error, requestId),
     }),
@@ -121,7 +144,7 @@ export async function startActors(
     random: Math.random,
     quotas,
     channels,
-    catalogue: () => installation.catalogue,
+    catalogue: () => live.now.catalogue,
     replica,
     onError: (error, taskId) => logError(log, error, taskId),
   });
@@ -143,6 +166,7 @@ export async function startActors(
       ids: systemIds,
       tell: (tell) => durable.registry.tell(tell),
     }),
+    operator: { sql: databases.requests.sql, channels, prober, replicaId: () => replica.id },
     webhooks: { sql: databases.requests.sql, secrets },
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.keyChanged(status),
@@ -163,6 +187,11 @@ export async function startActors(
         value: durable.outbox.size,
       },
       {
+        name: 'weir_configuration_valid',
+        help: '0 while the configuration file holds mistakes and the one before it is in force.',
+        value: installation.isValid() ? 1 : 0,
+      },
+      {
         name: 'weir_channels_not_healthy',
         help: 'Channels of this replica whose models are not all healthy.',
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
@@ -172,6 +201,7 @@ export async function startActors(
     async stop() {
       await audit.stop();
       await ranking.stop();
+      await prober.stop();
       batchWorker.stop();
       await durable.stop();
       await outcomes.stop();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DurableKind } from '../actors/durable-kind.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
-import type { Installation } from '../config/installation.ts';
+import type { LiveInstallation } from '../config/live-installation.ts';
 import { openSecretKey } from '../config/secret-key.ts';
 import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
@@ -52,7 +52,7 @@ const EXPIRED = [400, 401, 403, 404, 410];
 /** Opens the store of results, in the data folder or in the configured bucket (design 6). */
 export function openGeneration(
   environment: Environment,
-  installation: Installation,
+  live: LiveInstallation,
   surroundings: Surroundings,
 ): Generation {
   const storage = openStorage(environment);
@@ -62,7 +62,7 @@ export function openGeneration(
     parts: {
       protocols: surroundings.protocols ?? GENERATION_PROTOCOLS,
       storage: surroundings.storage ?? storage,
-      fetchOutput: surroundings.fetchOutput ?? outputFetcher(installation),
+      fetchOutput: surroundings.fetchOutput ?? outputFetcher(live),
       ...(surroundings.decorate ? { decorate: surroundings.decorate } : {}),
     },
     webhook_key: key.for('webhook-secrets'),
@@ -97,8 +97,14 @@ function openStorage(environment: Environment): Storage {
 }
 
 /** An internal address is fetched only where the operator put a channel himself. */
-function outputFetcher({ channels }: Installation): FetchOutput {
-  const allow_hosts = new Set(channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
+function outputFetcher(live: LiveInstallation): FetchOutput {
+  const hosts = () =>
+    new Set(live.now.channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
+  let allow_hosts = hosts();
+  live.onChange(() => {
+    // What a channel made that is gone may still be fetched.
+    allow_hosts = new Set([...allow_hosts, ...hosts()]);
+  });
   return async (url, { headers, signal }) => {
     const answer = await guardedFetch(url, {
       headers,

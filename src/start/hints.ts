@@ -1,6 +1,9 @@
 import type { Sql } from 'postgres';
+import { CIRCUIT_CHANNEL, readSwitches, SWITCH_CHANNEL } from '../../db/channels/switches.ts';
 import { KEY_CHANNEL } from '../../db/keys.ts';
 import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
+import type { Channels } from '../actors/channels.ts';
+import type { CircuitHints } from '../actors/circuit-hints.ts';
 import type { Quotas } from '../actors/quotas.ts';
 import type { KeyRing } from '../http/auth/key-ring.ts';
 
@@ -10,9 +13,21 @@ import type { KeyRing } from '../http/auth/key-ring.ts';
  */
 export async function listenToHints(
   sql: Sql,
-  parts: { quotas: Quotas; keys: KeyRing; onError: (error: unknown) => void },
+  parts: {
+    quotas: Quotas;
+    keys: KeyRing;
+    channels: Channels;
+    circuits: CircuitHints;
+    onError: (error: unknown) => void;
+  },
 ): Promise<void> {
-  const { quotas, keys, onError } = parts;
+  const { quotas, keys, channels, circuits, onError } = parts;
+  const readAllSwitches = () =>
+    readSwitches(sql)
+      .then((rows) => channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row]))))
+      .catch(onError);
+  await sql.listen(SWITCH_CHANNEL, readAllSwitches, readAllSwitches);
+  await sql.listen(CIRCUIT_CHANNEL, (payload) => circuits.hear(payload, channels));
   await sql.listen(RECALL_CHANNEL, (payload) => {
     const { seq, organization_id, key_id } = JSON.parse(payload);
     quotas.recalled(Number(seq), { organization_id, key_id });

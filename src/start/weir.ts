@@ -1,23 +1,19 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
-import { demoInstallation } from '../config/demo.ts';
-import { ConfigurationError, type Environment } from '../config/environment.ts';
-import { installationOf } from '../config/installation.ts';
-import { parseWeirYaml } from '../config/weir-yaml.ts';
+import type { Environment } from '../config/environment.ts';
 import { createApp } from '../http/app.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { openGeneration, type Surroundings } from './generation.ts';
+import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
-import { startSimulator } from './simulator.ts';
 
 /** Requests in flight get this long to end when the process is asked to. */
 const DRAIN_MS = 30_000;
 const NANO_PER_USD = 1_000_000_000;
-const DEFAULT_CONFIG = './weir.yaml';
 
 /** A running Weir. */
 export interface Weir {
@@ -41,12 +37,13 @@ export async function startWeir(
   mkdirSync(environment.WEIR_DATA, { recursive: true });
   const undo: (() => unknown)[] = [];
   try {
-    const { installation, stopUpstream } = await openInstallation(environment.WEIR_CONFIG);
-    undo.unshift(stopUpstream);
+    const installation = await openInstallation(environment.WEIR_CONFIG, log);
+    undo.unshift(() => installation.close());
+    const { live } = installation;
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);
     undo.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
-    const generation = openGeneration(environment, installation, surroundings);
+    const generation = openGeneration(environment, live, surroundings);
     const actors = await startActors(databases, installation, generation, log);
     undo.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
@@ -54,8 +51,8 @@ export async function startWeir(
     const app = createApp({
       ...actors,
       orm: databases.requests.orm,
-      rateLimit: new RateLimit(() => installation.roles, redis),
-      catalogue: () => installation.catalogue,
+      rateLimit: new RateLimit(() => live.now.roles, redis),
+      catalogue: () => live.now.catalogue,
       inference: () => actors.inference,
       responses: () => databases.requests.sql,
       batches: () => actors.batches,
@@ -77,24 +74,6 @@ export async function startWeir(
   } catch (error) {
     await runAll(undo);
     throw error;
-  }
-}
-
-async function openInstallation(configured: string | undefined) {
-  const file = configured ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
-  if (file) {
-    const installation = installationOf(parseWeirYaml(readConfig(file), process.env, file));
-    return { installation, stopUpstream: async () => undefined };
-  }
-  const simulator = await startSimulator();
-  return { installation: demoInstallation(simulator.url), stopUpstream: () => simulator.stop() };
-}
-
-function readConfig(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(`WEIR_CONFIG cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -112,6 +112,18 @@ describe('the channel actor', () => {
     expect(channel.state).toBe('healthy');
   });
 
+  test('but where no other channel is left it takes what it can', () => {
+    const { channel, clock } = openedChannel({ max_concurrency: 3 });
+    clock.advance(FIRST_COOLDOWN_MS);
+    channel.tryAcquire()?.succeeded();
+    expect(channel.tryAcquire()).not.toBeNull();
+    expect(channel.tryAcquire()).toBeNull();
+    expect(channel.canTake()).toBe(true);
+    expect(channel.tryAcquire('call', true)).not.toBeNull();
+    expect(channel.tryAcquire('call', true)).not.toBeNull();
+    expect(channel.tryAcquire('call', true)).toBeNull();
+  });
+
   test('and takes fewer again where it fails on its way back', () => {
     const { channel, clock } = openedChannel();
     clock.advance(FIRST_COOLDOWN_MS);
@@ -249,7 +261,7 @@ describe('the channel actor under any sequence of calls', () => {
             expect(channel.state).toBe(before);
           } else if (each.do === 'acquire') {
             const mayTake = channel.canTake();
-            const permit = channel.tryAcquire();
+            const permit = channel.tryAcquire('call', true);
             expect(permit !== null).toBe(mayTake);
             if (!permit) continue;
             held.push(permit);

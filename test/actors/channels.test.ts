@@ -81,7 +81,7 @@ describe('the channels of a replica', () => {
       x?.tryAcquire()?.succeeded();
       x?.tryAcquire()?.failed(broken());
       x?.tryAcquire()?.abandoned();
-      x?.tryAcquire(true)?.succeeded();
+      x?.tryAcquire('job')?.succeeded();
       expect(said).toEqual([
         ['a', 'x', true],
         ['a', 'x', false],

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase } from '../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
+import { Channels } from '../../src/actors/channels.ts';
+import { CircuitHints } from '../../src/actors/circuit-hints.ts';
 import { systemClock, systemIds } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/lane.ts';
 import { Quotas } from '../../src/actors/quotas.ts';
@@ -200,7 +202,14 @@ describe('the keys in memory', () => {
       mayAdmit: () => true,
       onFenced: () => undefined,
     });
-    await listenToHints(replica.sql, { quotas, keys, onError });
+    const channels = new Channels([], systemClock);
+    const circuits = new CircuitHints({
+      sql: replica.sql,
+      replicaId: () => 'replica_other',
+      now: systemClock.now,
+      onError,
+    });
+    await listenToHints(replica.sql, { quotas, keys, channels, circuits, onError });
     const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
     expect((await keys.authenticate(request, false)).id).toBe(id);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });

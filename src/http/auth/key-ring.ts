@@ -75,19 +75,30 @@ export class KeyRing {
 
   /** The holder of an `mt-` token. */
   async authenticateManager(request: Request): Promise<Manager> {
-    const secret = bearer(request);
-    if (!secret) throw missing('mt-');
-    const hash = isCredential(secret, 'mt-') ? hashCredential(secret) : undefined;
-    const token =
-      hash === undefined
-        ? undefined
-        : await this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
+    const token = await this.token(request, 'mt-');
     if (token?.kind !== 'management' || !token.organization_id) {
       throw new WeirError('invalid_api_key', 'The management token is not valid.', {
         hint: 'The management interface takes a token that begins with mt-.',
       });
     }
     return { organization_id: token.organization_id, role: token.role ?? '' };
+  }
+
+  /** Lets the holder of an `op-` token pass; what he may do concerns the whole installation. */
+  async authenticateOperator(request: Request): Promise<void> {
+    const token = await this.token(request, 'op-');
+    if (token?.kind === 'operator') return;
+    throw new WeirError('invalid_api_key', 'The operator token is not valid.', {
+      hint: 'The operator interface takes a token that begins with op-.',
+    });
+  }
+
+  private async token(request: Request, prefix: string): Promise<TokenRecord | undefined> {
+    const secret = bearer(request);
+    if (!secret) throw missing(prefix);
+    if (!isCredential(secret, prefix)) return undefined;
+    const hash = hashCredential(secret);
+    return this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
   }
 
   /** A key was changed, here or on another replica: forget it, and say what it is now. */

@@ -57,12 +57,15 @@ export class Submission {
     if (this.running.hasLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    for (const route of routes) {
-      const permit = route.channel.tryAcquire(true);
-      if (!permit) continue;
-      if (!(await this.begin(work, permit))) return this.lost();
-      const more = routes.some((other) => other !== route && other.channel.canTake());
-      return this.attempt(work, route, permit, context, more);
+    // Those that hold back are asked last, and urgently.
+    for (const urgent of [false, true]) {
+      for (const route of routes) {
+        const permit = route.channel.tryAcquire('job', urgent);
+        if (!permit) continue;
+        if (!(await this.begin(work, permit))) return this.lost();
+        const more = routes.some((other) => other !== route && other.channel.canTake());
+        return this.attempt(work, route, permit, context, more);
+      }
     }
     return { report: this.unserved(work, routes) };
   };
@@ -119,13 +122,13 @@ export class Submission {
   private async sendAgain(work: TaskWork, context: EffectContext): Promise<Said> {
     const route = ownRoute(this.deps, work);
     if (!route?.protocol.idempotent) return this.lost();
-    const permit = route.channel.tryAcquire(true);
+    const permit = route.channel.tryAcquire('job', true);
     if (!permit) return this.lost();
     return this.attempt(work, route, permit, context, false, true);
   }
 
   private async repeat(work: TaskWork, route: Route, context: EffectContext): Promise<Said> {
-    const permit = route.channel.tryAcquire(true);
+    const permit = route.channel.tryAcquire('job', true);
     if (!permit) return this.unanswered(work);
     const said = await this.attempt(work, route, permit, context, false, true);
     return said.report.type === 'LOST' ? this.unanswered(work) : said;

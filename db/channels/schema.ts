@@ -1,0 +1,17 @@
+/** What operators switched by hand, over what the configuration says of channels. */
+import { sql } from 'drizzle-orm';
+import { check, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
+
+/** A channel without a row is as the file has it. */
+export const channelSwitch = pgTable(
+  'channel_switch',
+  {
+    channel_id: text('channel_id').primaryKey(),
+    state: text('state', { enum: ['disabled', 'draining'] }).notNull(),
+    /** For the operator's own eyes. */
+    reason: text('reason').notNull(),
+    changed_at: instant('changed_at').notNull().default(sql`weir_now()`),
+  },
+  (table) => [check('channel_switch_is_off', sql`${table.state} in ('disabled', 'draining')`)],
+);

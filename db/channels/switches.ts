@@ -1,0 +1,43 @@
+import type { Sql } from 'postgres';
+
+/** Tells every replica that a channel was switched; the payload is its id. */
+export const SWITCH_CHANNEL = 'weir_channel_switch';
+/** What a replica saw of a channel's model; see `src/actors/circuit-hints.ts`. */
+export const CIRCUIT_CHANNEL = 'weir_circuit';
+
+export interface SwitchRow {
+  readonly channel_id: string;
+  readonly state: 'disabled' | 'draining';
+  readonly reason: string;
+  readonly changed_at: Date;
+}
+
+export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
+  return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
+}
+
+/** Switches a channel off, or on again (`null`); replicas are told with the commit. */
+export async function writeSwitch(
+  sql: Sql,
+  channelId: string,
+  to: Pick<SwitchRow, 'state' | 'reason'> | null,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    if (to) {
+      await tx`
+        insert into channel_switch (channel_id, state, reason, changed_at)
+        values (${channelId}, ${to.state}, ${to.reason}, weir_now())
+        on conflict (channel_id) do update set state = excluded.state, reason = excluded.reason,
+          changed_at = excluded.changed_at`;
+    } else await tx`delete from channel_switch where channel_id = ${channelId}`;
+    await tx`select pg_notify(${SWITCH_CHANNEL}, ${channelId})`;
+  });
+}
+
+/** Generations that wait for a result of each channel. */
+export async function countRunningTasks(sql: Sql): Promise<Map<string, number>> {
+  const rows = await sql<{ channel_id: string; running: number }[]>`
+    select channel_id, count(*)::int4 as running from task
+    where status in ('pending', 'processing') and channel_id is not null group by channel_id`;
+  return new Map(rows.map(({ channel_id, running }) => [channel_id, running]));
+}

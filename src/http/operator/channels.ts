@@ -1,0 +1,200 @@
+import { Type } from '@sinclair/typebox';
+import type { Sql } from 'postgres';
+import {
+  countRunningTasks,
+  readSwitches,
+  type SwitchRow,
+  writeSwitch,
+} from '../../../db/channels/switches.ts';
+import type { ChannelActor } from '../../actors/channel.ts';
+import type { ChannelAccount } from '../../actors/channel-account.ts';
+import type { Channels } from '../../actors/channels.ts';
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Verdict } from '../../inference/probe.ts';
+import type { KeyRing } from '../auth/key-ring.ts';
+import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
+import { type Handler, json, type RequestContext } from '../endpoint.ts';
+
+/** What the operator's routes need; see design 8, Operator interface. */
+export interface OperatorParts {
+  readonly sql: Sql;
+  readonly channels: Channels;
+  readonly prober: { test(channel: ChannelActor): Promise<Verdict> };
+  readonly replicaId: () => string;
+}
+
+export interface OperatorDeps {
+  readonly keys: KeyRing;
+  readonly operator: () => OperatorParts;
+}
+
+const SwitchSchema = Type.Object(
+  { reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })) },
+  { additionalProperties: false },
+);
+const TestSchema = Type.Object(
+  { model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) },
+  { additionalProperties: false },
+);
+const validateSwitch = validator(SwitchSchema);
+const validateTest = validator(TestSchema);
+
+/**
+ * `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`, `/drain`. A
+ * switch holds on all replicas, over what the file says, and after a restart; health is this replica's.
+ */
+export class OperatorChannels {
+  constructor(private readonly deps: OperatorDeps) {}
+
+  readonly list: Handler = async (context) => {
+    const { channels } = await this.enter(context);
+    return json({ object: 'list', data: await this.views(channels.all) });
+  };
+
+  readonly get: Handler = async (context) => {
+    const { account } = await this.named(context);
+    return this.answer(account);
+  };
+
+  /** Takes no calls from now on; those under way end. */
+  readonly disable: Handler = (context) => this.switchOff(context, 'disabled');
+
+  /** The same, said to be on its way out until nothing runs there any more. */
+  readonly drain: Handler = (context) => this.switchOff(context, 'draining');
+
+  /** Takes calls again, whatever was known of it. */
+  readonly enable: Handler = async (context) => {
+    const { account, parts } = await this.named(context);
+    if (!account.config.enabled) {
+      throw new WeirError('invalid_request', 'The configuration says enabled: false.', {
+        param: 'id',
+        hint: 'Change it in weir.yaml; the file is read again at once.',
+      });
+    }
+    await writeSwitch(parts.sql, account.config.id, null);
+    await this.applied(parts);
+    for (const actor of account.actors) actor.mended();
+    return this.answer(account);
+  };
+
+  /** Asks the channel's model, or another one of its models, for next to nothing. */
+  readonly test: Handler = async (context) => {
+    const { account, parts } = await this.named(context);
+    const { model } = validateTest(await bodyOf(context));
+    const actor = account.actors.find((each) => model === undefined || each.model === model);
+    if (!actor) {
+      throw new WeirError('invalid_request', 'The channel does not serve this model.', {
+        param: 'model',
+        hint: `It serves ${account.actors.map((each) => each.model).join(', ')}.`,
+      });
+    }
+    const verdict = await parts.prober.test(actor);
+    return json({
+      object: 'channel.test',
+      channel: account.config.id,
+      model: actor.model,
+      ...verdict,
+      latency_ms: Math.round(verdict.latency_ms),
+    });
+  };
+
+  private async switchOff(context: RequestContext, state: SwitchRow['state']): Promise<Response> {
+    const { account, parts } = await this.named(context);
+    const { reason } = validateSwitch(await bodyOf(context));
+    await writeSwitch(parts.sql, account.config.id, { state, reason: reason ?? 'operator' });
+    await this.applied(parts);
+    return this.answer(account);
+  }
+
+  /** This replica does not wait for the echo. */
+  private async applied({ sql, channels }: OperatorParts): Promise<void> {
+    const rows = await readSwitches(sql);
+    channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
+  }
+
+  private async enter({ request }: RequestContext): Promise<OperatorParts> {
+    await this.deps.keys.authenticateOperator(request);
+    return this.deps.operator();
+  }
+
+  private async named(context: RequestContext) {
+    const parts = await this.enter(context);
+    const account = parts.channels.account(context.params['id'] ?? '');
+    if (account) return { account, parts };
+    throw new WeirError('not_found', 'There is no such channel.', {
+      param: 'id',
+      hint: 'GET /v1/operator/channels lists them.',
+    });
+  }
+
+  private async answer(account: ChannelAccount<ChannelActor>): Promise<Response> {
+    const [view] = await this.views([account]);
+    return json(view);
+  }
+
+  private async views(accounts: readonly ChannelAccount<ChannelActor>[]): Promise<object[]> {
+    const { sql, replicaId } = this.deps.operator();
+    const [switches, running] = await Promise.all([readSwitches(sql), countRunningTasks(sql)]);
+    const bySwitch = new Map(switches.map((row) => [row.channel_id, row]));
+    return accounts.map((account) => {
+      const { id } = account.config;
+      const tasks = running.get(id) ?? 0;
+      return { ...view(account, bySwitch.get(id), tasks), replica: replicaId() };
+    });
+  }
+}
+
+async function bodyOf({ request }: RequestContext): Promise<Record<string, unknown>> {
+  if (request.body === null || request.headers.get('content-length') === '0') return {};
+  return (await readJsonObject(request, MAX_MANAGEMENT_BODY_BYTES)).value;
+}
+
+/** A channel with all that its operator may know; its key is not among it. */
+function view(
+  account: ChannelAccount<ChannelActor>,
+  switched: SwitchRow | undefined,
+  running_tasks: number,
+): object {
+  const { id, protocol, base_url, priority, weight, max_concurrency, enabled } = account.config;
+  const isDraining = switched?.state === 'draining' && running_tasks > 0;
+  return {
+    object: 'channel',
+    ...{ id, protocol, base_url, priority, weight, max_concurrency, enabled },
+    state: isDraining ? 'draining' : account.state,
+    switch: switched
+      ? {
+          state: switched.state,
+          reason: switched.reason,
+          changed_at: switched.changed_at.toISOString(),
+        }
+      : null,
+    in_flight: account.inFlight,
+    running_tasks,
+    models: account.actors.map((actor) => modelView(actor)),
+  };
+}
+
+function modelView(actor: ChannelActor): object {
+  const { state, snapshot, latency, lastFailure, config, model } = actor;
+  const { reason, open_until, recent_success, places } = snapshot.context;
+  const rests = state === 'open' || (state === 'disabled' && snapshot.context.returns);
+  return {
+    id: model,
+    upstream_model: config.models[model] ?? model,
+    state,
+    reason,
+    tried_again_at: rests ? new Date(open_until).toISOString() : null,
+    recent_success,
+    slow_start_places: places,
+    latency_ms: latency.mean_ms === undefined ? null : Math.round(latency.mean_ms),
+    latency_p95_ms: latency.p95_ms === undefined ? null : Math.round(latency.p95_ms),
+    last_failure: lastFailure
+      ? {
+          class: lastFailure.failure,
+          message: lastFailure.message,
+          at: new Date(lastFailure.at_ms).toISOString(),
+        }
+      : null,
+  };
+}

@@ -58,7 +58,14 @@ export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
   /** Credentials do not mend themselves in seconds. */
   auth: 60_000,
 };
-export const LAST_COOLDOWN_MS = 60_000;
+/** What it rests for at most, however often it opens: where a try is cheap it is soon found well again. */
+export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
+  connection: 15_000,
+  server: 20_000,
+  timeout: 60_000,
+  malformed: 60_000,
+  auth: 60_000,
+};
 /** With so many places in use a channel is back. */
 export const PLACES_WHEN_BACK = 64;
 const WEIGHT_OF_ONE = 0.1;
@@ -83,7 +90,7 @@ function placesAfter(places: number | null, success: boolean): number | null {
 
 /** How long it rests now, ms. */
 function cooldown(failure: ChannelFailure, openings: number): number {
-  return Math.min(COOLDOWNS_MS[failure] * 2 ** openings, LAST_COOLDOWN_MS);
+  return Math.min(COOLDOWNS_MS[failure] * 2 ** openings, LONGEST_COOLDOWNS_MS[failure]);
 }
 
 export const channelMachine = setup({

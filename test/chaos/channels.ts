@@ -21,7 +21,9 @@ export interface BrownOutReport {
   ejected_ms: Record<string, number>;
   /** From the fault's end to the first call that was answered, ms. */
   readmitted_ms: Record<string, number>;
-  /** Calls at the same time on a channel in its first second back, at most. */
+  /** Calls that began in each round after it was let in again, as long as its answers take. */
+  ramp: Record<string, number[]>;
+  /** The largest of them beside what slow start allows: 1, then 2, then 4 …; above 1 is a herd. */
   herd: Record<string, number>;
   /** Calls that were sent to a channel while it was at fault. */
   wasted: Record<string, number>;
@@ -30,6 +32,9 @@ export interface BrownOutReport {
 const CHANNELS = ['slow', 'flaky', 'dead', 'well'] as const;
 type Channel = (typeof CHANNELS)[number];
 const TIMEOUT_MS = 3_000;
+/** A usual answer, with its way through Weir; doubling needs a whole one. */
+const ROUND_MS = 50;
+const ROUNDS = 6;
 const CALM_MS = 3_000;
 /** Calls of a channel that is ejected are single: probes, farther apart than this. */
 const PROBES_APART_MS = 1_000;
@@ -82,7 +87,7 @@ export async function runBrownOut(options: BrownOutOptions): Promise<BrownOutRep
 
 function report(statuses: number[], calls: Call[], began: number, ended: number): BrownOutReport {
   const succeeded = statuses.filter((status) => status === 200).length;
-  const each = (of: (channel: Channel) => number) =>
+  const each = <Value>(of: (channel: Channel) => Value) =>
     Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)]));
   const callsOf = (channel: Channel) => calls.filter(({ account }) => account === channel);
   const during = (channel: Channel) =>
@@ -95,19 +100,22 @@ function report(statuses: number[], calls: Call[], began: number, ended: number)
     success: succeeded / statuses.length,
     ejected_ms: each((channel) => lastOfCrowd(during(channel)) - began),
     readmitted_ms: each((channel) => back(channel) - ended),
+    ramp: each((channel) => ramp(callsOf(channel), back(channel))),
     herd: each((channel) => {
-      const from = back(channel);
-      // Half the usual latency: who is not done after it runs at the same time.
-      const first = callsOf(channel).filter(({ at }) => at >= from && at < from + 1_000);
-      return Math.max(0, ...first.map(({ at }) => crowdAt(first, at)));
+      const shares = ramp(callsOf(channel), back(channel)).map((begun, at) => begun / 2 ** at);
+      return Math.max(0, ...shares);
     }),
     wasted: each((channel) => during(channel).length),
   };
 }
 
-const LATENCY_MS = 50;
-const crowdAt = (calls: Call[], at: number) =>
-  calls.filter((call) => call.at <= at && call.at > at - LATENCY_MS).length;
+/** The probe is the first round; what came in each round from then on. */
+function ramp(calls: Call[], from: number): number[] {
+  return Array.from({ length: ROUNDS }, (_, round) => {
+    const start = from + round * ROUND_MS;
+    return calls.filter(({ at }) => at >= start && at < start + ROUND_MS).length;
+  });
+}
 
 /** When the last call came that was not alone: later ones are probes. */
 function lastOfCrowd(calls: Call[]): number {

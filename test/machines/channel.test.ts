@@ -7,7 +7,7 @@ import {
   COOLDOWNS_MS,
   channelMachine,
   FAILURES_TO_OPEN,
-  LAST_COOLDOWN_MS,
+  LONGEST_COOLDOWNS_MS,
 } from '../../src/machines/channel.ts';
 
 const NOW = 1_000_000;
@@ -90,7 +90,7 @@ describe('the channel machine', () => {
       const { probe } = snapshot.context;
       const verdict = { type: 'PROBED', probe, verdict: 'failed', failure: 'server', now } as const;
       [snapshot] = transition(channelMachine, snapshot, verdict);
-      wait = Math.min(wait * 2, LAST_COOLDOWN_MS);
+      wait = Math.min(wait * 2, LONGEST_COOLDOWNS_MS.server);
       expect(snapshot.context.open_until - now).toBe(wait);
     }
   });

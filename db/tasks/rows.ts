@@ -32,7 +32,7 @@ export type TaskStatus = 'pending' | 'processing' | 'completed' | 'failed';
 /** What clients see of a task. */
 export interface TaskViewRow {
   id: string;
-  scene: 'image' | 'video' | 'music';
+  scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
   /** Unix seconds. */
   created: number;
@@ -52,7 +52,7 @@ export interface TaskWorkRow {
   organization_id: string;
   key_id: string;
   request_id: string;
-  scene: 'image' | 'video' | 'music';
+  scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
   model: string;
   input: Json;

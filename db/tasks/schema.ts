@@ -29,7 +29,7 @@ export const task = pgTable(
       .notNull()
       .references(() => apiKey.id),
     request_id: uuid('request_id').notNull(),
-    scene: text('scene', { enum: ['image', 'video', 'music'] }).notNull(),
+    scene: text('scene', { enum: ['image', 'video', 'music', '3d', 'audio'] }).notNull(),
     /** Public id. */
     model: text('model').notNull(),
     status: text('status', { enum: ['pending', 'processing', 'completed', 'failed'] })

@@ -34,14 +34,17 @@ export async function falRoute(sim: Simulator, path: string, request: Request): 
   const body = await bodyOf(request);
   const kind = kindOf(path);
   const isUpscaler = path.includes('upscale');
-  if (!isUpscaler && textIn(body, 'prompt') === '') return wording.refusal(422, 'input');
+  const prompt = textIn(body, 'prompt') || textIn(body, 'text');
+  const source = textIn(body, 'video_url') || textIn(body, 'image_url');
+  const needsWords = !isUpscaler && kind !== 'model';
+  if ((needsWords && prompt === '') || prompt + source === '') return wording.refusal(422, 'input');
   const order = {
     protocol: 'fal',
     model: path.slice(1),
-    prompt: textIn(body, 'prompt') || textIn(body, 'video_url'),
+    prompt: prompt || source,
     kind,
     outputs: kind === 'image' ? Number(body['num_images'] ?? 1) : 1,
-    duration: Number.parseInt(String(body['duration'] ?? 5), 10),
+    duration: Number.parseInt(String(body['duration'] ?? body['duration_seconds'] ?? 5), 10),
   };
   const accepted = await accept(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
@@ -58,7 +61,8 @@ export async function falRoute(sim: Simulator, path: string, request: Request): 
 }
 
 function kindOf(path: string): MediaKind {
-  if (/music|lyria|ace-step/.test(path)) return 'audio';
+  if (/trellis|3d/.test(path)) return 'model';
+  if (/music|lyria|ace-step|audio|sound/.test(path)) return 'audio';
   return /video|veo|seedance|kling|wan|speech|infinitalk/.test(path) ? 'video' : 'image';
 }
 
@@ -98,5 +102,6 @@ function outputOf(job: Job, origin: string): object {
     return { images: files.map((file) => ({ ...file, width: 256, height: 256 })), seed: 7 };
   }
   if (job.kind === 'audio') return files[0] ? { audio: files[0] } : {};
+  if (job.kind === 'model') return files[0] ? { model_mesh: { ...files[0], file_size: 1 } } : {};
   return files[0] ? { video: { ...files[0], duration: job.duration }, seed: 7 } : {};
 }

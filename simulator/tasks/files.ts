@@ -24,7 +24,7 @@ export function serveFile(path: string, request: Request): Response {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const expires = Number(url.searchParams.get('expires'));
   const good = url.searchParams.get('sig') === signature(name, expires) && Date.now() < expires;
-  const [, kind, width, height] = /^(image|video|audio)-.*-(\d+)x(\d+)$/.exec(name) ?? [];
+  const [, kind, width, height] = /^(image|video|audio|model)-.*-(\d+)x(\d+)$/.exec(name) ?? [];
   if (!good || !kind)
     return new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 });
   const bytes = mediaOf(kind as MediaKind, name, Number(width), Number(height));

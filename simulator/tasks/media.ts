@@ -7,19 +7,34 @@ const AUDIO = await Bun.file(new URL('./media/audio.mp3', import.meta.url)).byte
 /** Pictures are drawn no larger than this; nobody looks at them closely. */
 const MAX_EDGE = 1_024;
 
-export type MediaKind = 'image' | 'video' | 'audio';
+export type MediaKind = 'image' | 'video' | 'audio' | 'model';
 
 export const MEDIA_TYPES: Record<MediaKind, string> = {
   image: 'image/png',
   video: 'video/mp4',
   audio: 'audio/mpeg',
+  model: 'model/gltf-binary',
 };
 
 /** The bytes of a result; a picture's colour is made from its seed. */
 export function mediaOf(kind: MediaKind, seed: string, width = 256, height = 256): Uint8Array {
   if (kind === 'video') return VIDEO;
   if (kind === 'audio') return AUDIO;
+  if (kind === 'model') return glb();
   return pngOf(Math.min(width, MAX_EDGE), Math.min(height, MAX_EDGE), hashText(seed));
+}
+
+/** An empty scene in the binary form of glTF (glTF 2.0 specification: GLB). */
+function glb(): Uint8Array {
+  const scene = Buffer.from('{"asset":{"version":"2.0"},"scenes":[{"nodes":[]}],"scene":0}   ');
+  const json = scene.subarray(0, scene.length - (scene.length % 4));
+  const head = Buffer.alloc(20);
+  head.write('glTF', 0);
+  head.writeUInt32LE(2, 4);
+  head.writeUInt32LE(head.length + json.length, 8);
+  head.writeUInt32LE(json.length, 12);
+  head.write('JSON', 16);
+  return Buffer.concat([head, json]);
 }
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

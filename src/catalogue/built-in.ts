@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import solid from '../../catalogue/3d.json' with { type: 'json' };
+import audio from '../../catalogue/audio.json' with { type: 'json' };
 import chat from '../../catalogue/chat.json' with { type: 'json' };
 import defaults from '../../catalogue/defaults.json' with { type: 'json' };
 import direct from '../../catalogue/direct.json' with { type: 'json' };
@@ -11,7 +13,7 @@ import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
 /** The models that Weir knows by itself. Throws if a reviewed file broke its schema. */
 export function builtInModels(): ModelDeclaration[] {
-  return [chat, direct, image, video, music].flatMap((file: unknown) =>
+  return [chat, direct, image, video, music, solid, audio].flatMap((file: unknown) =>
     Value.Decode(Type.Array(ModelSchema), file),
   );
 }

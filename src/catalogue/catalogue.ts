@@ -74,6 +74,8 @@ const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
   image: 10 * 60,
   video: 30 * 60,
   music: 15 * 60,
+  '3d': 15 * 60,
+  audio: 10 * 60,
 };
 
 function modelOf(declaration: ModelDeclaration): CatalogueModel {

@@ -36,6 +36,12 @@ export type VideoFamily = (typeof VIDEO_FAMILIES)[number];
 export const MUSIC_FAMILIES = ['suno-music'] as const;
 export type MusicFamily = (typeof MUSIC_FAMILIES)[number];
 
+export const SOLID_FAMILIES = ['mesh-3d'] as const;
+export type SolidFamily = (typeof SOLID_FAMILIES)[number];
+
+export const SOUND_FAMILIES = ['sound-effects'] as const;
+export type SoundFamily = (typeof SOUND_FAMILIES)[number];
+
 /** What answers at once, in one piece, and is not chat. */
 export const DIRECT_FAMILIES = [
   'openai-embedding',
@@ -60,7 +66,7 @@ export const DIRECT_OPERATIONS: Record<DirectFamily, DirectOperation> = {
   'deepl-translation': 'translation',
 };
 
-export type GenerationFamily = ImageFamily | VideoFamily | MusicFamily;
+export type GenerationFamily = ImageFamily | VideoFamily | MusicFamily | SolidFamily | SoundFamily;
 export type Family = ChatFamily | DirectFamily | GenerationFamily;
 export const FAMILIES: readonly Family[] = [
   ...CHAT_FAMILIES,
@@ -68,6 +74,8 @@ export const FAMILIES: readonly Family[] = [
   ...IMAGE_FAMILIES,
   ...VIDEO_FAMILIES,
   ...MUSIC_FAMILIES,
+  ...SOLID_FAMILIES,
+  ...SOUND_FAMILIES,
 ];
 
 /** The protocol of a chat family's vendor, in which nothing is lost. */
@@ -104,6 +112,8 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'grok-video': ['xai', 'fal', 'replicate'],
   'upscaler-video': ['fal', 'replicate'],
   'suno-music': ['suno'],
+  'mesh-3d': ['fal', 'replicate'],
+  'sound-effects': ['fal', 'replicate'],
 };
 
 /** What a family's models make; undefined = they talk, or answer at once. */
@@ -111,6 +121,8 @@ export function sceneOf(family: Family): GenerationScene | undefined {
   if (IMAGE_FAMILIES.some((each) => each === family)) return 'image';
   if (VIDEO_FAMILIES.some((each) => each === family)) return 'video';
   if (MUSIC_FAMILIES.some((each) => each === family)) return 'music';
+  if (SOLID_FAMILIES.some((each) => each === family)) return '3d';
+  if (SOUND_FAMILIES.some((each) => each === family)) return 'audio';
   return undefined;
 }
 

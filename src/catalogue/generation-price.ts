@@ -132,7 +132,7 @@ function asked(input: GenerationInput, unit: GenerationUnit, offers: Offers): nu
     case 'image':
       return input.scene === 'image' ? input.n : 1;
     case 'second':
-      return input.scene === 'video' ? input.duration : 1;
+      return input.scene === 'video' || input.scene === 'audio' ? input.duration : 1;
     case 'song':
       return input.scene === 'music' && input.action === 'MUSIC'
         ? (offers.songs ?? DEFAULT_SONGS)

@@ -11,6 +11,8 @@ export interface TokenPrice {
   readonly cached_input: number;
   readonly cache_write: number;
   readonly output: number;
+  /** What every token costs instead, where a call has more tokens of input. */
+  readonly long?: { readonly above: number; readonly price: Omit<TokenPrice, 'long'> };
 }
 
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
@@ -28,12 +30,36 @@ export function tokenPrice(declared: PriceDeclaration): TokenPrice {
   if (input_usd_per_mtok === undefined || output_usd_per_mtok === undefined) {
     throw new Error('a price by tokens needs input_usd_per_mtok and output_usd_per_mtok');
   }
+  const { long_context } = declared;
+  return {
+    ...tierPrice({ ...declared, input_usd_per_mtok, output_usd_per_mtok }),
+    ...(long_context
+      ? { long: { above: long_context.above_input_tokens, price: tierPrice(long_context) } }
+      : {}),
+  };
+}
+
+function tierPrice({
+  input_usd_per_mtok,
+  output_usd_per_mtok,
+  ...cache
+}: {
+  input_usd_per_mtok: number;
+  output_usd_per_mtok: number;
+  cached_input_usd_per_mtok?: number;
+  cache_write_usd_per_mtok?: number;
+}): Omit<TokenPrice, 'long'> {
   return {
     input: picoPerToken(input_usd_per_mtok),
-    cached_input: picoPerToken(declared.cached_input_usd_per_mtok ?? input_usd_per_mtok),
-    cache_write: picoPerToken(declared.cache_write_usd_per_mtok ?? input_usd_per_mtok),
+    cached_input: picoPerToken(cache.cached_input_usd_per_mtok ?? input_usd_per_mtok),
+    cache_write: picoPerToken(cache.cache_write_usd_per_mtok ?? input_usd_per_mtok),
     output: picoPerToken(output_usd_per_mtok),
   };
+}
+
+/** The price of a call with so many tokens of input, however they are cached. */
+export function priceFor(input_tokens: number, price: TokenPrice): TokenPrice {
+  return price.long && input_tokens > price.long.above ? price.long.price : price;
 }
 
 /** USD per million tokens as pico-USD a token. */
@@ -49,7 +75,9 @@ export function picoPerToken(usdPerMtok: number): number {
  * apart, so that every product and both sums are exact JS numbers up to 9 million USD. Throws
  * RangeError beyond that.
  */
-export function priceOf(usage: TokenUsage, price: TokenPrice): number {
+export function priceOf(usage: TokenUsage, listed: TokenPrice): number {
+  const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
+  const price = priceFor(input_tokens + cached_input_tokens + cache_write_tokens, listed);
   let nano = 0;
   let pico = 0;
   const add = (tokens: number, picoPerToken: number) => {
@@ -69,7 +97,12 @@ export function priceOf(usage: TokenUsage, price: TokenPrice): number {
 }
 
 /** The most that `input_tokens` and `output_tokens` can cost, however the input is cached; nano-USD. */
-export function maxPriceOf(input_tokens: number, output_tokens: number, price: TokenPrice): number {
+export function maxPriceOf(
+  input_tokens: number,
+  output_tokens: number,
+  listed: TokenPrice,
+): number {
+  const price = priceFor(input_tokens, listed);
   const dearest = Math.max(price.input, price.cached_input, price.cache_write);
   return priceOf(
     { input_tokens, output_tokens, cached_input_tokens: 0, cache_write_tokens: 0 },
@@ -78,7 +111,12 @@ export function maxPriceOf(input_tokens: number, output_tokens: number, price: T
 }
 
 /** How many output tokens `nano_usd` pay for after `input_tokens`, at most 10⁹; 0 = not even one. */
-export function outputTokensFor(nano_usd: number, input_tokens: number, price: TokenPrice): number {
+export function outputTokensFor(
+  nano_usd: number,
+  input_tokens: number,
+  listed: TokenPrice,
+): number {
+  const price = priceFor(input_tokens, listed);
   const left = nano_usd - maxPriceOf(input_tokens, 0, price);
   if (left < 0) return 0;
   if (price.output === 0) return MAX_TOKENS;

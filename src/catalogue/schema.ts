@@ -44,6 +44,19 @@ export const PriceSchema = Type.Object(
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
+    /** Beyond so many tokens of input, cached ones among them, every token of the call costs this. */
+    long_context: Type.Optional(
+      Type.Object(
+        {
+          above_input_tokens: Type.Integer({ minimum: 1 }),
+          input_usd_per_mtok: usdPerMtok,
+          cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
+          cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
+          output_usd_per_mtok: usdPerMtok,
+        },
+        { additionalProperties: false },
+      ),
+    ),
     /** Of text, each million characters. */
     usd_per_mchar: Type.Optional(usd),
     usd_per_image: Type.Optional(usd),
@@ -73,6 +86,7 @@ export const OffersSchema = Type.Object(
     /** Pictures that a request may work from. */
     max_input_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    /** Works from a picture or a video; words are not needed. */
     prompt_optional: Type.Optional(Type.Boolean()),
     /** The first of each list is what is taken where a call says nothing. */
     sizes: Type.Optional(names()),
@@ -131,6 +145,9 @@ export const RoutingSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** What a chat model may have beside text and tools. */
+export const CAPABILITIES = ['vision', 'reasoning', 'audio_input'] as const;
+
 /** One model as `catalogue/*.json` and `weir.yaml` declare it. */
 export const ModelSchema = Type.Object(
   {
@@ -148,6 +165,14 @@ export const ModelSchema = Type.Object(
     /** No other number of them can be asked for. */
     fixed_dimensions: Type.Optional(Type.Boolean()),
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    /** What a chat model takes and does beside text and tools. */
+    capabilities: Type.Optional(
+      Type.Array(Type.Union(CAPABILITIES.map((each) => Type.Literal(each)))),
+    ),
+    /** Only a public one exists for clients; the others are answered as names that nobody knows. */
+    visibility: Type.Optional(
+      Type.Union([Type.Literal('public'), Type.Literal('hidden'), Type.Literal('deferred')]),
+    ),
     price: PriceSchema,
     offers: Type.Optional(OffersSchema),
     routing: Type.Optional(RoutingSchema),

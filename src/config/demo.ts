@@ -54,6 +54,11 @@ const PHYSICAL: Record<string, string> = {
   'deepl-translate': 'quality_optimized',
   suno_music: 'chirp-v5',
   suno_lyrics: 'chirp-v5',
+  trellis: 'fal-ai/trellis',
+  'hunyuan3d-2.1': 'fal-ai/hunyuan3d-v21',
+  'tripo-2.5': 'tripo3d/tripo/v2.5/{source}-to-3d',
+  'elevenlabs-sound-effects': 'fal-ai/elevenlabs/sound-effects/v2',
+  'stable-audio-2.5': 'fal-ai/stable-audio-25/text-to-audio',
 };
 
 const LIMITS = {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
-import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
+import { GENERATION_SCENES, type GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig } from '../upstreams/contract.ts';
 import type { WeirYaml } from './schema.ts';
@@ -25,7 +25,9 @@ export interface Installation {
  */
 export function installationOf(yaml: WeirYaml): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
-  const models = mergeModels(builtInModels(), yaml.models).filter(({ id }) => served.has(id));
+  const models = mergeModels(builtInModels(), yaml.models).filter(
+    ({ id, visibility = 'public' }) => visibility === 'public' && served.has(id),
+  );
   return {
     catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
     channels: yaml.channels,
@@ -40,7 +42,7 @@ function defaultModels(
   configured: WeirYaml['default_models'],
 ): Partial<Record<GenerationScene, string>> {
   const defaults: Partial<Record<GenerationScene, string>> = {};
-  for (const scene of ['image', 'video', 'music'] as const) {
+  for (const scene of GENERATION_SCENES) {
     const ofScene = served.filter(({ category }) => category === scene);
     const usual = ofScene.find(({ id }) => id === BUILT_IN_DEFAULTS[scene]) ?? ofScene[0];
     const name = configured[scene] ?? usual?.id;

@@ -19,12 +19,15 @@ const CHAT_PRICES = [
   'cached_input_usd_per_mtok',
   'cache_write_usd_per_mtok',
   'output_usd_per_mtok',
+  'long_context',
 ];
 /** Units that what is made can be priced in; the token-priced family knows its tokens as well. */
 const SCENE_UNITS = {
   image: ['image', 'request'],
   video: ['second', 'request'],
   music: ['song', 'request'],
+  '3d': ['request'],
+  audio: ['second', 'request'],
 } as const;
 
 /**
@@ -101,6 +104,11 @@ function checkChatPrice(price: Price, pointer: string, add: Add): void {
   }
   for (const name of Object.keys(price).filter((each) => !CHAT_PRICES.includes(each))) {
     add(`${pointer}/${name}`, 'is no price of a chat model');
+  }
+  // What is set aside for a call of unknown length is the dearer of both.
+  for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
+    const [usual = 0, long = usual] = [price[name], price.long_context?.[name]];
+    if (long < usual) add(`${pointer}/long_context/${name}`, 'must not be below the usual price');
   }
 }
 

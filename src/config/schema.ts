@@ -103,6 +103,8 @@ export const WeirYamlSchema = Type.Object(
         image: Type.Optional(Type.String({ minLength: 1 })),
         video: Type.Optional(Type.String({ minLength: 1 })),
         music: Type.Optional(Type.String({ minLength: 1 })),
+        '3d': Type.Optional(Type.String({ minLength: 1 })),
+        audio: Type.Optional(Type.String({ minLength: 1 })),
       },
       {
         default: {},

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia';
 import type { Orm } from '../../db/client.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { createSolid } from './3d/route.ts';
+import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import { chatCompletions } from './chat/route.ts';
@@ -141,6 +143,8 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/images/edits', { POST: editImage(deps) }],
     ['/v1/videos/generations', { POST: createVideo(deps) }],
     ['/v1/music/generations', { POST: createMusic(deps) }],
+    ['/v1/3d/generations', { POST: createSolid(deps) }],
+    ['/v1/audio/generations', { POST: createSound(deps) }],
     ['/v1/tasks/:id', { GET: getTask(deps) }],
     ['/v1/images/generations/:id', { GET: image }],
     ['/v1/images/:id', { GET: image }],

@@ -29,6 +29,8 @@ const GENERATION_ROUTES: Record<GenerationScene, string> = {
   image: '/v1/images/generations',
   video: '/v1/videos/generations',
   music: '/v1/music/generations',
+  '3d': '/v1/3d/generations',
+  audio: '/v1/audio/generations',
 };
 
 type IsCallable = (model: CatalogueModel, key: Caller) => boolean;

@@ -1,6 +1,12 @@
 import type { Ask } from '../actors/waiting-room.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
-import { maxPriceOf, outputTokensFor, priceOf, type TokenPrice } from '../catalogue/price.ts';
+import {
+  maxPriceOf,
+  outputTokensFor,
+  priceFor,
+  priceOf,
+  type TokenPrice,
+} from '../catalogue/price.ts';
 import type { TokenUsage } from '../upstreams/contract.ts';
 import { isObject } from '../upstreams/http.ts';
 import { inputTokensAtMost, inputTokensCounted } from './tokens.ts';
@@ -22,14 +28,15 @@ export class Budget {
     private readonly body: Readonly<Record<string, unknown>>,
     body_text: string,
   ) {
-    const { price } = model;
-    // Writing to the vendor's cache costs more than reading, and only happens when asked for.
-    this.price = body_text.includes('"cache_control"') ? price : { ...price, cache_write: 0 };
     this.choices = positive(body['n']) ?? 1;
     const asked = askedOutput(body);
     this.max_output_tokens =
       Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
     this.inputAtMost = inputTokensAtMost(body);
+    const price = priceFor(this.inputAtMost, model.price);
+    // Writing to this vendor's cache costs more than reading, and only happens when asked for.
+    const isAsked = model.family !== 'anthropic-messages' || body_text.includes('"cache_control"');
+    this.price = isAsked ? price : { ...price, cache_write: 0 };
   }
 
   /** Counted with a tokenizer, once, and only where it matters. */

@@ -41,6 +41,9 @@ const TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
   ogg: 'audio/ogg',
   flac: 'audio/flac',
+  glb: 'model/gltf-binary',
+  obj: 'model/obj',
+  stl: 'model/stl',
 };
 
 export function contentTypeOf(name: string): string {

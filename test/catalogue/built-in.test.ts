@@ -18,6 +18,12 @@ function flat(price: unknown): number | undefined {
   return (price as { base: number }).base;
 }
 
+/** What it costs beyond a long prompt, and from how many tokens on. */
+function longer(price: unknown): { start: number; price: number } | undefined {
+  if (typeof price !== 'object' || price === null) return undefined;
+  return (price as { tiers: { start: number; price: number }[] }).tiers[0];
+}
+
 describe('the models that answer at once', () => {
   // The list knows no prices by characters or searches: those say where they are from.
   const listed = direct.filter(
@@ -76,14 +82,30 @@ describe('the chat models of the catalogue', () => {
         cached_input_usd_per_mtok: flat(list['cache_read_mtok']) ?? input,
         cache_write_usd_per_mtok: flat(list['cache_write_mtok']) ?? input,
         output_usd_per_mtok: flat(list['output_mtok']) ?? Number.NaN,
+        ...longContext(list),
       }),
     );
   });
 
-  test('writing to a cache is priced apart only where the vendor does', () => {
-    for (const { family, price } of models) {
-      expect(price.cache_write_usd_per_mtok !== undefined).toBe(family === 'anthropic-messages');
-    }
+  function longContext(list: Record<string, unknown>) {
+    const [input, cached, write, output] = [
+      ...[list['input_mtok'], list['cache_read_mtok']],
+      ...[list['cache_write_mtok'], list['output_mtok']],
+    ].map(longer);
+    if (!input || !output) return {};
+    return {
+      long_context: {
+        above_input_tokens: input.start,
+        input_usd_per_mtok: input.price,
+        ...(cached ? { cached_input_usd_per_mtok: cached.price } : {}),
+        ...(write ? { cache_write_usd_per_mtok: write.price } : {}),
+        output_usd_per_mtok: output.price,
+      },
+    };
+  }
+
+  test('each says what it takes beside text', () => {
+    for (const { capabilities } of models) expect(capabilities).toContain('vision');
   });
 });
 

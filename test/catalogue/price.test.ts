@@ -53,6 +53,36 @@ const anyPrice = fc.record({
   output: anyPicoPrice,
 });
 
+describe('a price of long prompts', () => {
+  const listed = tokenPrice({
+    ...{ input_usd_per_mtok: 2, cached_input_usd_per_mtok: 0.2, output_usd_per_mtok: 12 },
+    long_context: {
+      ...{ above_input_tokens: 200_000, input_usd_per_mtok: 4, cached_input_usd_per_mtok: 0.4 },
+      output_usd_per_mtok: 18,
+    },
+  });
+
+  test('is for every token of the call, from the first token beyond on, cached ones counted', () => {
+    const at = (given: Partial<TokenUsage>) => priceOf(usage(given), listed);
+    expect(at({ input_tokens: 200_000, output_tokens: 10 })).toBe(200_000 * 2_000 + 10 * 12_000);
+    expect(at({ input_tokens: 200_001, output_tokens: 10 })).toBe(200_001 * 4_000 + 10 * 18_000);
+    expect(at({ input_tokens: 1, cached_input_tokens: 200_000 })).toBe(4_000 + 200_000 * 400);
+  });
+
+  test('P2: what is set aside covers every call with at most so many tokens', () => {
+    fc.assert(
+      fc.property(anyUsage, fc.nat({ max: 500_000 }), (used, more) => {
+        const input = used.input_tokens + used.cached_input_tokens + used.cache_write_tokens;
+        const most = maxPriceOf(input + more, used.output_tokens, listed);
+        expect(priceOf(used, listed)).toBeLessThanOrEqual(most);
+        const held = outputTokensFor(most, input + more, listed);
+        expect(held).toBeGreaterThanOrEqual(Math.min(used.output_tokens, 1_000_000_000));
+      }),
+      RUNS,
+    );
+  });
+});
+
 describe('a price', () => {
   test('is read from a price list without a rounding error', () => {
     expect(

@@ -20,7 +20,7 @@ const PROMPT = 'A lighthouse in a storm [[sim task_ms=300]]';
 const PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const FILM = 'https://example.com/film.mp4';
-const MAGIC = /^(\x89PNG|ID3|\xff\xfb|\xff\xf3|....ftyp)/s;
+const MAGIC = /^(\x89PNG|ID3|\xff\xfb|\xff\xf3|....ftyp|glTF)/s;
 
 interface Task {
   status?: string;
@@ -46,10 +46,11 @@ function bodyFor(id: string): object {
   if (id.includes('aleph')) return { model: id, prompt: PROMPT, video_url: FILM };
   if (id.includes('gen4-turbo')) return { model: id, prompt: PROMPT, image: PICTURE };
   if (id === 'suno_lyrics') return { model: id, prompt: PROMPT, action: 'LYRICS' };
+  if (id === 'trellis' || id.startsWith('hunyuan')) return { model: id, image_url: PICTURE };
   return { model: id, prompt: PROMPT };
 }
 
-const PATHS = { image: 'images', video: 'videos', music: 'music' };
+const PATHS = { image: 'images', video: 'videos', music: 'music', '3d': '3d', audio: 'audio' };
 
 describe('a model of the demo', () => {
   test.each(MODELS.map(({ id, family }) => [id, family] as const))('%s', async (id, family) => {

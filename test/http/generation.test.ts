@@ -240,6 +240,8 @@ describe('the status of a task', () => {
     image: [(id) => `/v1/tasks/${id}`, (id) => `${IMAGES}/${id}`, (id) => `/v1/images/${id}`],
     video: [(id) => `/v1/tasks/${id}`],
     music: [(id) => `${MUSIC}/${id}`, (id) => `/v1/tasks/${id}`],
+    '3d': [(id) => `/v1/tasks/${id}`],
+    audio: [(id) => `/v1/tasks/${id}`],
   };
   const paths = Object.values(ALIASES).flat();
 

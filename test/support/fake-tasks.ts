@@ -28,7 +28,7 @@ export class FakeTasks implements TaskPort {
   /** A task of an ask, pending unless said otherwise. */
   view(ask: Pick<CreateTask, 'model' | 'request_id'>, more: Partial<TaskView>): TaskView {
     const { scene, id } = ask.model;
-    const kind = scene === 'music' ? 'audio' : scene;
+    const kind = scene === 'music' ? 'audio' : scene === '3d' ? 'model' : scene;
     return {
       id: `task_${ask.request_id.replaceAll('-', '')}`,
       scene,

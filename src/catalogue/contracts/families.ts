@@ -3,6 +3,8 @@ import type { Offers } from '../schema.ts';
 import type { GenerationContract } from './contract.ts';
 import { imageContract } from './image.ts';
 import { musicContract } from './music.ts';
+import { solidContract } from './solid.ts';
+import { soundContract } from './sound.ts';
 import { videoContract } from './video.ts';
 
 const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
@@ -99,6 +101,8 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     max_source_seconds: 60,
   },
   'suno-music': { actions: ['MUSIC', 'LYRICS'], songs: 2 },
+  'mesh-3d': { inline_inputs: true },
+  'sound-effects': { durations: [5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 15, 20, 22] },
 };
 
 /** A model's offers, its family's filled in. */
@@ -131,6 +135,10 @@ export function contractOf(
       return videoContract(id, offers);
     case 'suno-music':
       return musicContract(id, offers);
+    case 'mesh-3d':
+      return solidContract(id, offers);
+    case 'sound-effects':
+      return soundContract(offers);
     default:
       return family satisfies never;
   }

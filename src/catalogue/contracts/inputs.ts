@@ -102,8 +102,29 @@ export interface MusicInput {
   readonly user?: string;
 }
 
+/** A solid thing from words, from a picture, or from both. */
+export interface SolidInput {
+  readonly prompt?: string;
+  readonly image?: MediaReference;
+  readonly seed?: number;
+  readonly user?: string;
+}
+
+/** Sounds that are no music: effects, ambience. */
+export interface SoundInput {
+  readonly prompt: string;
+  /** Seconds. */
+  readonly duration: number;
+  readonly seed?: number;
+  readonly user?: string;
+}
+
 export type GenerationInput =
   | ({ readonly scene: 'image' } & ImageInput)
   | ({ readonly scene: 'video' } & VideoInput)
-  | ({ readonly scene: 'music' } & MusicInput);
+  | ({ readonly scene: 'music' } & MusicInput)
+  | ({ readonly scene: '3d' } & SolidInput)
+  | ({ readonly scene: 'audio' } & SoundInput);
+/** What can be made, each by a route of its own. */
+export const GENERATION_SCENES = ['image', 'video', 'music', '3d', 'audio'] as const;
 export type GenerationScene = GenerationInput['scene'];

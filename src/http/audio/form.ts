@@ -1,18 +1,20 @@
+import {
+  AUDIO_ENDINGS,
+  HEARD_FORMATS,
+  type HeardFormat,
+  MAX_AUDIO_BYTES,
+  MAX_AUDIO_PROMPT_CHARS,
+} from '../../catalogue/contracts/direct.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Form, isForm, readForm } from '../form.ts';
-import { RESPONSE_FORMATS, type ResponseFormat } from './formats.ts';
 
-/** Spec: Limits, File size. */
-export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 /** The form around the file. */
 const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
-const TYPES = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'];
-const MAX_PROMPT_CHARS = 10_000;
 
 export interface AudioForm {
   readonly file: File;
   readonly model: string | undefined;
-  readonly format: ResponseFormat;
+  readonly format: HeardFormat;
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
@@ -33,7 +35,9 @@ export async function readAudioForm(request: Request): Promise<AudioForm> {
   if (file.size === 0) throw wrong('file', 'is empty.');
   const name = file instanceof File ? file.name : '';
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  if (!TYPES.includes(ending)) throw wrong('file', `must be one of ${TYPES.join(', ')}.`);
+  if (!AUDIO_ENDINGS.some((each) => each === ending)) {
+    throw wrong('file', `must be one of ${AUDIO_ENDINGS.join(', ')}.`);
+  }
   return {
     file: new File([file], name, { type: file.type }),
     model: textIn(form, 'model'),
@@ -48,16 +52,16 @@ function textIn(form: Form, name: string): string | undefined {
   const value = form.get(name);
   if (value === null || value === '') return undefined;
   if (typeof value !== 'string') throw wrong(name, 'must be a text.');
-  if (value.length > MAX_PROMPT_CHARS)
-    throw wrong(name, `must be at most ${MAX_PROMPT_CHARS} characters.`);
+  if (value.length > MAX_AUDIO_PROMPT_CHARS)
+    throw wrong(name, `must be at most ${MAX_AUDIO_PROMPT_CHARS} characters.`);
   return value;
 }
 
-function formatIn(form: Form): ResponseFormat {
+function formatIn(form: Form): HeardFormat {
   const said = textIn(form, 'response_format') ?? 'json';
-  const format = RESPONSE_FORMATS.find((each) => each === said);
+  const format = HEARD_FORMATS.find((each) => each === said);
   if (format) return format;
-  throw wrong('response_format', `must be one of ${RESPONSE_FORMATS.join(', ')}.`);
+  throw wrong('response_format', `must be one of ${HEARD_FORMATS.join(', ')}.`);
 }
 
 function temperatureIn(form: Form): number | undefined {

@@ -1,11 +1,9 @@
+import type { HeardFormat } from '../../catalogue/contracts/direct.ts';
 import type { Heard, Segment } from '../../upstreams/direct/contract.ts';
-
-export const RESPONSE_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
-export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 /** What was heard as the client wants it (spec: Audio translation response; contracts 1.6). */
 export function heardAs(
-  format: ResponseFormat,
+  format: HeardFormat,
   heard: Heard,
   task: 'translate' | 'transcribe',
 ): Response {

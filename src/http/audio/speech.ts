@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { SPEAKERS } from '../../upstreams/direct/protocols.ts';
@@ -7,42 +7,12 @@ import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveDirectModel } from '../resolve-model.ts';
 
-/** What each format is called in HTTP (OpenAI docs: Create speech). */
-const CONTENT_TYPES = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/opus',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-} as const;
-type Format = keyof typeof CONTENT_TYPES;
-const FORMATS = Object.keys(CONTENT_TYPES) as Format[];
-const MAX_INPUT_CHARS = 4_096;
+/** What frames the text. */
 const FRAME_TOKENS = 64;
-
-/** `POST /v1/audio/speech` (OpenAI docs: Create speech). */
-const SpeechSchema = Type.Object({
-  model: Type.String({ minLength: 1, maxLength: 200 }),
-  input: Type.String({ minLength: 1, maxLength: MAX_INPUT_CHARS }),
-  voice: Type.Union(
-    [Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })],
-    { errorMessage: 'must be the name of a voice, or an object with its id' },
-  ),
-  instructions: Type.Optional(Type.String({ maxLength: MAX_INPUT_CHARS })),
-  response_format: Type.Optional(
-    Type.Union(
-      FORMATS.map((format) => Type.Literal(format)),
-      { errorMessage: `must be one of ${FORMATS.join(', ')}` },
-    ),
-  ),
-  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
-  stream_format: Type.Optional(Type.String()),
-});
 
 const validate = validator(SpeechSchema);
 
-/** Text into sound, sent on as it comes. */
+/** `POST /v1/audio/speech` (OpenAI docs: Create speech): sent on as it comes. */
 export function speech(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
     const key = await deps.keys.authenticate(request, false);
@@ -70,7 +40,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
         output_tokens: model.max_output_tokens,
       },
     });
-    const type = CONTENT_TYPES[body.response_format ?? 'mp3'];
+    const type = SPEECH_TYPES[body.response_format ?? 'mp3'];
     return new Response(sound, { headers: { 'content-type': type } });
   };
 }

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
+import { EmbeddingsSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { countTokens } from '../../inference/tokens.ts';
@@ -9,38 +9,9 @@ import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveDirectModel } from '../resolve-model.ts';
 
-/** The vendor's own bounds (OpenAI docs: Embeddings). */
-const MAX_INPUTS = 2_048;
-const MAX_TOKENS_OF_ONE = 8_192;
-
-const Tokens = Type.Array(Type.Integer({ minimum: 0 }), {
-  minItems: 1,
-  maxItems: MAX_TOKENS_OF_ONE,
-});
-
-/** `POST /v1/embeddings` (spec: Embeddings). */
-const EmbeddingsSchema = Type.Object({
-  model: Type.String({ minLength: 1, maxLength: 200 }),
-  input: Type.Union(
-    [
-      Type.String({ minLength: 1 }),
-      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_INPUTS }),
-      Tokens,
-      Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
-    ],
-    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or tokens` },
-  ),
-  encoding_format: Type.Optional(
-    Type.Union([Type.Literal('float'), Type.Literal('base64'), Type.Null()], {
-      errorMessage: 'must be float or base64',
-    }),
-  ),
-  dimensions: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
-  user: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-});
-
 const validate = validator(EmbeddingsSchema);
 
+/** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
     const key = await deps.keys.authenticate(request, false);

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { RerankSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import type { Ranked } from '../../upstreams/direct/contract.ts';
 import { RANKERS } from '../../upstreams/direct/protocols.ts';
@@ -8,30 +8,14 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveDirectModel } from '../resolve-model.ts';
 
 /** The vendors' bounds (Cohere docs: Rerank). */
-const MAX_DOCUMENTS = 1_000;
 const DEFAULT_TOKENS_PER_DOC = 4_096;
 /** A search unit is a query with so many documents; longer ones count as several of this length. */
 const DOCUMENTS_PER_UNIT = 100;
 const TOKENS_PER_DOCUMENT = 500;
 
-const Text = Type.String({ minLength: 1 });
-
-/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
-const RerankSchema = Type.Object({
-  model: Type.String({ minLength: 1, maxLength: 200 }),
-  query: Text,
-  documents: Type.Array(Type.Union([Text, Type.Object({ text: Text })]), {
-    minItems: 1,
-    maxItems: MAX_DOCUMENTS,
-    errorMessage: `must be 1 to ${MAX_DOCUMENTS} texts, or objects with a text`,
-  }),
-  top_n: Type.Optional(Type.Integer({ minimum: 1 })),
-  return_documents: Type.Optional(Type.Boolean()),
-  max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
-});
-
 const validate = validator(RerankSchema);
 
+/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(request, false);

@@ -66,6 +66,9 @@ function results(view: TaskView, link: (name: string) => string): object {
       );
     case 'music':
       return { data: outputs.map((output) => songOf(output, link)) };
+    case '3d':
+    case 'audio':
+      return { data: outputs.map((output) => fileOf(output, link)) };
     default:
       return view.scene satisfies never;
   }
@@ -91,6 +94,14 @@ function videoResults(outputs: readonly StoredOutput[], link: (name: string) => 
     data: videos.map(({ url }) => ({ url })),
     ...(video ? { video_url: video.url, video } : {}),
     ...(videos.length > 1 ? { videos } : {}),
+  };
+}
+
+/** What is a file and nothing else. */
+function fileOf({ file, duration }: StoredOutput, link: (name: string) => string) {
+  return {
+    ...(file === undefined ? {} : { url: link(file) }),
+    ...(duration === undefined ? {} : { duration }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { GenerationScene } from '../../catalogue/contracts/inputs.ts';
+import { GENERATION_SCENES, type GenerationScene } from '../../catalogue/contracts/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Handler } from '../endpoint.ts';
 import { taskAnswer } from './answer.ts';
@@ -14,7 +14,7 @@ const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
  */
 export function getTask(
   deps: GenerationRouteDeps,
-  scenes: readonly GenerationScene[] = ['image', 'video', 'music'],
+  scenes: readonly GenerationScene[] = GENERATION_SCENES,
 ): Handler {
   return async ({ request, params }) => {
     const key = await deps.keys.authenticate(request, false);

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
+import { TranslationSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
@@ -7,41 +8,8 @@ import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { resolveDirectModel } from '../resolve-model.ts';
 
-/** The vendor's bounds (DeepL docs: Translate). */
-const MAX_TEXTS = 50;
+/** DeepL docs: Translate. */
 const MAX_BODY_BYTES = 128 * 1024;
-const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
-
-/** A language as BCP 47 names it: `de`, `EN-US`, `zh-Hans`. */
-const Language = Type.String({
-  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$',
-  errorMessage: 'must be a language code, e.g. de or EN-US',
-});
-
-/**
- * `POST /v1/translations`, text into text. The specification shows no payload: the names are those of
- * DeepL's interface, which is what translation clients send; OpenAI-like names are understood as well.
- */
-const TranslationSchema = Type.Object({
-  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  text: Type.Union(
-    [
-      Type.String({ minLength: 1 }),
-      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_TEXTS }),
-    ],
-    { errorMessage: `must be a string or an array of 1 to ${MAX_TEXTS} strings` },
-  ),
-  target_lang: Language,
-  source_lang: Type.Optional(Language),
-  formality: Type.Optional(
-    Type.Union(
-      FORMALITIES.map((each) => Type.Literal(each)),
-      { errorMessage: `must be one of ${FORMALITIES.join(', ')}` },
-    ),
-  ),
-  context: Type.Optional(Type.String()),
-});
-
 const ALIASES: Readonly<Record<string, string>> = {
   input: 'text',
   target_language: 'target_lang',
@@ -50,6 +18,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const validate = validator(TranslationSchema);
 
+/** `POST /v1/translations`, text into text. */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(request, false);

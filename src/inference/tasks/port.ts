@@ -4,7 +4,7 @@ import type { Caller } from '../call.ts';
 
 /** One result of a task, kept in our storage. */
 export interface StoredOutput {
-  readonly kind: 'image' | 'video' | 'audio' | 'text';
+  readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
   /** Its name in the storage; absent for text. */
   readonly file?: string;
   readonly content_type?: string;

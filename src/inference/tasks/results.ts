@@ -25,8 +25,16 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'audio/x-wav': 'wav',
   'audio/ogg': 'ogg',
   'audio/flac': 'flac',
+  'model/gltf-binary': 'glb',
+  'model/obj': 'obj',
+  'model/stl': 'stl',
 };
-const USUAL_TYPES = { image: 'image/png', video: 'video/mp4', audio: 'audio/mpeg' } as const;
+const USUAL_TYPES = {
+  image: 'image/png',
+  video: 'video/mp4',
+  audio: 'audio/mpeg',
+  model: 'model/gltf-binary',
+} as const;
 /** Storing is tried again at once where it fails: these bytes exist nowhere else. */
 const MAX_PUTS = 5;
 const PUT_AGAIN_MS = 200;

@@ -35,7 +35,7 @@ export interface UpstreamJob {
 
 /** One thing that was made. Either an address to fetch it from or its bytes in Base64. */
 export interface UpstreamOutput {
-  readonly kind: 'image' | 'video' | 'audio' | 'text';
+  readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
   readonly url?: string;
   /** True where the address answers only with the account's key (e.g. Veo's files). */
   readonly needs_key?: boolean;

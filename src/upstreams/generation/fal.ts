@@ -1,4 +1,9 @@
-import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import type {
+  GenerationInput,
+  ImageInput,
+  SoundInput,
+  VideoInput,
+} from '../../catalogue/contracts/inputs.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {
@@ -80,6 +85,9 @@ const KINDS = {
   video: 'video',
   videos: 'video',
   audio: 'audio',
+  audio_file: 'audio',
+  model_mesh: 'model',
+  model_glb: 'model',
 } as const;
 
 function outputsIn(body: Json): UpstreamOutput[] {
@@ -116,9 +124,27 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
         path: `/${physical_model}`,
         body: given({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
       };
+    case '3d': {
+      // Words and pictures are endpoints of their own where the name says so.
+      const path = physical_model.replace('{source}', input.image ? 'image' : 'text');
+      const { prompt, image, seed } = input;
+      return {
+        path: `/${path}`,
+        body: given({ prompt, image_url: image, input_image_url: image, seed }),
+      };
+    }
+    case 'audio':
+      return { path: `/${physical_model}`, body: soundBody(physical_model, input) };
     default:
       return input satisfies never;
   }
+}
+
+/** ElevenLabs counts `duration_seconds` and calls the words `text`; others `seconds_total`. */
+function soundBody(model: string, { prompt, duration, seed }: SoundInput): Json {
+  return model.includes('elevenlabs')
+    ? { text: prompt, duration_seconds: duration }
+    : given({ prompt, seconds_total: duration, seed });
 }
 
 function imageBody(model: string, input: ImageInput): Json {

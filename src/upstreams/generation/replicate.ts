@@ -78,7 +78,13 @@ function progressOf(prediction: Json, scene: string): Progress {
   }
 }
 
-const KINDS = { image: 'image', video: 'video', music: 'audio' } as const;
+const KINDS = {
+  image: 'image',
+  video: 'video',
+  music: 'audio',
+  '3d': 'model',
+  audio: 'audio',
+} as const;
 
 /** An address, a list of them, or an object of them: each model as it likes. */
 function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
@@ -126,6 +132,10 @@ function inputFor(input: GenerationInput): Json {
       });
     case 'music':
       return given({ prompt: input.prompt, tags: input.tags });
+    case '3d':
+      return given({ prompt: input.prompt, image: input.image, seed: input.seed });
+    case 'audio':
+      return given({ prompt: input.prompt, duration: input.duration, seed: input.seed });
     default:
       return input satisfies never;
   }

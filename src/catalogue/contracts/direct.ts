@@ -1,0 +1,177 @@
+/**
+ * What calls take that are answered at once. One schema validates a route's body and is published
+ * with the model that serves it.
+ */
+import { type TObject, Type } from '@sinclair/typebox';
+import type { DirectOperation } from '../families.ts';
+
+/** The vendor's own bounds (OpenAI docs: Embeddings). */
+const MAX_INPUTS = 2_048;
+const MAX_TOKENS_OF_ONE = 8_192;
+
+const Model = Type.String({ minLength: 1, maxLength: 200 });
+
+const Tokens = Type.Array(Type.Integer({ minimum: 0 }), {
+  minItems: 1,
+  maxItems: MAX_TOKENS_OF_ONE,
+});
+
+/** `POST /v1/embeddings` (spec: Embeddings). */
+export const EmbeddingsSchema = Type.Object({
+  model: Model,
+  input: Type.Union(
+    [
+      Type.String({ minLength: 1 }),
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_INPUTS }),
+      Tokens,
+      Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
+    ],
+    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or tokens` },
+  ),
+  encoding_format: Type.Optional(
+    Type.Union([Type.Literal('float'), Type.Literal('base64'), Type.Null()], {
+      errorMessage: 'must be float or base64',
+    }),
+  ),
+  dimensions: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+  user: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+/** What each format of speech is called in HTTP (OpenAI docs: Create speech). */
+export const SPEECH_TYPES = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/opus',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+} as const;
+const SPEECH_FORMATS = Object.keys(SPEECH_TYPES) as (keyof typeof SPEECH_TYPES)[];
+const MAX_SPEECH_CHARS = 4_096;
+
+/** `POST /v1/audio/speech` (OpenAI docs: Create speech). */
+export const SpeechSchema = Type.Object({
+  model: Model,
+  input: Type.String({ minLength: 1, maxLength: MAX_SPEECH_CHARS }),
+  voice: Type.Union(
+    [Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })],
+    { errorMessage: 'must be the name of a voice, or an object with its id' },
+  ),
+  instructions: Type.Optional(Type.String({ maxLength: MAX_SPEECH_CHARS })),
+  response_format: Type.Optional(
+    Type.Union(
+      SPEECH_FORMATS.map((format) => Type.Literal(format)),
+      { errorMessage: `must be one of ${SPEECH_FORMATS.join(', ')}` },
+    ),
+  ),
+  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
+  stream_format: Type.Optional(Type.String()),
+});
+
+/** Files that are heard, by their endings (spec: Audio translation). */
+export const AUDIO_ENDINGS = [
+  ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
+] as const;
+export const HEARD_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export type HeardFormat = (typeof HEARD_FORMATS)[number];
+/** Spec: Limits, File size. */
+export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
+export const MAX_AUDIO_PROMPT_CHARS = 10_000;
+
+/** The form of `POST /v1/audio/translations` (spec) and `/transcriptions` (OpenAI docs: Audio). */
+const AudioSchema = Type.Object({
+  file: Type.String({
+    format: 'binary',
+    description: `At most 25 MB: ${AUDIO_ENDINGS.join(', ')}.`,
+  }),
+  model: Type.Optional(Model),
+  prompt: Type.Optional(Type.String({ maxLength: MAX_AUDIO_PROMPT_CHARS })),
+  response_format: Type.Optional(
+    Type.Union(
+      HEARD_FORMATS.map((format) => Type.Literal(format)),
+      { default: 'json' },
+    ),
+  ),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  language: Type.Optional(Type.String({ description: 'Of a transcription; else ignored.' })),
+});
+
+/** The vendors' bounds (Cohere docs: Rerank). */
+const MAX_DOCUMENTS = 1_000;
+const Text = Type.String({ minLength: 1 });
+
+/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
+export const RerankSchema = Type.Object({
+  model: Model,
+  query: Text,
+  documents: Type.Array(Type.Union([Text, Type.Object({ text: Text })]), {
+    minItems: 1,
+    maxItems: MAX_DOCUMENTS,
+    errorMessage: `must be 1 to ${MAX_DOCUMENTS} texts, or objects with a text`,
+  }),
+  top_n: Type.Optional(Type.Integer({ minimum: 1 })),
+  return_documents: Type.Optional(Type.Boolean()),
+  max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+});
+
+/** The vendor's bounds (DeepL docs: Translate). */
+const MAX_TEXTS = 50;
+const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
+
+/** A language as BCP 47 names it: `de`, `EN-US`, `zh-Hans`. */
+const Language = Type.String({
+  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$',
+  errorMessage: 'must be a language code, e.g. de or EN-US',
+});
+
+/**
+ * `POST /v1/translations`, text into text. The specification shows no payload: the names are those of
+ * DeepL's interface, which is what translation clients send; OpenAI-like names are understood as well.
+ */
+export const TranslationSchema = Type.Object({
+  model: Type.Optional(Model),
+  text: Type.Union(
+    [
+      Type.String({ minLength: 1 }),
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_TEXTS }),
+    ],
+    { errorMessage: `must be a string or an array of 1 to ${MAX_TEXTS} strings` },
+  ),
+  target_lang: Language,
+  source_lang: Type.Optional(Language),
+  formality: Type.Optional(
+    Type.Union(
+      FORMALITIES.map((each) => Type.Literal(each)),
+      { errorMessage: `must be one of ${FORMALITIES.join(', ')}` },
+    ),
+  ),
+  context: Type.Optional(Type.String()),
+});
+
+/** What one operation takes, and what it is called in the catalogue. */
+export interface DirectContract {
+  readonly schema: TObject;
+  readonly operations: readonly string[];
+  /** Several inputs in one call. */
+  readonly batch: boolean;
+  /** The answer comes as it is made. */
+  readonly streams: boolean;
+}
+
+export const DIRECT_CONTRACTS: Record<DirectOperation, DirectContract> = {
+  embedding: { schema: EmbeddingsSchema, operations: ['embed'], batch: true, streams: false },
+  stt: {
+    schema: AudioSchema,
+    operations: ['transcribe', 'translate-to-english'],
+    batch: false,
+    streams: false,
+  },
+  tts: { schema: SpeechSchema, operations: ['text-to-speech'], batch: false, streams: true },
+  rerank: { schema: RerankSchema, operations: ['rerank'], batch: true, streams: false },
+  translation: {
+    schema: TranslationSchema,
+    operations: ['translate'],
+    batch: true,
+    streams: false,
+  },
+};

@@ -1,0 +1,16 @@
+import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
+import type { Handler } from '../endpoint.ts';
+import { generationRoute } from '../generation-route.ts';
+import type { GenerationRouteDeps } from '../tasks/ports.ts';
+
+/**
+ * `POST /v1/3d/generations`: always a task. The specification ranks models of this scene and shows no
+ * route for them; this one is as its other routes of generations are.
+ */
+export function createSolid(deps: GenerationRouteDeps): Handler {
+  return generationRoute(deps, {
+    scene: '3d',
+    path: '/v1/3d/generations',
+    max_body_bytes: MAX_INFERENCE_BODY_BYTES,
+  });
+}

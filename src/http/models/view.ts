@@ -1,0 +1,185 @@
+import type { RankingSnapshot } from '../../actors/ranking.ts';
+import type {
+  CatalogueModel,
+  ChatModel,
+  DirectModel,
+  GenerationModel,
+} from '../../catalogue/catalogue.ts';
+import { DIRECT_CONTRACTS } from '../../catalogue/contracts/direct.ts';
+import { SCENES } from '../../catalogue/ranking.ts';
+import { CAPABILITIES } from '../../catalogue/schema.ts';
+
+/** What makes the score (spec: Model object, `basis`). */
+const SCORE_SOURCE = 'gateway_outcomes_24h';
+
+/** The public metadata of a model (spec: Model object). */
+export function metadata(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
+  return {
+    category: model.category,
+    pricing_unit: pricingUnit(model),
+    public_contract_summary: contractSummary(model),
+    agent_preferences: preferences(model, snapshot),
+  };
+}
+
+const DIRECT_UNITS: Record<DirectModel['price'][0]['unit'], string> = {
+  input_tokens: 'token',
+  output_tokens: 'token',
+  seconds: 'second',
+  characters: 'character',
+  requests: 'request',
+};
+
+/** What a price is for (spec: `pricing_unit`). */
+function pricingUnit(model: CatalogueModel): string {
+  if (model.kind === 'chat') return 'token';
+  return model.kind === 'direct' ? DIRECT_UNITS[model.price[0].unit] : model.price.unit;
+}
+
+/** A model's place among those of its scene; where it runs is nobody's business (P5). */
+function preferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
+  const scene = SCENES.find((each) => each === category);
+  const ranked = (scene && snapshot?.ranking[scene]) ?? [];
+  const at = ranked.findIndex(({ model }) => model === id);
+  const place = ranked[at];
+  if (!snapshot || !place || !scene) return {};
+  return {
+    [scene]: {
+      preferred_rank: at + 1,
+      success_rate_24h: place.success_rate,
+      sample_count_24h: place.samples,
+      status: place.ready ? 'ready' : 'insufficient_samples',
+      updated_at: snapshot.updated_at.toISOString(),
+      basis: { score_source: SCORE_SOURCE, channel_id: null, physical_model: null },
+    },
+  };
+}
+
+/**
+ * What a client needs for choosing: how a model answers, what it does and which parameters it takes.
+ * Chat models have the contract of their protocol (spec: Model object).
+ */
+function contractSummary(model: CatalogueModel): object | null {
+  if (model.kind === 'chat') return null;
+  const { category, family } = model;
+  const common = { category, family };
+  if (model.kind === 'direct') {
+    const { schema, operations } = DIRECT_CONTRACTS[model.operation];
+    const parameters = Object.keys(schema.properties);
+    return { ...common, answers: ['inline'], supported_operations: operations, parameters };
+  }
+  const { scene, contract, by_task, offers } = model;
+  return {
+    ...common,
+    scene,
+    answers: by_task ? ['task'] : offers.async ? ['inline', 'task'] : ['inline'],
+    supported_operations: operationsOf(scene, contract.operations),
+    parameters: ['model', ...Object.keys(contract.schema.properties), 'webhook_url'],
+  };
+}
+
+/** What models of a scene do, where each does the same. */
+const OPERATIONS: Record<Exclude<GenerationModel['scene'], 'video'>, readonly string[]> = {
+  image: ['text-to-image'],
+  music: ['text-to-music'],
+  '3d': ['text-to-3d', 'image-to-3d'],
+  audio: ['text-to-audio'],
+};
+
+function operationsOf(scene: GenerationModel['scene'], operations: readonly string[]) {
+  if (scene === 'video') return operations;
+  return OPERATIONS[scene];
+}
+
+/**
+ * A model for clients of both vendors' SDKs at once (spec: Model object; contracts 1.6, Models).
+ * Limits are in tokens; null where a model has none.
+ */
+export function modelObject(model: CatalogueModel, weir: object) {
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: model.owned_by,
+    type: 'model',
+    display_name: model.id,
+    created_at: new Date(model.created * 1000).toISOString(),
+    capabilities: null,
+    max_input_tokens: model.kind === 'chat' ? model.context_window : null,
+    max_tokens: model.kind === 'chat' ? model.max_output_tokens : null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    weir,
+  };
+}
+
+export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
+  const { price, pricing_provenance } = model.declaration;
+  return modelObject(model, {
+    ...metadata(model, snapshot),
+    pricing: price,
+    pricing_provenance: pricing_provenance ?? null,
+    ...DETAILS[model.kind](model as never),
+  });
+}
+
+/** Taken with every create. */
+const WEBHOOK_URL = {
+  type: 'string',
+  format: 'uri',
+  description: 'Told when the task has ended.',
+};
+
+/** What the detail says beside the list, by the kind of a model. */
+const DETAILS: {
+  [Kind in CatalogueModel['kind']]: (model: Extract<CatalogueModel, { kind: Kind }>) => object;
+} = { chat: chatDetail, direct: directDetail, generation: generationDetail };
+
+function chatDetail({ declaration }: ChatModel): object {
+  const has = (capability: (typeof CAPABILITIES)[number]) =>
+    declaration.capabilities?.includes(capability) === true;
+  return {
+    supported_operations: ['chat'],
+    capability_flags: {
+      ...{ streaming: true, tools: true },
+      ...Object.fromEntries(CAPABILITIES.map((each) => [each, has(each)])),
+    },
+  };
+}
+
+function directDetail({ id, operation }: DirectModel): object {
+  const { schema, operations, batch, streams } = DIRECT_CONTRACTS[operation];
+  return {
+    supported_operations: operations,
+    capability_flags: { inline: true, async: false, streaming: streams, batch_input: batch },
+    public_contract: {
+      title: id,
+      ...schema,
+      properties: { ...schema.properties, model: { type: 'string', const: id } },
+      rules: [],
+    },
+  };
+}
+
+function generationDetail({ id, scene, contract, by_task, offers }: GenerationModel): object {
+  return {
+    supported_operations: operationsOf(scene, contract.operations),
+    capability_flags: {
+      inline: !by_task,
+      async: by_task || offers.async === true,
+      inline_inputs: offers.inline_inputs === true,
+    },
+    public_contract: {
+      title: id,
+      ...contract.schema,
+      properties: {
+        model: { type: 'string', const: id },
+        ...contract.schema.properties,
+        webhook_url: WEBHOOK_URL,
+      },
+      rules: contract.rules,
+    },
+  };
+}

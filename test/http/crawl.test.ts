@@ -1,0 +1,204 @@
+/**
+ * P5: every public answer, in success and in failure, is searched for what names an upstream: ids of
+ * channels, addresses, keys, physical models, and every id that the providers gave their answers.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { builtInModels } from '../../src/catalogue/built-in.ts';
+import { SCENES } from '../../src/catalogue/ranking.ts';
+import { CATEGORIES } from '../../src/catalogue/schema.ts';
+import { demoInstallation } from '../../src/config/demo.ts';
+import type { ChannelConfig } from '../../src/upstreams/contract.ts';
+import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+setDefaultTimeout(120_000);
+
+let simulator: RunningSimulator;
+let weir: RunningWeir;
+let channels: ChannelConfig[];
+/** Everything that clients were told. */
+const told: { what: string; text: string }[] = [];
+
+const HIDDEN = { id: 'hidden-model', visibility: 'hidden' };
+const DEFERRED = { id: 'deferred-model', visibility: 'deferred' };
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+  channels = demoInstallation(simulator.url).channels.map((channel) => ({
+    ...channel,
+    id: `canary-channel-${channel.protocol}`,
+    api_key: `sim-canary-key-${channel.protocol}`,
+  }));
+  const secret = { category: 'chat', owned_by: 'canary-owner', family: 'openai-chat' };
+  const price = { input_usd_per_mtok: 1, output_usd_per_mtok: 1 };
+  const models = [HIDDEN, DEFERRED].map((each) => ({ ...each, ...secret, price }));
+  const more = models.map(({ id }) => [id, `canary-physical-${id}`]);
+  const served = channels.map((channel) =>
+    channel.protocol === 'openai'
+      ? { ...channel, models: { ...channel.models, ...Object.fromEntries(more) } }
+      : channel,
+  );
+  const config = JSON.stringify({ channels: served, models, roles: { standard: 1_000_000 } });
+  weir = await startWeir({ config });
+});
+afterAll(async () => {
+  await weir.stop();
+  await simulator.stop();
+});
+
+async function ask(method: string, path: string, body?: object, token = weir.api_key) {
+  // Sound that breaks off upstream breaks off here.
+  const response = await fetch(weir.base_url + path, {
+    method,
+    headers: {
+      ...{ authorization: `Bearer ${token}`, 'x-goog-api-key': token },
+      ...{ 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => undefined);
+  if (!response) return { status: 0, text: '' };
+  const text = await response.text().catch(() => '');
+  const heads = [...response.headers].map((each) => each.join(': ')).join('\n');
+  told.push({ what: `${method} ${path} ${response.status}`, text: `${heads}\n${text}` });
+  return { status: response.status, text };
+}
+
+/** Whether a picture was begun whose answer is odd is asked for long: tasks have their own tests. */
+const ODD = [
+  ...['[[sim status=404]]', '[[sim status=500]]', '[[sim malformed=1]]'],
+  ...['[[sim truncate_after=2]]', '[[sim lose=1]]'],
+];
+const SCRIPTS = [...['', '[[sim status=400]]', '[[sim status=401]]', '[[sim status=429]]', ...ODD]];
+
+const turn = (content: string) => [{ role: 'user', content }];
+
+/** A request of each route to a model, by its category. */
+function requestsOf(id: string, category: string, text: string): [path: string, body: object][] {
+  const words = text === '' ? 'Hello' : `Hello ${text}`;
+  switch (category) {
+    case 'chat':
+      return [
+        ['/v1/chat/completions', { model: id, messages: turn(words) }],
+        ['/v1/chat/completions', { model: id, messages: turn(words), stream: true }],
+        ['/v1/messages', { model: id, max_tokens: 20, messages: turn(words) }],
+        ['/v1/messages', { model: id, max_tokens: 20, messages: turn(words), stream: true }],
+        ['/v1/responses', { model: id, input: words }],
+        [`/v1beta/models/${id}:generateContent`, { contents: [{ parts: [{ text: words }] }] }],
+      ];
+    case 'embedding':
+      return [['/v1/embeddings', { model: id, input: words }]];
+    case 'tts':
+      return [
+        ['/v1/audio/speech', { model: id, voice: 'Kore', input: words, response_format: 'wav' }],
+      ];
+    case 'rerank':
+      return [['/v1/rerank', { model: id, query: words, documents: ['a'] }]];
+    case 'translation':
+      return [['/v1/translations', { model: id, text: words, target_lang: 'DE' }]];
+    case 'image':
+      return [['/v1/images/generations', { model: id, prompt: words }]];
+    default:
+      return [];
+  }
+}
+
+/** One model of each family is enough of failures. */
+const ONE_OF_EACH = [...new Map(builtInModels().map((each) => [each.family, each])).values()];
+
+describe('what clients are told', () => {
+  test('of the catalogue', async () => {
+    const queries = [
+      ...CATEGORIES.map((each) => `?category=${each}`),
+      ...SCENES.map((each) => `?recommended_for=${each}`),
+      ...['', '?category=canary', '?recommended_for=chat'],
+    ];
+    for (const query of queries) await ask('GET', `/v1/models${query}`);
+    for (const { id, aliases = [] } of builtInModels()) {
+      for (const name of [id, ...aliases, `${id}x`]) await ask('GET', `/v1/models/${name}`);
+    }
+    expect(told.filter(({ what }) => what.endsWith(' 200')).length).toBeGreaterThan(80);
+  });
+
+  test('hidden, deferred and misspelled models are answered alike', async () => {
+    const body = (model: string) => ({ model, messages: turn('Hello') });
+    const answers = [HIDDEN.id, DEFERRED.id, 'misspelled-model'].map(async (name) => {
+      const detail = await ask('GET', `/v1/models/${name}`);
+      const call = await ask('POST', '/v1/chat/completions', body(name));
+      return [detail, call].map(({ status, text }) => ({
+        status,
+        text: text.replaceAll(name, 'NAME').replace(/"(did_you_mean|suggestions)":.*?[\]"],/g, ''),
+      }));
+    });
+    const [hidden, deferred, misspelled] = await Promise.all(answers);
+    expect(hidden).toEqual(misspelled);
+    expect(deferred).toEqual(misspelled);
+    expect(misspelled?.map(({ status }) => status)).toEqual([404, 400]);
+    const listed = (await ask('GET', '/v1/models')).text;
+    expect(listed).not.toMatch(/hidden-model|deferred-model/);
+  });
+
+  test.each(ONE_OF_EACH.map(({ id, category }) => [id, category]))(
+    'of %s',
+    async (id, category) => {
+      const serving = channels.find(({ models }) => Object.hasOwn(models, id))?.id;
+      const scripts =
+        category === 'image' ? SCRIPTS.filter((each) => !ODD.includes(each)) : SCRIPTS;
+      for (const script of scripts) {
+        for (const [path, body] of requestsOf(id, category, script)) {
+          // What failed before is forgotten: each failure is the provider's own.
+          await fetch(`${weir.base_url}/v1/operator/channels/${serving}/enable`, {
+            ...{ method: 'POST', headers: { authorization: `Bearer ${weir.operator_token}` } },
+          });
+          await ask('POST', path, body);
+        }
+      }
+    },
+  );
+
+  test('of tasks, management and everything else', async () => {
+    const created = ['/v1/videos/generations', '/v1/music/generations', '/v1/3d/generations'];
+    for (const path of [...created, '/v1/audio/generations']) {
+      for (const script of ['[[sim task_ms=10]]', '[[sim task_ms=10 fail=upstream]]']) {
+        const { text } = await ask('POST', path, { prompt: `Hello ${script}` });
+        const { poll_url = '/v1/tasks/none' } = JSON.parse(text) as { poll_url?: string };
+        for (let poll = 0; poll < 8; poll += 1) {
+          const answer = await ask('GET', poll_url);
+          if (!/"status":"(pending|processing)"/.test(answer.text)) break;
+          await Bun.sleep(300);
+        }
+      }
+    }
+    for (const path of [
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/v1/nothing',
+      '/v1/operator/channels',
+    ]) {
+      await ask('GET', path);
+    }
+    for (const path of ['balance', 'api-keys', 'webhook-deliveries']) {
+      await ask('GET', `/v1/management/${path}`, undefined, weir.management_token);
+    }
+  });
+
+  test('P5: names no channel, address, key, physical model or id of a provider', async () => {
+    const { calls } = await simulator.books();
+    expect(calls.length).toBeGreaterThan(200);
+    const publicNames = new Set(
+      builtInModels().flatMap(({ id, aliases = [] }) => [id, ...aliases]),
+    );
+    const physical = channels.flatMap(({ models }) => Object.values(models));
+    const secrets = [
+      ...channels.flatMap(({ id, api_key, base_url }) => [id, api_key, base_url]),
+      ...physical.filter((name) => !publicNames.has(name)),
+      ...calls.map(({ id }) => id),
+      ...['canary', new URL(simulator.url).host, '-sim"'],
+    ];
+    const found = told.flatMap(({ what, text }) =>
+      secrets.filter((secret) => text.includes(secret)).map((secret) => `${what}: ${secret}`),
+    );
+    expect(found).toEqual([]);
+    expect(told.length).toBeGreaterThan(500);
+  });
+});

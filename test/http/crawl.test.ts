@@ -20,6 +20,7 @@ let channels: ChannelConfig[];
 const told: { what: string; text: string }[] = [];
 
 const HIDDEN = { id: 'hidden-model', visibility: 'hidden' };
+const SLASHED = 'some-org/some-model';
 const DEFERRED = { id: 'deferred-model', visibility: 'deferred' };
 
 beforeAll(async () => {
@@ -29,9 +30,11 @@ beforeAll(async () => {
     id: `canary-channel-${channel.protocol}`,
     api_key: `sim-canary-key-${channel.protocol}`,
   }));
-  const secret = { category: 'chat', owned_by: 'canary-owner', family: 'openai-chat' };
+  const secret = { category: 'chat', family: 'openai-chat' };
   const price = { input_usd_per_mtok: 1, output_usd_per_mtok: 1 };
-  const models = [HIDDEN, DEFERRED].map((each) => ({ ...each, ...secret, price }));
+  const models = [HIDDEN, DEFERRED, { id: SLASHED }].map((each) => ({
+    ...{ ...each, ...secret, owned_by: 'some-org', price },
+  }));
   const more = models.map(({ id }) => [id, `canary-physical-${id}`]);
   const served = channels.map((channel) =>
     channel.protocol === 'openai'
@@ -135,6 +138,19 @@ describe('what clients are told', () => {
     expect(misspelled?.map(({ status }) => status)).toEqual([404, 400]);
     const listed = (await ask('GET', '/v1/models')).text;
     expect(listed).not.toMatch(/hidden-model|deferred-model/);
+  });
+
+  test('of a model with a slash in its id: listed, described and called like any other', async () => {
+    expect((await ask('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
+    for (const name of [SLASHED, encodeURIComponent(SLASHED)]) {
+      const { status, text } = await ask('GET', `/v1/models/${name}`);
+      expect({ status, id: (JSON.parse(text) as { id: string }).id }).toEqual({
+        ...{ status: 200, id: SLASHED },
+      });
+    }
+    for (const [path, body] of requestsOf(SLASHED, 'chat', '')) {
+      expect({ path, ...(await ask('POST', path, body)) }).toMatchObject({ status: 200 });
+    }
   });
 
   test.each(ONE_OF_EACH.map(({ id, category }) => [id, category]))(

@@ -47,7 +47,9 @@ export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]
 }
 
 /** Ends of a task that are the provider's doing. */
-const PROVIDERS_ERRORS = ['upstream_error', 'timeout_error', 'all_channels_failed'];
+const PROVIDERS_ERRORS = [
+  ...['upstream_error', 'timeout_error', 'all_channels_failed', 'rate_limit_exceeded'],
+];
 
 /** Outcomes of a model in the window, all channels together. */
 export interface ModelOutcomes {

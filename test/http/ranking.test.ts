@@ -105,8 +105,10 @@ test('the order follows what succeeds; the best then works; what clients do wron
   for (let count = 0; count < 2; count += 1) {
     expect(await draw(worst, 'A lighthouse [[sim no_url=1]]')).toBeLessThan(600);
   }
+  // Too many calls for the provider's account are the provider's doing, not the client's.
+  expect(await draw(worst, 'A lighthouse [[sim status=429 retry_after=1]]')).toBe(429);
   const after = await nextRanking({
-    ...{ 'grok-imagine-image': 4, 'stable-diffusion-3.5-large': 4, [worst]: 6 },
+    ...{ 'grok-imagine-image': 4, 'stable-diffusion-3.5-large': 4, [worst]: 7 },
   });
   expect(after.at(-1)?.id).toBe(worst);
   expect(after.map(({ weir: said }) => said.agent_preferences['image']?.preferred_rank)).toEqual([
@@ -115,7 +117,7 @@ test('the order follows what succeeds; the best then works; what clients do wron
   expect(after.map(({ weir: said }) => said.agent_preferences['image']?.status)).toEqual([
     ...['ready', 'ready', 'ready'],
   ]);
-  expect(after.at(-1)?.weir.agent_preferences['image']?.success_rate_24h).toBeCloseTo(4 / 6, 3);
+  expect(after.at(-1)?.weir.agent_preferences['image']?.success_rate_24h).toBeCloseTo(4 / 7, 3);
   expect(await draw(after[0]?.id ?? '')).toBe(200);
   // The detail says the same, and names nothing of where it runs (P5).
   const text = await (await get(`/v1/models/${worst}`)).text();

@@ -1,6 +1,7 @@
 /** Message batches through the official package, as `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
+import { failureOf } from '../support/failure-of.ts';
 import { until } from '../support/until.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
@@ -34,16 +35,6 @@ async function resultsOf(id: string) {
     found.set(custom_id, result);
   }
   return found;
-}
-
-/** The package's promises are no promises to `expect`. */
-async function failureOf(call: PromiseLike<unknown>): Promise<Error & { status?: number }> {
-  try {
-    await call;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not fail');
 }
 
 async function usedAmount(): Promise<number> {

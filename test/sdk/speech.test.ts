@@ -4,6 +4,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_generateSpeech as generateSpeech } from 'ai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import OpenAI from 'openai';
+import { failureOf } from '../support/failure-of.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(60_000);
@@ -17,16 +18,6 @@ beforeAll(async () => {
 afterAll(() => weir.stop());
 
 const openai = () => new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0 });
-
-/** The package's promises are no promises to `expect`. */
-async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await call;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not fail');
-}
 
 /** Nano-USD that all keys have spent. */
 async function spent(): Promise<number> {

@@ -99,6 +99,7 @@ const UNITS: Partial<Record<keyof PriceDeclaration, string>> = {
   input_usd_per_mtok: 'in',
   cached_input_usd_per_mtok: 'cached',
   cache_write_usd_per_mtok: 'cache write',
+  cache_write_1h_usd_per_mtok: 'for an hour',
   image_input_usd_per_mtok: 'image in',
   output_usd_per_mtok: 'out',
   usd_per_mchar: 'a million characters',

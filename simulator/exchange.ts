@@ -212,7 +212,11 @@ function usageOf(question: Question, answers: Answer[], directives: Directives):
   const cache_write_tokens = Math.min(directives.cache_write ?? 0, prompt_tokens - cached_tokens);
   let completion_tokens = 0;
   for (const { tokens } of answers) completion_tokens += tokens;
-  return { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens };
+  const cache_write_1h_tokens = Math.min(directives.cache_write_1h ?? 0, cache_write_tokens);
+  return {
+    ...{ prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens },
+    completion_tokens,
+  };
 }
 
 function recorded(request: Request, body: unknown): Call['request'] {

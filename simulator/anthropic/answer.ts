@@ -164,14 +164,14 @@ function ending(answer: Answer) {
 /** `input_tokens` leaves both cache counts out (Anthropic docs: Prompt caching). */
 function usage({ usage: used, answers }: MessageReply, output_tokens: number): object {
   if (used === undefined) return {};
-  const { prompt_tokens, cached_tokens, cache_write_tokens } = used;
+  const { prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens } = used;
   return {
     input_tokens: prompt_tokens - cached_tokens - cache_write_tokens,
     cache_creation_input_tokens: cache_write_tokens,
     cache_read_input_tokens: cached_tokens,
     cache_creation: {
-      ephemeral_5m_input_tokens: cache_write_tokens,
-      ephemeral_1h_input_tokens: 0,
+      ephemeral_5m_input_tokens: cache_write_tokens - cache_write_1h_tokens,
+      ephemeral_1h_input_tokens: cache_write_1h_tokens,
     },
     output_tokens,
     ...(output_tokens > 1 ? thinkingDetails(answers) : {}),

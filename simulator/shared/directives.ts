@@ -18,6 +18,7 @@ export const CHAT_DIRECTIVES = {
   reasoning: ['64', 'reasoning or thinking tokens'],
   cached: ['100', 'so many of the prompt tokens were read from a cache'],
   cache_write: ['100', 'so many of the prompt tokens were written to a cache'],
+  cache_write_1h: ['50', 'so many of those are kept for an hour'],
   no_usage: ['1', 'leave the usage out'],
   context_tokens: ['1000', 'the model has a context of this size'],
   chunk_ms: ['20', 'pause between the events of a stream'],
@@ -49,7 +50,7 @@ export class DirectiveError extends Error {
 
 const OPENING = '[[sim ';
 const DIRECTIVE = /\[\[sim ([^\]]*)\]\]/g;
-const PAIR = /^([a-z_]+)(?:=(.*))?$/;
+const PAIR = /^([a-z0-9_]+)(?:=(.*))?$/;
 const COUNTED_DIRECTIVES = 10_000;
 
 const NONE: Directives = Object.freeze({});

@@ -26,6 +26,8 @@ export interface Usage {
   prompt_tokens: number;
   cached_tokens: number;
   cache_write_tokens: number;
+  /** Of those, what is kept for an hour. */
+  cache_write_1h_tokens: number;
   completion_tokens: number;
 }
 

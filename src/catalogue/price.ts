@@ -10,6 +10,8 @@ export interface TokenPrice {
   readonly input: number;
   readonly cached_input: number;
   readonly cache_write: number;
+  /** What is kept for an hour; like any other write if nothing is said. */
+  readonly cache_write_1h?: number;
   readonly output: number;
   /** What every token costs instead, where a call has more tokens of input. */
   readonly long?: { readonly above: number; readonly price: Omit<TokenPrice, 'long'> };
@@ -48,11 +50,15 @@ function tierPrice({
   output_usd_per_mtok: number;
   cached_input_usd_per_mtok?: number;
   cache_write_usd_per_mtok?: number;
+  cache_write_1h_usd_per_mtok?: number;
 }): Omit<TokenPrice, 'long'> {
   return {
     input: picoPerToken(input_usd_per_mtok),
     cached_input: picoPerToken(cache.cached_input_usd_per_mtok ?? input_usd_per_mtok),
     cache_write: picoPerToken(cache.cache_write_usd_per_mtok ?? input_usd_per_mtok),
+    ...(cache.cache_write_1h_usd_per_mtok === undefined
+      ? {}
+      : { cache_write_1h: picoPerToken(cache.cache_write_1h_usd_per_mtok) }),
     output: picoPerToken(output_usd_per_mtok),
   };
 }
@@ -87,7 +93,9 @@ export function priceOf(usage: TokenUsage, listed: TokenPrice): number {
   };
   add(usage.input_tokens, price.input);
   add(usage.cached_input_tokens, price.cached_input);
-  add(usage.cache_write_tokens, price.cache_write);
+  const { cache_write_1h_tokens: long = 0 } = usage;
+  add(usage.cache_write_tokens - long, price.cache_write);
+  if (long > 0) add(long, price.cache_write_1h ?? price.cache_write);
   add(usage.output_tokens, price.output);
   const total = nano + Math.ceil(pico / PICO_PER_NANO);
   if (!Number.isSafeInteger(total) || !Number.isSafeInteger(pico)) {
@@ -103,7 +111,8 @@ export function maxPriceOf(
   listed: TokenPrice,
 ): number {
   const price = priceFor(input_tokens, listed);
-  const dearest = Math.max(price.input, price.cached_input, price.cache_write);
+  const { input, cached_input, cache_write, cache_write_1h = cache_write } = price;
+  const dearest = Math.max(input, cached_input, cache_write, cache_write_1h);
   return priceOf(
     { input_tokens, output_tokens, cached_input_tokens: 0, cache_write_tokens: 0 },
     { ...price, input: dearest },

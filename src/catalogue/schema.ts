@@ -42,6 +42,8 @@ export const PriceSchema = Type.Object(
     input_usd_per_mtok: Type.Optional(usdPerMtok),
     cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
+    /** Of what is kept for an hour. */
+    cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
     /** Beyond so many tokens of input, cached ones among them, every token of the call costs this. */
@@ -52,6 +54,7 @@ export const PriceSchema = Type.Object(
           input_usd_per_mtok: usdPerMtok,
           cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
           cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
+          cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
           output_usd_per_mtok: usdPerMtok,
         },
         { additionalProperties: false },

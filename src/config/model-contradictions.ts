@@ -18,6 +18,7 @@ const CHAT_PRICES = [
   'input_usd_per_mtok',
   'cached_input_usd_per_mtok',
   'cache_write_usd_per_mtok',
+  'cache_write_1h_usd_per_mtok',
   'output_usd_per_mtok',
   'long_context',
 ];

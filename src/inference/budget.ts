@@ -35,8 +35,14 @@ export class Budget {
     this.inputAtMost = inputTokensAtMost(body);
     const price = priceFor(this.inputAtMost, model.price);
     // Writing to this vendor's cache costs more than reading, and only happens when asked for.
-    const isAsked = model.family !== 'anthropic-messages' || body_text.includes('"cache_control"');
-    this.price = isAsked ? price : { ...price, cache_write: 0 };
+    const says = (word: string) => body_text.includes(word) || body_text.includes('\\u');
+    const isAsked = model.family !== 'anthropic-messages' || says('"cache_control"');
+    const isLong = isAsked && says('"1h"');
+    this.price = {
+      ...price,
+      ...(isAsked ? {} : { cache_write: 0 }),
+      ...(isLong ? {} : { cache_write_1h: 0 }),
+    };
   }
 
   /** Counted with a tokenizer, once, and only where it matters. */

@@ -117,12 +117,23 @@ export function usageOf(usage: unknown, before: TokenUsage | null): TokenUsage |
   if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return before;
   const read = (key: string, earlier: number | undefined) =>
     typeof usage[key] === 'number' ? count(usage[key]) : (earlier ?? 0);
+  const cache_write_tokens = read('cache_creation_input_tokens', before?.cache_write_tokens);
+  const cache_write_1h_tokens = Math.min(
+    cache_write_tokens,
+    writtenForAnHour(usage['cache_creation']) ?? before?.cache_write_1h_tokens ?? 0,
+  );
   return {
     input_tokens: read('input_tokens', before?.input_tokens),
     cached_input_tokens: read('cache_read_input_tokens', before?.cached_input_tokens),
-    cache_write_tokens: read('cache_creation_input_tokens', before?.cache_write_tokens),
+    cache_write_tokens,
+    ...(cache_write_1h_tokens > 0 ? { cache_write_1h_tokens } : {}),
     output_tokens: read('output_tokens', before?.output_tokens),
   };
+}
+
+function writtenForAnHour(creation: unknown): number | undefined {
+  const tokens = isObject(creation) ? creation['ephemeral_1h_input_tokens'] : undefined;
+  return typeof tokens === 'number' ? count(tokens) : undefined;
 }
 
 /** A block may begin with text, and a tool's name is part of what is paid for. */

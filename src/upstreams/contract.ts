@@ -20,6 +20,8 @@ export interface TokenUsage {
   input_tokens: number;
   cached_input_tokens: number;
   cache_write_tokens: number;
+  /** Of those, what is kept for an hour, which costs more (Anthropic docs: Prompt caching). */
+  cache_write_1h_tokens?: number;
   /** Reasoning included. */
   output_tokens: number;
 }

@@ -81,6 +81,9 @@ describe('the chat models of the catalogue', () => {
         input_usd_per_mtok: input,
         cached_input_usd_per_mtok: flat(list['cache_read_mtok']) ?? input,
         cache_write_usd_per_mtok: flat(list['cache_write_mtok']) ?? input,
+        ...(list['cache_write_1h_mtok'] === undefined
+          ? {}
+          : { cache_write_1h_usd_per_mtok: flat(list['cache_write_1h_mtok']) as number }),
         output_usd_per_mtok: flat(list['output_mtok']) ?? Number.NaN,
         ...longContext(list),
       }),
@@ -88,9 +91,9 @@ describe('the chat models of the catalogue', () => {
   });
 
   function longContext(list: Record<string, unknown>) {
-    const [input, cached, write, output] = [
-      ...[list['input_mtok'], list['cache_read_mtok']],
-      ...[list['cache_write_mtok'], list['output_mtok']],
+    const [input, cached, write, hour, output] = [
+      ...[list['input_mtok'], list['cache_read_mtok'], list['cache_write_mtok']],
+      ...[list['cache_write_1h_mtok'], list['output_mtok']],
     ].map(longer);
     if (!input || !output) return {};
     return {
@@ -99,6 +102,7 @@ describe('the chat models of the catalogue', () => {
         input_usd_per_mtok: input.price,
         ...(cached ? { cached_input_usd_per_mtok: cached.price } : {}),
         ...(write ? { cache_write_usd_per_mtok: write.price } : {}),
+        ...(hour ? { cache_write_1h_usd_per_mtok: hour.price } : {}),
         output_usd_per_mtok: output.price,
       },
     };

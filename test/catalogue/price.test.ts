@@ -53,6 +53,24 @@ const anyPrice = fc.record({
   output: anyPicoPrice,
 });
 
+describe('a price of what is kept in a cache for an hour', () => {
+  const listed = tokenPrice({
+    ...{ input_usd_per_mtok: 3, cached_input_usd_per_mtok: 0.3, cache_write_usd_per_mtok: 3.75 },
+    ...{ cache_write_1h_usd_per_mtok: 6, output_usd_per_mtok: 15 },
+  });
+
+  test('is for those tokens alone', () => {
+    const written = { cache_write_tokens: 10, cache_write_1h_tokens: 4 };
+    expect(priceOf(usage(written), listed)).toBe(6 * 3_750 + 4 * 6_000);
+    const { cache_write_1h: _, ...without } = listed;
+    expect(priceOf(usage(written), without)).toBe(10 * 3_750);
+  });
+
+  test('P2: and is what is set aside at most', () => {
+    expect(maxPriceOf(10, 0, listed)).toBe(10 * 6_000);
+  });
+});
+
 describe('a price of long prompts', () => {
   const listed = tokenPrice({
     ...{ input_usd_per_mtok: 2, cached_input_usd_per_mtok: 0.2, output_usd_per_mtok: 12 },

@@ -238,3 +238,20 @@ describe.each(ROUTES)('%s', (_, path, body) => {
     expect(await allLines()).toBe(before);
   });
 });
+
+test.each([false, true])(
+  'P1: what is kept in a cache for an hour is charged as such; streamed: %p',
+  async (stream) => {
+    const text = 'One two three four five six seven [[sim cache_write=9 cache_write_1h=5]]';
+    const question = { model: 'claude-haiku-4-5', max_tokens: 50, stream, ...turn(text) };
+    const response = await ask('/v1/messages', question);
+    const answer = await response.text();
+    const last = (name: string) =>
+      Number([...answer.matchAll(new RegExp(`"${name}":(\\d+)`, 'g'))].at(-1)?.[1]);
+    expect(last('ephemeral_1h_input_tokens')).toBe(5);
+    const [line] = await linesOf(response.headers.get('x-request-id'));
+    // Haiku 4.5: 1 USD a million in, 1.25 and 2 into the cache, 5 out.
+    const { input, output } = { input: last('input_tokens'), output: last('output_tokens') };
+    expect(line?.charged).toBe(input * 1_000 + 4 * 1_250 + 5 * 2_000 + output * 5_000);
+  },
+);

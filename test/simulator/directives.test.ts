@@ -117,6 +117,13 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
     });
     expect(call).toMatchObject({ cached_tokens: 4, cache_write_tokens: 3 });
   },
+  async cache_write_1h() {
+    const text = 'One two three four five six [[sim cache_write=5 cache_write_1h=2]]';
+    const native = await (await message(simulator, { messages: user(text) })).json();
+    expect(at(native, 'usage.cache_creation')).toEqual({
+      ...{ ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 2 },
+    });
+  },
   async no_usage() {
     expect((await answered('[[sim no_usage=1]]')).usage).toBeUndefined();
     const events = await streamed('[[sim no_usage=1]]');

@@ -105,6 +105,20 @@ describe('a whole Anthropic answer', () => {
     });
   });
 
+  test('and what is kept for an hour beside what is kept shortly', async () => {
+    const usage = {
+      ...{ input_tokens: 3, output_tokens: 4, cache_creation_input_tokens: 9 },
+      cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 },
+    };
+    expect((await answered(JSON.stringify({ content: [], usage }))).usage).toMatchObject({
+      ...{ cache_write_tokens: 9, cache_write_1h_tokens: 5 },
+    });
+    const odd = { ...usage, cache_creation: { ephemeral_1h_input_tokens: 50 } };
+    expect((await answered(JSON.stringify({ content: [], usage: odd }))).usage).toMatchObject({
+      ...{ cache_write_tokens: 9, cache_write_1h_tokens: 9 },
+    });
+  });
+
   test('P12: an explicit zero usage is not a missing one', async () => {
     const usageOf = async (usage: unknown) =>
       (await answered(JSON.stringify({ content: [], usage }))).usage;

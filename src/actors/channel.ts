@@ -24,7 +24,8 @@ export interface ChannelPermit {
   /** The answer has begun: what routing by latency goes by. Not saying it is saying it at the end. */
   answered(): void;
   succeeded(): void;
-  failed(error: RetryableUpstreamError): void;
+  /** `movesOn`: another channel is asked, so a job's end will say nothing of this one. */
+  failed(error: RetryableUpstreamError, movesOn?: boolean): void;
   /** No verdict: the client left, or its request was at fault (P9). */
   abandoned(): void;
 }
@@ -171,11 +172,10 @@ export class ChannelActor {
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
-    return new Permit(this, this.clock.now(), (outcome, began) => {
+    return new Permit(this, this.clock.now(), (outcome, began, movedOn) => {
       this.end(outcome, probe);
-      if (use !== 'call') return;
-      if (outcome === 'succeeded') this.latency.record(began());
-      this.note(outcome);
+      if (use === 'call' && outcome === 'succeeded') this.latency.record(began());
+      if (use === 'call' || (use === 'job' && movedOn)) this.note(outcome);
     });
   }
 
@@ -288,14 +288,17 @@ function isFailure(reason: string | null): reason is ChannelFailure {
 
 type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
 
+/** `began_ms`: how long the answer took to begin. */
+type OnEnd = (outcome: Outcome, began_ms: () => number, movedOn: boolean) => void;
+
 class Permit implements ChannelPermit {
-  private end: ((outcome: Outcome, began_ms: () => number) => void) | undefined;
+  private end: OnEnd | undefined;
   private answered_ms: number | undefined;
 
   constructor(
     readonly channel: ChannelActor,
     private readonly since: number,
-    end: (outcome: Outcome, began_ms: () => number) => void,
+    end: OnEnd,
   ) {
     this.end = end;
   }
@@ -308,17 +311,17 @@ class Permit implements ChannelPermit {
     this.once('succeeded');
   }
 
-  failed(error: RetryableUpstreamError): void {
-    this.once(error);
+  failed(error: RetryableUpstreamError, movesOn = false): void {
+    this.once(error, movesOn);
   }
 
   abandoned(): void {
     this.once('abandoned');
   }
 
-  private once(outcome: Outcome): void {
+  private once(outcome: Outcome, movedOn = false): void {
     const { end } = this;
     this.end = undefined;
-    end?.(outcome, () => this.answered_ms ?? this.channel.now() - this.since);
+    end?.(outcome, () => this.answered_ms ?? this.channel.now() - this.since, movedOn);
   }
 }

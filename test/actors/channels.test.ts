@@ -69,7 +69,7 @@ describe('the channels of a replica', () => {
       first?.succeeded();
     });
 
-    test('says of each call what it shows of the model; of a job that was taken, nothing', () => {
+    test('says of each call what it shows of the model; of a job only what its end will not say', () => {
       const said: unknown[] = [];
       const channels = new Channels(
         [config('a', { models })],
@@ -82,10 +82,15 @@ describe('the channels of a replica', () => {
       x?.tryAcquire()?.failed(broken());
       x?.tryAcquire()?.abandoned();
       x?.tryAcquire('job')?.succeeded();
+      x?.tryAcquire('job')?.failed(broken());
+      x?.tryAcquire('probe')?.failed(broken());
       expect(said).toEqual([
         ['a', 'x', true],
         ['a', 'x', false],
       ]);
+      x?.tryAcquire('job')?.failed(broken(), true);
+      expect(said.at(-1)).toEqual(['a', 'x', false]);
+      expect(said).toHaveLength(3);
       expect(channels.find('a', 'z')).toBeUndefined();
       expect(channels.find(null, 'x')).toBeUndefined();
     });

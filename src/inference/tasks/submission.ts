@@ -212,7 +212,7 @@ export class Submission {
       permit.failed(new RetryableUpstreamError(failure, String(error)));
       return this.lost();
     }
-    permit.failed(error);
+    permit.failed(error, more);
     // This attempt was not accepted, but an earlier one may have been.
     if (again) return this.lost();
     const channels = this.deps.channels.serving(work.model).length;

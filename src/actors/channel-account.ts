@@ -26,6 +26,8 @@ interface OfAccount {
 /** What the models of one channel share: its account, so its credentials, its places, its switch. */
 export class ChannelAccount<Actor extends OfAccount> {
   inFlight = 0;
+  /** Counts the upstream accounts that it was: what ran with an earlier one says nothing of this one. */
+  identity = 0;
   /** Of the models that it serves. */
   actors: Actor[] = [];
   /** Of models that it served before: what they began may still end. */
@@ -38,10 +40,6 @@ export class ChannelAccount<Actor extends OfAccount> {
     return this.latest;
   }
 
-  get switch(): ChannelSwitch | undefined {
-    return this.switched;
-  }
-
   /** A changed configuration. Another account, or new credentials, start without a past. */
   reconfigure(config: ChannelConfig): void {
     const before = this.latest;
@@ -50,6 +48,7 @@ export class ChannelAccount<Actor extends OfAccount> {
       before.base_url !== config.base_url ||
       before.api_key !== config.api_key ||
       before.protocol !== config.protocol;
+    if (isOther) this.identity += 1;
     if (isOther && this.mayTake) for (const actor of this.actors) actor.startAnew();
     else this.obey();
   }

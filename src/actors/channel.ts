@@ -172,8 +172,9 @@ export class ChannelActor {
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
+    const { identity } = this.account;
     return new Permit(this, this.clock.now(), (outcome, began, movedOn) => {
-      this.end(outcome, probe);
+      this.end(identity === this.account.identity ? outcome : 'abandoned', probe);
       if (use === 'call' && outcome === 'succeeded') this.latency.record(began());
       if (use === 'call' || (use === 'job' && movedOn)) this.note(outcome);
     });

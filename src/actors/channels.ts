@@ -57,7 +57,9 @@ export class Channels {
       [...account.former, ...account.actors].map((actor) => [actor.model, actor]),
     );
     account.actors = [];
-    account.former = [...known.values()].filter(({ model }) => !(model in config.models));
+    account.former = [...known.values()].filter(
+      ({ model }) => !Object.hasOwn(config.models, model),
+    );
     for (const model of Object.keys(config.models)) {
       const actor = known.get(model);
       if (actor) account.actors.push(actor);

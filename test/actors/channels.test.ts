@@ -111,6 +111,20 @@ describe('the channels of a replica', () => {
       expect(channels.canServe('x')).toBe(true);
     });
 
+    test('P9: a call that ran with the old key says nothing of the new one', () => {
+      const channels = new Channels([config('a', { models })], new VirtualClock());
+      const x = channels.find('a', 'x') as ChannelActor;
+      const before = [x.tryAcquire(), x.tryAcquire()];
+      channels.configure([config('a', { models, api_key: 'another' })]);
+      before[0]?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      before[1]?.succeeded();
+      expect(x.state).toBe('degraded');
+      expect(x.snapshot.context.places).toBe(1);
+      expect(channels.account('a')?.inFlight).toBe(0);
+      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      expect(x.state).toBe('disabled');
+    });
+
     test('adds and takes away channels and models; what runs there still ends', () => {
       const channels = new Channels([config('a', { models })], new VirtualClock());
       const x = channels.find('a', 'x') as ChannelActor;

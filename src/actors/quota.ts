@@ -1,8 +1,7 @@
-import { type ActorRefFrom, createActor } from 'xstate';
-import { idleOf, type QuotaEvent, type QuotaVerdict, quotaMachine } from '../machines/quota.ts';
 import type { Clock, Ids } from './clock.ts';
 import { Grant, GrantFenced } from './grant.ts';
 import type { Lane } from './lane.ts';
+import { LiveQuota } from './live-quota.ts';
 import { type Bound, ledgerAway, moneyGone, moneyInFlight, refusal } from './quota-errors.ts';
 import {
   type Consumption,
@@ -32,7 +31,7 @@ export interface QuotaDeps {
  * wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
-  private readonly machine: ActorRefFrom<typeof quotaMachine>;
+  private readonly live = new LiveQuota();
   private readonly grant: Grant;
   private readonly waiting: WaitingRoom;
   private readonly recall = { asked: 0, acked: 0 };
@@ -54,21 +53,16 @@ export class QuotaActor implements ReservationOwner {
   ) {
     this.waiting = new WaitingRoom(deps.clock, () => moneyInFlight(this.lastBound));
     this.grant = new Grant(key_id, organization_id, deps);
-    this.machine = createActor(quotaMachine);
-    // A machine that throws must not end the process: the call that sent the event sees it.
-    this.machine.subscribe({ error: () => undefined });
-    this.machine.start();
   }
 
   /** The machine's state and context as they are now. */
   get snapshot() {
-    return this.machine.getSnapshot();
+    return this.live.snapshot;
   }
 
   /** Nothing in flight, nothing waiting, nothing on its way to the lane. */
   get idle(): boolean {
-    const { context } = this.snapshot;
-    return context.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
+    return this.live.sums.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
   }
 
   /** Nothing of the key's money is set aside on this replica: the actor may be forgotten. */
@@ -83,11 +77,11 @@ export class QuotaActor implements ReservationOwner {
   tryReserve(amount: number): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerAway();
     this.spend.asked();
-    let verdict = this.send({ type: 'RESERVE', amount });
+    let verdict = this.live.reserve(amount);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
       // Whoever comes here was just authenticated with an active key: what this actor heard is older.
-      this.send({ type: 'STATUS_CHANGED', status: 'active' });
-      verdict = this.send({ type: 'RESERVE', amount });
+      this.live.send({ type: 'STATUS_CHANGED', status: 'active' });
+      verdict = this.live.reserve(amount);
     }
     if (verdict.type === 'refused') throw refusal(verdict.reason, this.lastBound);
     if (verdict.type !== 'admitted') return undefined;
@@ -110,7 +104,7 @@ export class QuotaActor implements ReservationOwner {
 
   async extend(grantId: string, ask: Ask): Promise<number> {
     if (grantId !== this.grant.id || !this.deps.mayAdmit()) return 0;
-    if (this.send({ type: 'EXTEND', amount: ask.amount }).type === 'admitted') {
+    if (this.live.send({ type: 'EXTEND', amount: ask.amount }).type === 'admitted') {
       this.refillAhead(ask.amount);
       return ask.amount;
     }
@@ -137,7 +131,7 @@ export class QuotaActor implements ReservationOwner {
       return { charged: answer.charged, overrun: answer.overrun };
     } catch (error) {
       // Refused by the database for what it is, not for the moment: a defect, and nobody's money.
-      if (grantId === this.grant.id) this.send({ type: 'UNBOOKED', amount: charge });
+      if (grantId === this.grant.id) this.live.send({ type: 'UNBOOKED', amount: charge });
       throw error;
     } finally {
       this.unsettled -= 1;
@@ -147,7 +141,7 @@ export class QuotaActor implements ReservationOwner {
 
   release(grantId: string, reserved: number): void {
     if (grantId !== this.grant.id) return;
-    this.send({ type: 'RELEASE', reserved });
+    this.live.release(reserved);
     this.moneyMoved();
   }
 
@@ -159,13 +153,13 @@ export class QuotaActor implements ReservationOwner {
 
   /** A hint that money came back, or came in, somewhere in the organization. */
   moneyReturned(): void {
-    this.send({ type: 'LIMIT_CHANGED' });
+    this.live.send({ type: 'LIMIT_CHANGED' });
     this.wake?.();
   }
 
   /** The key's row changed: status, cap or expiry. */
   keyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
-    this.send({ type: 'STATUS_CHANGED', status });
+    this.live.send({ type: 'STATUS_CHANGED', status });
     this.moneyReturned();
     // What lies idle was granted under the old cap: it goes back, and is asked for anew.
     this.closeWanted = true;
@@ -174,12 +168,12 @@ export class QuotaActor implements ReservationOwner {
 
   /** Called now and then: an idle key gives its grant back, a busy one what it does not need. */
   sweep(elapsedMs: number): void {
-    const { context } = this.snapshot;
     // A hint that the money came back may have been lost: nobody stays exhausted for longer.
-    this.send({ type: 'LIMIT_CHANGED' });
+    this.live.send({ type: 'LIMIT_CHANGED' });
     const comfort = this.spend.slackFor(0) * 2;
-    this.surplus = idleOf(context) > comfort * 2 ? idleOf(context) - comfort : 0;
-    const touched = this.spend.sweep(elapsedMs, context.reserved);
+    const { idle, sums } = this.live;
+    this.surplus = idle > comfort * 2 ? idle - comfort : 0;
+    const touched = this.spend.sweep(elapsedMs, sums.reserved);
     if (!touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
     if (this.closeWanted || this.surplus > 0) this.talk();
   }
@@ -198,22 +192,8 @@ export class QuotaActor implements ReservationOwner {
     this.wake?.();
   }
 
-  /** Spelled out: this is asked several times a call, and `matches` is many times dearer. */
-  private isOpen(how: 'ample' | 'exact'): boolean {
-    const { value } = this.snapshot;
-    return typeof value === 'object' && value.open === how;
-  }
-
-  private send(event: QuotaEvent): QuotaVerdict {
-    this.machine.send(event);
-    return this.snapshot.context.verdict;
-  }
-
   private chargeLocally(grantId: string, reserved: number, actual: number) {
-    if (grantId === this.grant.id) {
-      const verdict = this.send({ type: 'SETTLE', reserved, actual });
-      if (verdict.type === 'charged') return verdict;
-    }
+    if (grantId === this.grant.id) return this.live.settle(reserved, actual);
     const charge = Math.min(actual, reserved);
     return { charge, overrun: actual - charge };
   }
@@ -227,7 +207,7 @@ export class QuotaActor implements ReservationOwner {
   /** Every waiting call that fits now is admitted, in order of arrival. */
   private admitWaiting(): void {
     for (const waiter of this.waiting.all()) {
-      const verdict = this.send({ type: waiter.event, amount: waiter.amount });
+      const verdict = this.live.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
       else if (verdict.type === 'refused') waiter.reject(refusal(verdict.reason, this.lastBound));
     }
@@ -241,21 +221,21 @@ export class QuotaActor implements ReservationOwner {
   }
 
   private refillAhead(amount: number): void {
-    this.spend.reserved(this.snapshot.context.reserved);
-    if (!this.isOpen('ample')) return;
+    this.spend.reserved(this.live.sums.reserved);
+    if (!this.live.isOpen('ample')) return;
     const slack = this.spend.slackFor(amount);
-    if (idleOf(this.snapshot.context) * 4 >= slack) return;
-    this.send({ type: 'REFILL' });
+    if (this.live.idle * 4 >= slack) return;
+    this.live.send({ type: 'REFILL' });
     this.refillWanted = slack;
     this.talk();
   }
 
   /** Idle money that others wait for, or that a key near its cap must not keep. */
   private excess(): number {
-    const idle = idleOf(this.snapshot.context);
+    const idle = this.live.idle;
     if (this.closeWanted || this.recall.asked > this.recall.acked) return idle;
     if (this.waiting.size > 0) return 0;
-    if (this.isOpen('exact')) return idle;
+    if (this.live.isOpen('exact')) return idle;
     return Math.min(idle, this.surplus);
   }
 
@@ -295,7 +275,7 @@ export class QuotaActor implements ReservationOwner {
 
   /** Asks for the call that waits longest; answers the recall that is under way, if any. */
   private async askFor(waiter: Waiter, recallSeq: number | null): Promise<number | null> {
-    const missing = Math.max(0, waiter.amount - idleOf(this.snapshot.context));
+    const missing = Math.max(0, waiter.amount - this.live.idle);
     const want = Math.max(missing, this.waiting.total, this.spend.slackFor(waiter.amount));
     const answer = await this.grant.ask(missing, want, recallSeq);
     switch (answer.type) {
@@ -306,8 +286,8 @@ export class QuotaActor implements ReservationOwner {
         await this.settleForLess(waiter, answer);
         return null;
       case 'key_unusable':
-        if (answer.status === 'expired') this.send({ type: 'EXPIRED' });
-        else this.send({ type: 'STATUS_CHANGED', status: answer.status });
+        if (answer.status === 'expired') this.live.send({ type: 'EXPIRED' });
+        else this.live.send({ type: 'STATUS_CHANGED', status: answer.status });
         this.waiting.rejectAll(refusal(answer.status, this.lastBound));
         return null;
       default:
@@ -322,34 +302,33 @@ export class QuotaActor implements ReservationOwner {
     short: { bound: Bound; free: number; elsewhere: number },
   ): Promise<void> {
     this.lastBound = short.bound;
-    const { context } = this.snapshot;
-    const othersHere = context.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
+    const othersHere = this.live.sums.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
     if (short.elsewhere > 0 || othersHere || this.unsettled > 0) {
-      this.send({ type: 'REFUSED', gone: false });
+      this.live.send({ type: 'REFUSED', gone: false });
       return this.nap();
     }
-    const left = idleOf(context) + short.free;
+    const left = this.live.idle + short.free;
     const minimum = waiter.minimum();
     if (left === 0 || left < minimum) {
-      this.send({ type: 'REFUSED', gone: left === 0 });
+      this.live.send({ type: 'REFUSED', gone: left === 0 });
       return waiter.reject(moneyGone(short.bound));
     }
     if (short.free > 0) this.take(await this.grant.ask(short.free, short.free, null));
-    const amount = Math.min(waiter.amount, idleOf(this.snapshot.context));
+    const amount = Math.min(waiter.amount, this.live.idle);
     if (amount < minimum || amount === 0 || !this.waiting.has(waiter)) return;
-    if (this.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
+    if (this.live.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
   }
 
   private async giveBack(): Promise<void> {
     const { asked } = this.recall;
     const recalled = asked > this.recall.acked;
     const close = this.closeWanted && this.idle;
-    const keep = idleOf(this.snapshot.context) - this.excess();
+    const keep = this.live.idle - this.excess();
     this.closeWanted = false;
     this.surplus = 0;
     // Who gives back does not refill: that was for calls that came before.
     this.refillWanted = 0;
-    const verdict = this.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
+    const verdict = this.live.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
     const amount = verdict.type === 'returned' ? verdict.amount : 0;
     if (this.grant.granted > 0 && (await this.grant.giveBack(amount, asked, close))) {
       this.startOver();
@@ -359,10 +338,10 @@ export class QuotaActor implements ReservationOwner {
 
   private take(answer: { type: string; granted?: number; exact?: boolean }): void {
     if (answer.type !== 'granted' || answer.granted === undefined) {
-      this.send({ type: 'REFUSED', gone: false });
+      this.live.send({ type: 'REFUSED', gone: false });
       return;
     }
-    this.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact ?? true });
+    this.live.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact ?? true });
     this.admitWaiting();
   }
 
@@ -381,6 +360,6 @@ export class QuotaActor implements ReservationOwner {
 
   private startOver(): void {
     this.grant.replace();
-    this.send({ type: 'REPLACED' });
+    this.live.send({ type: 'REPLACED' });
   }
 }

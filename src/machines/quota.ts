@@ -7,7 +7,12 @@ import { assign, setup } from 'xstate';
  * microseconds and can still never overspend: `settled + reserved <= granted` holds in every state.
  * All amounts are nano-USD. `verdict` is the answer to the event just taken.
  */
-export interface QuotaContext {
+export interface QuotaContext extends QuotaSums {
+  verdict: QuotaVerdict;
+}
+
+/** What calls move: most of them admit, charge and release without any change of state. */
+export interface QuotaSums {
   /** The committed grant, cumulative: what was ever set aside in the row that is open now. */
   granted: number;
   /** Charged against it, committed or on its way to the lane. */
@@ -15,7 +20,6 @@ export interface QuotaContext {
   /** Set aside for calls in flight. */
   reserved: number;
   in_flight: number;
-  verdict: QuotaVerdict;
 }
 
 /**
@@ -44,6 +48,11 @@ export type QuotaEvent =
   | { type: 'SETTLE'; reserved: number; actual: number }
   /** A call ended without anything delivered. */
   | { type: 'RELEASE'; reserved: number }
+  /**
+   * What calls did since the last event, in one: the sum of their covered RESERVE, SETTLE and RELEASE
+   * (see `admitCall`, `chargeCall`, `releaseCall`).
+   */
+  | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
   /** The ledger would not book a charge: it was never made. */
   | { type: 'UNBOOKED'; amount: number }
   /** The shell asked the lane for more. */
@@ -64,8 +73,34 @@ export type QuotaEvent =
   | { type: 'EXPIRED' };
 
 /** Nano-USD of the grant that nobody uses. */
-export function idleOf(context: QuotaContext): number {
-  return context.granted - context.settled - context.reserved;
+export function idleOf(sums: QuotaSums): number {
+  return sums.granted - sums.settled - sums.reserved;
+}
+
+/** A covered RESERVE: the sums after it. */
+export function admitCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
+  return { granted, settled, reserved: reserved + amount, in_flight: in_flight + 1 };
+}
+
+/** A SETTLE: beyond its reservation a call may still use what lies idle in the grant, and no more. */
+export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: number }) {
+  const charge = Math.min(call.actual, call.reserved + idleOf(sums));
+  const { granted, settled, reserved, in_flight } = sums;
+  return {
+    charge,
+    overrun: call.actual - charge,
+    sums: {
+      granted,
+      settled: settled + charge,
+      reserved: reserved - call.reserved,
+      in_flight: in_flight - 1,
+    },
+  };
+}
+
+/** A RELEASE: the sums after it. */
+export function releaseCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
+  return { granted, settled, reserved: reserved - amount, in_flight: in_flight - 1 };
 }
 
 export const quotaMachine = setup({
@@ -86,12 +121,10 @@ export const quotaMachine = setup({
   },
   actions: {
     admit: assign(({ context, event }) => {
-      if (event.type !== 'RESERVE' && event.type !== 'EXTEND') return {};
-      return {
-        reserved: context.reserved + event.amount,
-        in_flight: context.in_flight + (event.type === 'RESERVE' ? 1 : 0),
-        verdict: { type: 'admitted' } as const,
-      };
+      const verdict = { type: 'admitted' } as const;
+      if (event.type === 'RESERVE') return { ...admitCall(context, event.amount), verdict };
+      if (event.type === 'EXTEND') return { reserved: context.reserved + event.amount, verdict };
+      return {};
     }),
     sayShort: assign(({ context, event }) => {
       if (event.type !== 'RESERVE' && event.type !== 'EXTEND') return {};
@@ -99,20 +132,20 @@ export const quotaMachine = setup({
     }),
     charge: assign(({ context, event }) => {
       if (event.type !== 'SETTLE') return {};
-      // Beyond its reservation a call may still use what lies idle in the grant, and no more.
-      const charge = Math.min(event.actual, event.reserved + idleOf(context));
-      return {
-        reserved: context.reserved - event.reserved,
-        settled: context.settled + charge,
-        in_flight: context.in_flight - 1,
-        verdict: { type: 'charged', charge, overrun: event.actual - charge } as const,
-      };
+      const { sums, charge, overrun } = chargeCall(context, event);
+      return { ...sums, verdict: { type: 'charged', charge, overrun } as const };
     }),
     release: assign(({ context, event }) => {
       if (event.type !== 'RELEASE') return {};
+      const verdict = { type: 'admitted' } as const;
+      return { ...releaseCall(context, event.reserved), verdict };
+    }),
+    addCalls: assign(({ context, event }) => {
+      if (event.type !== 'CALLS') return {};
       return {
-        reserved: context.reserved - event.reserved,
-        in_flight: context.in_flight - 1,
+        reserved: context.reserved + event.reserved,
+        settled: context.settled + event.settled,
+        in_flight: context.in_flight + event.in_flight,
         verdict: { type: 'admitted' } as const,
       };
     }),
@@ -154,6 +187,7 @@ export const quotaMachine = setup({
   on: {
     SETTLE: { actions: 'charge' },
     RELEASE: { actions: 'release' },
+    CALLS: { actions: 'addCalls' },
     UNBOOKED: { actions: 'unbook' },
     EXTEND: [{ guard: 'covered', actions: 'admit' }, { actions: 'sayShort' }],
     GRANTED: { actions: 'takeGrant' },

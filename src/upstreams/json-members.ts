@@ -94,6 +94,7 @@ function membersOf(text: string): Member[] {
 export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = membersOf(text);
   const repeated = repeatedIn(members);
+  const names = Object.keys(edits);
   let result = '';
   let copied = 0;
   let kept = 0;
@@ -101,7 +102,9 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   for (const member of members) {
     index += 1;
     const { key, start, valueStart, end } = member;
-    const edit = editOf(edits, key);
+    // Comparing is far cheaper than a look-up by a key that was just cut out of a text.
+    const name = names.find((each) => each === key);
+    const edit = name === undefined ? undefined : edits[name];
     if (edit === null || repeated?.has(member)) {
       // With the comma before it, or, as long as nothing stays before it, with the one after it.
       const [from, to] =
@@ -119,27 +122,34 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
     copied = end;
   }
   const close = members.at(-1)?.end ?? skipSpace(text, 0) + 1;
-  for (const key in edits) {
-    const edit = edits[key];
-    if (typeof edit !== 'string' || members.some((member) => member.key === key)) continue;
-    result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${edit}`;
+  for (const name of names) {
+    const edit = edits[name];
+    if (typeof edit !== 'string' || members.some(({ key }) => key === name)) continue;
+    result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(name)}:${edit}`;
     copied = close;
     kept += 1;
   }
   return result + text.slice(copied);
 }
 
-function editOf(edits: Readonly<Record<string, Edit>>, key: string): Edit | undefined {
-  const edit = edits[key];
-  // A key of the body may be called like what every object inherits.
-  return edit === undefined || Object.hasOwn(edits, key) ? edit : undefined;
-}
-
 /** Members that a later one of the same key overrides; mostly there are none. */
 function repeatedIn(members: readonly Member[]): Set<Member> | undefined {
-  if (new Set(members.map(({ key }) => key)).size === members.length) return undefined;
+  if (!hasRepeated(members)) return undefined;
   const last = new Map(members.map((member) => [member.key, member]));
   return new Set(members.filter((member) => last.get(member.key) !== member));
+}
+
+/** Up to so many members are compared with each other; a set of them costs more. */
+const FEW_MEMBERS = 24;
+
+function hasRepeated(members: readonly Member[]): boolean {
+  if (members.length > FEW_MEMBERS) {
+    return new Set(members.map(({ key }) => key)).size < members.length;
+  }
+  return members.some(({ key }, index) => {
+    for (let other = 0; other < index; other += 1) if (members[other]?.key === key) return true;
+    return false;
+  });
 }
 
 /**

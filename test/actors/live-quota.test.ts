@@ -77,7 +77,9 @@ describe('the live quota of a key', () => {
             countedCalls += 1;
             if (each.do === 'settle') {
               const verdict = say({ type: 'SETTLE', reserved, actual: each.actual });
-              expect({ type: 'charged', ...live.settle(reserved, each.actual) }).toEqual(verdict);
+              expect<object>({ type: 'charged', ...live.settle(reserved, each.actual) }).toEqual(
+                verdict,
+              );
             } else {
               say({ type: 'RELEASE', reserved });
               live.release(reserved);

@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { RetryableUpstreamError, type StreamEvent } from './contract.ts';
 import { DeltaTemplates } from './delta-template.ts';
 import type { Exchange } from './http.ts';
+import type { BodyReader } from './wire/answer.ts';
 
 /** One event may be this long: a tool's arguments in one delta fit many times. */
 export const MAX_EVENT_CHARS = 4 * 1024 * 1024;
@@ -27,12 +28,6 @@ export type EventExchange = Pick<
   'response' | 'waiting' | 'heard' | 'flowing' | 'finished' | 'close' | 'explain'
 >;
 
-/** What is used of a body's reader. */
-interface Reader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
 /**
  * Reads a stream of server-sent events batch by batch: what one piece from the network held. Bytes
  * may be cut anywhere, inside characters too. Leaving the loop early stops the upstream.
@@ -49,7 +44,7 @@ export function readEvents(
 
 /** An iterator by hand: a generator would cost every stream several turns of the event loop. */
 class EventReader implements AsyncIterableIterator<StreamEvent[]> {
-  private readonly reader: Reader | undefined;
+  private readonly reader: BodyReader | undefined;
   private readonly events: EventBatches;
   private begun = false;
   private over = false;
@@ -115,7 +110,7 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
   }
 
   /** A part of what came: a client that reads slowly has little of an answer in memory at a time. */
-  private async slice(reader: Reader): Promise<{ done: boolean; value?: Uint8Array }> {
+  private async slice(reader: BodyReader): Promise<{ done: boolean; value?: Uint8Array }> {
     if (this.rest.byteLength === 0) {
       const { done, value } = await reader.read();
       if (done || !value || value.byteLength <= SLICE_BYTES) {
@@ -129,7 +124,7 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
   }
 
   /** The terminal event is out; what the connection still holds is read on the side. */
-  private end(reader: Reader): undefined {
+  private end(reader: BodyReader): undefined {
     this.over = true;
     void drain(this.exchange, reader);
   }
@@ -151,7 +146,7 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
 const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** Reads the end of the body, which mostly is there already: a cut connection is not used again. */
-async function drain(exchange: EventExchange, reader: Reader): Promise<void> {
+async function drain(exchange: EventExchange, reader: BodyReader): Promise<void> {
   const timer = setTimeout(() => exchange.close(), DRAIN_MS);
   try {
     while (!(await reader.read()).done);

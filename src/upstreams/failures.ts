@@ -38,7 +38,7 @@ const OPERATORS_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 export function failureOf(
   call: UpstreamCall,
   status: number,
-  headers: Headers,
+  headers: Pick<Headers, 'get'>,
   text: string,
 ): RetryableUpstreamError | TerminalUpstreamError {
   const complaint = readComplaint(text);
@@ -147,7 +147,7 @@ function paramOf(message: string): string | null {
 }
 
 /** What an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
-export function retryAfterMs(headers: Headers): number | undefined {
+export function retryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms'));
   if (Number.isFinite(milliseconds) && milliseconds > 0) return milliseconds;
   const value = headers.get('retry-after')?.trim();

@@ -1,10 +1,17 @@
-import { type Connections, connectionsTo } from './connections.ts';
 import { RetryableUpstreamError, type UpstreamCall } from './contract.ts';
+import type { UpstreamAnswer } from './wire/answer.ts';
+import { decoded } from './wire/decoded.ts';
+import { post } from './wire/post.ts';
 
 /** Largest answer that is read whole. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What is read of an error's body: more is no message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Only `fetch` knows how to ask by way of a proxy. */
+const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
+  (name) => process.env[name],
+);
 
 /**
  * One HTTP exchange with an upstream: bounded in time, abandoned when the client leaves.
@@ -13,14 +20,14 @@ export const MAX_ERROR_BYTES = 1024 * 1024;
  * channel look dead (P9). One timer serves a whole exchange; a stream only moves its deadline.
  */
 export class Exchange {
-  private readonly abort = new AbortController();
   private timer: ReturnType<typeof setTimeout>;
   /** ms of `performance.now()`; infinite while nobody waits. */
   private deadline: number;
   private timedOut = false;
   private atEnd = false;
-  private answer: Response | undefined;
-  private connection: Connections | undefined;
+  private answer: UpstreamAnswer | undefined;
+  /** Gives up what was sent. */
+  private abort: () => void = () => undefined;
   /** The longest silence from here on, ms. */
   private patience_ms: number;
 
@@ -33,7 +40,7 @@ export class Exchange {
     if (call.signal.aborted) this.stop();
   }
 
-  get response(): Response {
+  get response(): UpstreamAnswer {
     if (!this.answer) throw new Error('an exchange is used before it was answered');
     return this.answer;
   }
@@ -47,25 +54,48 @@ export class Exchange {
     headers: Record<string, string>,
     body: string | FormData,
   ): Promise<void> {
-    const connections = connectionsTo(this.call.target.base_url);
-    await connections.take();
-    this.connection = connections;
+    const url = addressOf(this.call.target.base_url, path);
     try {
-      this.answer = await fetch(addressOf(this.call.target.base_url, path), {
-        method: 'POST',
-        headers:
-          typeof body === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
-        body,
-        signal: this.abort.signal,
-        // An API that redirects is misconfigured, and the key must not travel to another host.
-        redirect: 'manual',
-        // The deadline of the channel is the one that counts, not Bun's five minutes.
-        timeout: false,
-      });
+      this.call.signal.throwIfAborted();
+      this.answer =
+        typeof body === 'string' && !IS_PROXIED
+          ? await this.post(url, { 'Content-Type': 'application/json', ...headers }, body)
+          : await this.fetch(url, headers, body);
     } catch (error) {
       this.close();
       throw this.explain(error);
     }
+  }
+
+  private async post(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<UpstreamAnswer> {
+    const posted = post(url, headers, body);
+    this.abort = () => posted.abort();
+    return decoded(await posted.answer);
+  }
+
+  /** Forms, and everything where a proxy stands in between. */
+  private fetch(
+    url: string,
+    headers: Record<string, string>,
+    body: string | FormData,
+  ): Promise<UpstreamAnswer> {
+    const controller = new AbortController();
+    this.abort = () => controller.abort();
+    return fetch(url, {
+      method: 'POST',
+      headers:
+        typeof body === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
+      body,
+      signal: controller.signal,
+      // An API that redirects is misconfigured, and the key must not travel to another host.
+      redirect: 'manual',
+      // The deadline of the channel is the one that counts, not Bun's five minutes.
+      timeout: false,
+    });
   }
 
   /** The upstream is waited for from now on. */
@@ -96,9 +126,7 @@ export class Exchange {
   close(): void {
     clearTimeout(this.timer);
     this.call.signal.removeEventListener('abort', this.stop);
-    if (!this.atEnd) this.abort.abort();
-    this.connection?.giveBack(this.atEnd);
-    this.connection = undefined;
+    if (!this.atEnd) this.abort();
   }
 
   /** What an error while sending or reading means: the client left, or the upstream failed. */
@@ -115,14 +143,14 @@ export class Exchange {
 
   private readonly stop = () => {
     clearTimeout(this.timer);
-    this.abort.abort();
+    this.abort();
   };
 
   private readonly check = () => {
     const left_ms = this.deadline - performance.now();
     if (left_ms <= 0) {
       this.timedOut = true;
-      this.abort.abort();
+      this.abort();
       return;
     }
     this.timer = setTimeout(this.check, Math.min(left_ms, this.patience_ms));
@@ -179,15 +207,16 @@ export async function* readPieces(
   }
 }
 
-async function readBounded(response: Response, max_bytes: number): Promise<string> {
-  if (!response.body) return '';
+async function readBounded({ body }: UpstreamAnswer, max_bytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const piece of response.body) {
-    bytes += piece.byteLength;
+  for (const reader = body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
     if (bytes > max_bytes) throw tooLarge();
-    text += decoder.decode(piece, { stream: true });
+    text += decoder.decode(value, { stream: true });
   }
   return text + decoder.decode();
 }

@@ -4,6 +4,7 @@ import { type Dialect, type EventExchange, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
 import { addressOf, Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
+import { streamOf } from './wire/decoded.ts';
 
 /** Where and how a protocol sends a call. */
 export interface UpstreamRequest {
@@ -93,7 +94,7 @@ function unwrapped(
 ): EventExchange {
   const { body } = exchange.response;
   return {
-    response: new Response(body && unwrap(body)),
+    response: new Response(body && unwrap(streamOf(body))),
     waiting: () => exchange.waiting(),
     heard: () => exchange.heard(),
     flowing: () => exchange.flowing(),

@@ -1,0 +1,148 @@
+import type { AnswerHead, Bytes } from './answer-parser.ts';
+
+/** So much of a body is held for a reader that is slow; then the upstream is made to wait. */
+export const MAX_HELD_BYTES = 256 * 1024;
+
+/** What an exchange uses of an answer: a `Response` is one as well. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: Pick<Headers, 'get' | 'has'>;
+  readonly body: UpstreamBody | null;
+  /** The whole body. May be asked once, and not after `body` was read. */
+  text(): Promise<string>;
+}
+
+export interface UpstreamBody {
+  getReader(): BodyReader;
+}
+
+/** A body piece by piece; one reader, one read at a time. */
+export interface BodyReader {
+  read(): Promise<Piece>;
+  cancel(): Promise<void>;
+}
+
+export type Piece =
+  | { done: false; value: Uint8Array<ArrayBuffer> }
+  | { done: true; value?: Uint8Array<ArrayBuffer> | undefined };
+
+/** The connection that a body comes from. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** The rest is not wanted. */
+  abort(): void;
+}
+
+interface Waiter {
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+const utf8 = new TextDecoder();
+
+/** An answer whose head is there, and whose body is coming. */
+export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
+  readonly status: number;
+  readonly headers: AnswerHead['headers'];
+  private pieces: Bytes[] = [];
+  private held = 0;
+  private ended = false;
+  private broken: unknown;
+  private waiter: Waiter | undefined;
+  private paused = false;
+  /** Whoever wants all of it does not read slowly. */
+  private whole = false;
+
+  constructor(
+    head: AnswerHead,
+    private readonly source: BodySource,
+  ) {
+    this.status = head.status;
+    this.headers = head.headers;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get body(): UpstreamBody {
+    return this;
+  }
+
+  getReader(): BodyReader {
+    return this;
+  }
+
+  push(bytes: Bytes): void {
+    this.pieces.push(bytes);
+    this.held += bytes.byteLength;
+    if (this.held <= MAX_HELD_BYTES || this.whole || this.paused) return;
+    this.paused = true;
+    this.source.pause();
+  }
+
+  end(): void {
+    this.ended = true;
+    // The connection carries somebody else's answer from now on.
+    this.flow();
+  }
+
+  fail(error: unknown): void {
+    if (this.ended) return;
+    this.broken ??= error;
+    this.wake();
+  }
+
+  /** Whoever waits is told of all that came at once. */
+  wake(): void {
+    const { waiter } = this;
+    if (!waiter || !(this.broken || this.ended || (this.held > 0 && !this.whole))) return;
+    this.waiter = undefined;
+    if (this.broken) waiter.reject(this.broken);
+    else waiter.resolve();
+  }
+
+  async text(): Promise<string> {
+    this.whole = true;
+    this.flow();
+    while (!this.ended) await this.more();
+    return utf8.decode(this.taken());
+  }
+
+  async read(): Promise<Piece> {
+    while (this.held === 0) {
+      if (this.ended) return { done: true };
+      await this.more();
+    }
+    const value = this.taken();
+    this.flow();
+    return { done: false, value };
+  }
+
+  async cancel(): Promise<void> {
+    if (!this.ended) this.source.abort();
+  }
+
+  private more(): Promise<void> {
+    if (this.broken) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => {
+      this.waiter = { resolve, reject };
+    });
+  }
+
+  private taken(): Bytes {
+    const { pieces } = this;
+    this.pieces = [];
+    this.held = 0;
+    const [first] = pieces;
+    return first && pieces.length === 1 ? first : Buffer.concat(pieces);
+  }
+
+  private flow(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    this.source.resume();
+  }
+}

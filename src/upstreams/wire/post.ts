@@ -1,0 +1,167 @@
+import type { WireAnswer } from './answer.ts';
+import { type Address, Connection } from './connection.ts';
+
+/** Idle connections that are kept to one upstream; more are closed as they come back. */
+export const MAX_IDLE_CONNECTIONS = 512;
+/** Longest rest of an idle connection, ms: providers close theirs after a minute or more. */
+export const IDLE_MS = 50_000;
+const SWEEP_MS = 10_000;
+/** Parsed addresses that are remembered; there are as many as channels have paths. */
+const MAX_ADDRESSES = 10_000;
+
+/** A request that was posted. */
+export interface Posted {
+  /** The answer, once its head is there. Rejects if the connection could not be made, or broke. */
+  readonly answer: Promise<WireAnswer>;
+  /** Gives the request up, and its answer: cuts the connection. */
+  abort(): void;
+}
+
+/**
+ * POSTs a body over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
+ *
+ * Redirects and compressed bodies are answers like any other; nothing here times out. A connection
+ * that the upstream closed while it was idle is replaced, if nothing of an answer came over it.
+ */
+export function post(url: string, headers: Record<string, string>, body: string): Posted {
+  const { origin, path } = addressed(url);
+  const body_bytes = Buffer.byteLength(body);
+  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nAccept: */*\r\nAccept-Encoding: identity\r\n`;
+  for (const name in headers) head += `${name}: ${safe(headers[name])}\r\n`;
+  const sent = new Sending(origin, `${head}\r\n`, body, body_bytes);
+  sent.start();
+  return sent;
+}
+
+/** A line break in a header would be another header, or another request. */
+function safe(value: string | undefined): string {
+  if (value === undefined || UNSAFE.test(value)) throw new Error('a header that cannot be sent');
+  return value;
+}
+
+const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** One request, on whatever connection carries it. */
+class Sending implements Posted {
+  readonly answer: Promise<WireAnswer>;
+  answered!: (answer: WireAnswer) => void;
+  private reject!: (error: unknown) => void;
+  private connection: Connection | undefined;
+  private isReused = false;
+  private over = false;
+
+  constructor(
+    private readonly origin: Origin,
+    readonly head: string,
+    readonly body: string,
+    readonly body_bytes: number,
+  ) {
+    this.answer = new Promise((resolve, reject) => {
+      this.answered = resolve;
+      this.reject = reject;
+    });
+  }
+
+  start(): void {
+    const idle = this.origin.take();
+    this.isReused = idle !== undefined;
+    if (idle) {
+      this.connection = idle;
+      idle.send(this);
+    } else this.startAnew();
+  }
+
+  failed(error: unknown): void {
+    // It was closed just when it was chosen: a new one knows better. Of whatever came over it, or of
+    // a connection that was made for this request, nobody knows what the upstream did with it.
+    const isStale = this.isReused && this.connection?.isUnheard === true;
+    if (this.over || !isStale) {
+      this.reject(error);
+      return;
+    }
+    this.isReused = false;
+    this.startAnew();
+  }
+
+  ended(): void {
+    this.connection = undefined;
+  }
+
+  abort(): void {
+    this.over = true;
+    this.connection?.abort();
+  }
+
+  private startAnew(): void {
+    this.connection = this.origin.connection();
+    this.connection.open(this);
+  }
+}
+
+/** The connections to one upstream. */
+class Origin {
+  /** The last one to come back is the first to go: the others may rest, and be closed. */
+  private readonly idle = new Map<Connection, number>();
+  private readonly stack: Connection[] = [];
+  private sweeper: Timer | undefined;
+
+  constructor(
+    readonly host: string,
+    private readonly address: Address,
+  ) {}
+
+  connection(): Connection {
+    return new Connection(this.address, this.park, this.forget);
+  }
+
+  take(): Connection | undefined {
+    for (let next = this.stack.pop(); next; next = this.stack.pop()) {
+      if (this.idle.delete(next)) return next;
+    }
+    return undefined;
+  }
+
+  private readonly park = (connection: Connection) => {
+    if (this.idle.size >= MAX_IDLE_CONNECTIONS) {
+      connection.abort();
+      return;
+    }
+    this.idle.set(connection, performance.now());
+    this.stack.push(connection);
+    this.sweeper ??= setInterval(this.sweep, SWEEP_MS).unref();
+  };
+
+  private readonly forget = (connection: Connection) => {
+    this.idle.delete(connection);
+  };
+
+  private readonly sweep = () => {
+    const before = performance.now() - IDLE_MS;
+    for (const [connection, since] of this.idle) if (since < before) connection.abort();
+    if (this.idle.size > 0) return;
+    clearInterval(this.sweeper);
+    this.sweeper = undefined;
+    this.stack.length = 0;
+  };
+}
+
+const origins = new Map<string, Origin>();
+const addresses = new Map<string, { origin: Origin; path: string }>();
+
+function addressed(url: string): { origin: Origin; path: string } {
+  const known = addresses.get(url);
+  if (known) return known;
+  const { protocol, host, hostname, port, pathname, search } = new URL(url);
+  const isTls = protocol === 'https:';
+  const key = `${protocol}//${host}`;
+  let origin = origins.get(key);
+  if (!origin) {
+    const plain = hostname.replace(/^\[|\]$/g, '');
+    origin = new Origin(host, { hostname: plain, port: Number(port) || (isTls ? 443 : 80), isTls });
+    origins.set(key, origin);
+  }
+  if (addresses.size >= MAX_ADDRESSES) addresses.clear();
+  const address = { origin, path: pathname + search };
+  addresses.set(url, address);
+  return address;
+}

@@ -40,7 +40,7 @@ export interface SettledLine {
  * - A line whose grant is closed (its replica was given up) charges nothing: the platform absorbs it.
  * - Grants are locked in id order, as everywhere.
  *
- * One JSON parameter instead of eighteen arrays: measured faster, and the driver needs no array types.
+ * What lines have in common travels once, as JSON; the rest as arrays (decisions: bulk-settlement).
  */
 export async function settleInline(
   sql: Sql | TransactionSql,
@@ -65,16 +65,31 @@ async function bookNew(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
 ): Promise<{ booked: number; absorbed: SettledLine[] }> {
+  const { common, common_of } = commonIn(lines);
+  const column = (value: (line: InlineLine) => unknown) => arrayOf(lines.map(value));
   const rows = await sql<{ booked: number; absorbed: SettledLine[] | null }[]>`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(lines)}::text::json) as line(
-        id uuid, request_id uuid, organization_id text, key_id text, grant_id uuid, scene text,
+    with common as (
+      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as each(
+        number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
-        input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int,
-        estimated bool, charged_nano_usd int8, overrun_nano_usd int8)
+        estimated bool)
+    ), input as (
+      select * from unnest(
+        ${arrayOf(common_of)}::text::int[],
+        ${column(({ id }) => id)}::text::uuid[],
+        ${column(({ request_id }) => request_id)}::text::uuid[],
+        ${column(({ input_tokens }) => input_tokens)}::text::int[],
+        ${column(({ cached_input_tokens }) => cached_input_tokens)}::text::int[],
+        ${column(({ cache_write_tokens }) => cache_write_tokens)}::text::int[],
+        ${column(({ output_tokens }) => output_tokens)}::text::int[],
+        ${column(({ charged_nano_usd }) => charged_nano_usd)}::text::int8[],
+        ${column(({ overrun_nano_usd }) => overrun_nano_usd)}::text::int8[]
+      ) as line(number, id, request_id, input_tokens, cached_input_tokens, cache_write_tokens,
+        output_tokens, charged_nano_usd, overrun_nano_usd)
+      join common using (number)
     ), locked as (
       select id, status from quota_grant
-      where id in (select grant_id from input) order by id for update
+      where id in (select grant_id from common) order by id for update
     ), inserted as (
       insert into usage_line (
         id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
@@ -104,4 +119,46 @@ async function bookNew(
         'overrun_nano_usd', overrun_nano_usd)) filter (where locked.status <> 'open') as absorbed
     from inserted join locked on locked.id = inserted.grant_id`;
   return { booked: rows[0]?.booked ?? 0, absorbed: rows[0]?.absorbed ?? [] };
+}
+
+/** Who paid for what, where: the same for many lines of a batch. */
+type Common = Pick<
+  InlineLine,
+  | 'organization_id'
+  | 'key_id'
+  | 'grant_id'
+  | 'scene'
+  | 'access_channel'
+  | 'model'
+  | 'model_vendor'
+  | 'channel_id'
+  | 'outcome'
+  | 'estimated'
+> & { number: number };
+
+/** What the lines have in common, each once, and which of it is whose. */
+function commonIn(lines: readonly InlineLine[]): { common: Common[]; common_of: number[] } {
+  const common: Common[] = [];
+  const byText = new Map<string, number>();
+  const common_of = lines.map((line) => {
+    const { organization_id, key_id, grant_id, scene, access_channel } = line;
+    const { model, model_vendor, channel_id, outcome, estimated } = line;
+    // A grant is one key's, and a model has one vendor and scene.
+    const text = `${grant_id} ${outcome} ${estimated} ${access_channel} ${channel_id} ${model}`;
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    const number = common.length;
+    byText.set(text, number);
+    common.push({
+      ...{ number, organization_id, key_id, grant_id, scene, access_channel },
+      ...{ model, model_vendor, channel_id, outcome, estimated },
+    });
+    return number;
+  });
+  return { common, common_of };
+}
+
+/** An array of numbers or UUIDs as PostgreSQL writes it: nothing in them needs quotes. */
+function arrayOf(values: readonly unknown[]): string {
+  return `{${values.join()}}`;
 }

@@ -205,7 +205,10 @@ export function createApp(deps: AppDeps) {
     serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
   });
   const unparsed = { parse: 'none' as const };
-  const wrap = (family: ErrorFamily, handler: Handler) => endpoint(family, deps.onError, handler);
+  // Asked of the app: a route that names it gets an object with a getter for each request.
+  const server = () => app.server;
+  const wrap = (family: ErrorFamily, handler: Handler) =>
+    endpoint(family, deps.onError, handler, server);
   for (const { path, family, methods, families } of routes(deps)) {
     for (const [method, handler] of Object.entries(methods)) {
       const own = families?.[method as Method] ?? family;

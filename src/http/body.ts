@@ -1,4 +1,5 @@
 import { WeirError } from '../errors/weir-error.ts';
+import { unwatch, watch } from '../upstreams/deadlines.ts';
 
 /** Bodies of inference calls; the vendor's own limit for messages (Anthropic docs: Errors, 413). */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
@@ -36,7 +37,7 @@ export async function readJsonObject(request: Request, maxBytes: number): Promis
 }
 
 /** Reads a body that claims to be JSON, unparsed. Throws WeirError like `readJsonObject`. */
-export async function readJsonBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+export function readJsonBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   requireJson(request.headers);
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
@@ -66,18 +67,16 @@ async function collect(request: Request, maxBytes: number): Promise<Uint8Array> 
 }
 
 /** The body, or an error once its time is over: a client that trickles must not hold on for ever. */
-async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
-  // Most bodies came together with their headers: no timer for those.
+function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(notJson('The body did not arrive in time.')), BODY_TIMEOUT_MS);
+  return new Promise((resolve, reject) => {
+    const awaited = {
+      deadline: performance.now() + BODY_TIMEOUT_MS,
+      late: () => reject(notJson('The body did not arrive in time.')),
+    };
+    watch(awaited);
+    body.then(resolve, reject).finally(() => unwatch(awaited));
   });
-  try {
-    return await Promise.race([body, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function decode(bytes: Uint8Array, headers: Headers): string {

@@ -19,7 +19,6 @@ export type Handler = (context: RequestContext) => Response | Promise<Response>;
 interface ElysiaContext {
   request: Request;
   params?: unknown;
-  server: Server<unknown> | null;
 }
 
 /** Reports of what clients are not told. Must not throw. */
@@ -29,8 +28,13 @@ export type ErrorReport = (error: unknown, requestId: string) => void;
  * One route: runs the handler, gives every answer its request id, turns every error into the
  * family's envelope. One function instead of a chain of hooks: it is on every request's path.
  */
-export function endpoint(family: ErrorFamily, report: ErrorReport, handler: Handler) {
-  return async ({ request, params, server }: ElysiaContext): Promise<Response> => {
+export function endpoint(
+  family: ErrorFamily,
+  report: ErrorReport,
+  handler: Handler,
+  server: () => Server<unknown> | null,
+) {
+  return async ({ request, params }: ElysiaContext): Promise<Response> => {
     const uuid = Bun.randomUUIDv7();
     const request_id = `req_${uuid.replaceAll('-', '')}`;
     let response: Response;
@@ -40,7 +44,7 @@ export function endpoint(family: ErrorFamily, report: ErrorReport, handler: Hand
         uuid,
         request_id,
         params: (params ?? {}) as Record<string, string>,
-        server,
+        server: server(),
       });
     } catch (error) {
       const known = withDatabaseAway(error);

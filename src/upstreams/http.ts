@@ -1,6 +1,6 @@
 import { RetryableUpstreamError, type UpstreamCall } from './contract.ts';
+import { type Awaited, unwatch, watch } from './deadlines.ts';
 import type { UpstreamAnswer } from './wire/answer.ts';
-import { decoded } from './wire/decoded.ts';
 import { post } from './wire/post.ts';
 
 /** Largest answer that is read whole. */
@@ -17,17 +17,16 @@ const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].so
  * One HTTP exchange with an upstream: bounded in time, abandoned when the client leaves.
  *
  * The clock runs only while an upstream is waited for: a client that reads slowly must not make its
- * channel look dead (P9). One timer serves a whole exchange; a stream only moves its deadline.
+ * channel look dead (P9). A stream only moves its deadline.
  */
-export class Exchange {
-  private timer: ReturnType<typeof setTimeout>;
+export class Exchange implements Awaited, EventListenerObject {
   /** ms of `performance.now()`; infinite while nobody waits. */
-  private deadline: number;
+  deadline: number;
   private timedOut = false;
   private atEnd = false;
   private answer: UpstreamAnswer | undefined;
-  /** Gives up what was sent. */
-  private abort: () => void = () => undefined;
+  /** What was sent, to be given up. */
+  private sent: { abort(): void } | undefined;
   /** The longest silence from here on, ms. */
   private patience_ms: number;
 
@@ -35,9 +34,8 @@ export class Exchange {
     const { timeout_ms } = call.target;
     this.patience_ms = timeout_ms;
     this.deadline = performance.now() + timeout_ms;
-    this.timer = setTimeout(this.check, timeout_ms);
-    call.signal.addEventListener('abort', this.stop, { once: true });
-    if (call.signal.aborted) this.stop();
+    watch(this);
+    call.signal.addEventListener('abort', this, { once: true });
   }
 
   get response(): UpstreamAnswer {
@@ -57,24 +55,23 @@ export class Exchange {
     const url = addressOf(this.call.target.base_url, path);
     try {
       this.call.signal.throwIfAborted();
-      this.answer =
-        typeof body === 'string' && !IS_PROXIED
-          ? await this.post(url, { 'Content-Type': 'application/json', ...headers }, body)
-          : await this.fetch(url, headers, body);
+      this.answer = await (typeof body === 'string' && !IS_PROXIED
+        ? this.post(url, headers, body)
+        : this.fetch(url, headers, body));
     } catch (error) {
       this.close();
       throw this.explain(error);
     }
   }
 
-  private async post(
+  private post(
     url: string,
     headers: Record<string, string>,
     body: string,
   ): Promise<UpstreamAnswer> {
-    const posted = post(url, headers, body);
-    this.abort = () => posted.abort();
-    return decoded(await posted.answer);
+    const posted = post(url, { 'Content-Type': 'application/json', ...headers }, body);
+    this.sent = posted;
+    return posted.answer;
   }
 
   /** Forms, and everything where a proxy stands in between. */
@@ -84,7 +81,7 @@ export class Exchange {
     body: string | FormData,
   ): Promise<UpstreamAnswer> {
     const controller = new AbortController();
-    this.abort = () => controller.abort();
+    this.sent = controller;
     return fetch(url, {
       method: 'POST',
       headers:
@@ -105,11 +102,7 @@ export class Exchange {
 
   /** The answer has begun: from now on silence is measured by what a stream may pause. */
   flowing(): void {
-    const { stall_timeout_ms } = this.call.target;
-    if (stall_timeout_ms === undefined || stall_timeout_ms === this.patience_ms) return;
-    this.patience_ms = stall_timeout_ms;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(this.check, stall_timeout_ms);
+    this.patience_ms = this.call.target.stall_timeout_ms ?? this.patience_ms;
   }
 
   /** It spoke; who is waited for now is the client. */
@@ -124,9 +117,9 @@ export class Exchange {
 
   /** Stops the clock and, unless the answer was read to its end, the upstream. */
   close(): void {
-    clearTimeout(this.timer);
-    this.call.signal.removeEventListener('abort', this.stop);
-    if (!this.atEnd) this.abort();
+    unwatch(this);
+    this.call.signal.removeEventListener('abort', this);
+    if (!this.atEnd) this.sent?.abort();
   }
 
   /** What an error while sending or reading means: the client left, or the upstream failed. */
@@ -141,20 +134,17 @@ export class Exchange {
     return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
   }
 
-  private readonly stop = () => {
-    clearTimeout(this.timer);
-    this.abort();
-  };
+  /** The upstream was silent for too long. */
+  late(): void {
+    this.timedOut = true;
+    this.sent?.abort();
+  }
 
-  private readonly check = () => {
-    const left_ms = this.deadline - performance.now();
-    if (left_ms <= 0) {
-      this.timedOut = true;
-      this.abort();
-      return;
-    }
-    this.timer = setTimeout(this.check, Math.min(left_ms, this.patience_ms));
-  };
+  /** The client left. */
+  handleEvent(): void {
+    unwatch(this);
+    this.sent?.abort();
+  }
 }
 
 /** Where a path of an upstream is. */

@@ -103,7 +103,7 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
     index += 1;
     const { key, start, valueStart, end } = member;
     // Comparing is far cheaper than a look-up by a key that was just cut out of a text.
-    const name = names.find((each) => each === key);
+    const name = names[names.indexOf(key)];
     const edit = name === undefined ? undefined : edits[name];
     if (edit === null || repeated?.has(member)) {
       // With the comma before it, or, as long as nothing stays before it, with the one after it.
@@ -124,7 +124,7 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   const close = members.at(-1)?.end ?? skipSpace(text, 0) + 1;
   for (const name of names) {
     const edit = edits[name];
-    if (typeof edit !== 'string' || members.some(({ key }) => key === name)) continue;
+    if (typeof edit !== 'string' || indexOfKey(members, name, members.length) >= 0) continue;
     result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(name)}:${edit}`;
     copied = close;
     kept += 1;
@@ -146,10 +146,18 @@ function hasRepeated(members: readonly Member[]): boolean {
   if (members.length > FEW_MEMBERS) {
     return new Set(members.map(({ key }) => key)).size < members.length;
   }
-  return members.some(({ key }, index) => {
-    for (let other = 0; other < index; other += 1) if (members[other]?.key === key) return true;
-    return false;
-  });
+  let index = 0;
+  for (const { key } of members) {
+    if (indexOfKey(members, key, index) >= 0) return true;
+    index += 1;
+  }
+  return false;
+}
+
+/** Where a key stands before `end`; -1 if nowhere. A plain loop: this is asked for every member. */
+function indexOfKey(members: readonly Member[], key: string, end: number): number {
+  for (let index = 0; index < end; index += 1) if (members[index]?.key === key) return index;
+  return -1;
 }
 
 /**

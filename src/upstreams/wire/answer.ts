@@ -104,7 +104,12 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     else waiter.resolve();
   }
 
-  async text(): Promise<string> {
+  text(): Promise<string> {
+    // Most answers came with their heads.
+    return this.ended ? Promise.resolve(utf8.decode(this.taken())) : this.textToCome();
+  }
+
+  private async textToCome(): Promise<string> {
     this.whole = true;
     this.flow();
     while (!this.ended) await this.more();

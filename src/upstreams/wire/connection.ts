@@ -84,8 +84,10 @@ export class Connection implements AnswerSink {
   }
 
   onHead(head: AnswerHead): void {
-    this.answer = new WireAnswer(head, this);
-    this.request?.answered(this.answer);
+    const answer = new WireAnswer(head, this);
+    // An answer that nobody can read is none: then the request has failed.
+    this.request?.answered(answer);
+    this.answer = answer;
   }
 
   onData(bytes: Bytes): void {

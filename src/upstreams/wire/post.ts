@@ -1,5 +1,6 @@
-import type { WireAnswer } from './answer.ts';
+import type { UpstreamAnswer, WireAnswer } from './answer.ts';
 import { type Address, Connection } from './connection.ts';
+import { decoded } from './decoded.ts';
 
 /** Idle connections that are kept to one upstream; more are closed as they come back. */
 export const MAX_IDLE_CONNECTIONS = 512;
@@ -12,7 +13,7 @@ const MAX_ADDRESSES = 10_000;
 /** A request that was posted. */
 export interface Posted {
   /** The answer, once its head is there. Rejects if the connection could not be made, or broke. */
-  readonly answer: Promise<WireAnswer>;
+  readonly answer: Promise<UpstreamAnswer>;
   /** Gives the request up, and its answer: cuts the connection. */
   abort(): void;
 }
@@ -20,8 +21,7 @@ export interface Posted {
 /**
  * POSTs a body over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
  *
- * Redirects and compressed bodies are answers like any other; nothing here times out. A connection
- * that the upstream closed while it was idle is replaced, if nothing of an answer came over it.
+ * A redirect is an answer like any other, and nothing here times out. A connection that the upstream closed while it was idle is replaced, if nothing of an answer came over it.
  */
 export function post(url: string, headers: Record<string, string>, body: string): Posted {
   const { origin, path } = addressed(url);
@@ -43,8 +43,8 @@ const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** One request, on whatever connection carries it. */
 class Sending implements Posted {
-  readonly answer: Promise<WireAnswer>;
-  answered!: (answer: WireAnswer) => void;
+  readonly answer: Promise<UpstreamAnswer>;
+  private resolve!: (answer: UpstreamAnswer) => void;
   private reject!: (error: unknown) => void;
   private connection: Connection | undefined;
   private isReused = false;
@@ -57,7 +57,7 @@ class Sending implements Posted {
     readonly body_bytes: number,
   ) {
     this.answer = new Promise((resolve, reject) => {
-      this.answered = resolve;
+      this.resolve = resolve;
       this.reject = reject;
     });
   }
@@ -69,6 +69,10 @@ class Sending implements Posted {
       this.connection = idle;
       idle.send(this);
     } else this.startAnew();
+  }
+
+  answered(answer: WireAnswer): void {
+    this.resolve(decoded(answer));
   }
 
   failed(error: unknown): void {

@@ -3,7 +3,7 @@ import { greeting, writeFirstRun } from './start/greeting.ts';
 import { createLog } from './start/log.ts';
 import { startWeir } from './start/weir.ts';
 
-/** Bun allows 256 upstream calls at a time unless the environment says otherwise. */
+/** Bun allows 256 fetches at a time (forms, tasks, results) unless the environment says otherwise. */
 const FETCH_LIMIT = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 
 const { environment, help } = settings();
@@ -16,7 +16,7 @@ const log = createLog(environment.WEIR_LOG_LEVEL);
 // A rejection that nobody awaits is a defect, but no reason to drop every other request.
 process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
 if (!process.env[FETCH_LIMIT]) {
-  log.warn(`${FETCH_LIMIT} is not set: at most 256 upstream calls at a time (bin/start sets it)`);
+  log.warn(`${FETCH_LIMIT} is not set: at most 256 fetches at a time (bin/start sets it)`);
 }
 
 const weir = await startWeir(environment, log).catch((error: unknown) => {

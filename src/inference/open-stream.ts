@@ -4,6 +4,7 @@ import {
   type StreamEvent,
   type UpstreamProtocol,
 } from '../upstreams/contract.ts';
+import { type Awaited, unwatch, watch } from '../upstreams/deadlines.ts';
 import { type InferenceCall, upstreamCall } from './call.ts';
 import type { OpenStream } from './stream.ts';
 
@@ -24,9 +25,11 @@ export async function openStream(
   if (lane) follow(abort, lane);
   const { config } = permit.channel;
   const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
-  const timer = setTimeout(() => {
-    abort.abort(new RetryableUpstreamError('timeout', 'no words came in time'));
-  }, patience_ms);
+  const words: Awaited = {
+    deadline: performance.now() + patience_ms,
+    late: () => abort.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
+  };
+  watch(words);
   try {
     const stream = await protocol.stream(upstreamCall(call, permit.channel, abort.signal, clamp));
     const iterator = stream.events[Symbol.asyncIterator]();
@@ -34,7 +37,7 @@ export async function openStream(
     permit.answered();
     return { protocol, stream, iterator, permit, first, abort };
   } finally {
-    clearTimeout(timer);
+    unwatch(words);
   }
 }
 

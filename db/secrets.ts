@@ -11,7 +11,7 @@ export function newCredential(prefix: CredentialPrefix): string {
 
 /** What is stored instead of a credential. */
 export function hashCredential(credential: string): string {
-  return new Bun.CryptoHasher('sha256').update(credential).digest('hex');
+  return Bun.SHA256.hash(credential, 'hex');
 }
 
 /** What may be shown of a credential: `sk-AbCdE…`; of one that was chosen short, only its kind. */

@@ -75,7 +75,16 @@ function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
       late: () => reject(notJson('The body did not arrive in time.')),
     };
     watch(awaited);
-    body.then(resolve, reject).finally(() => unwatch(awaited));
+    body.then(
+      (bytes) => {
+        unwatch(awaited);
+        resolve(bytes);
+      },
+      (error) => {
+        unwatch(awaited);
+        reject(error);
+      },
+    );
   });
 }
 

@@ -59,10 +59,9 @@ export function inferenceRoute<Schema extends TSchema>(
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     route.precheck?.(context, value);
     route.validate(value);
-    const prepared: Prepared = (await route.prepare?.(context, value, key, text)) ?? {
-      body: value,
-      body_text: text,
-    };
+    const prepared: Prepared = route.prepare
+      ? await route.prepare(context, value, key, text)
+      : { body: value, body_text: text };
     const { body } = prepared;
     const inference = deps.inference();
     const model = resolveModel(

@@ -159,9 +159,31 @@ async function drain(exchange: EventExchange, reader: BodyReader): Promise<void>
   }
 }
 
+const FIRST_BEYOND_ASCII = 0x80;
+/** The parser itself takes a byte order mark away, once. */
+const KEEP_ALL = { ignoreBOM: true };
+const utf8 = new TextDecoder('utf-8', KEEP_ALL);
+
+/** Decodes a text that comes in pieces, which may be cut inside of characters. Hardly any are. */
+class PieceDecoder {
+  private streaming: TextDecoder | undefined;
+
+  decode(bytes: Uint8Array): string {
+    const last = bytes.at(-1) ?? 0;
+    if (!this.streaming && last < FIRST_BEYOND_ASCII) return utf8.decode(bytes);
+    this.streaming ??= new TextDecoder('utf-8', KEEP_ALL);
+    return this.streaming.decode(bytes, { stream: true });
+  }
+
+  /** What is left of a character that never ended. */
+  end(): string {
+    return this.streaming?.decode() ?? '';
+  }
+}
+
 /** Turns bytes into the public events of a dialect, up to the terminal one or to what broke it. */
 class EventBatches {
-  private readonly decoder = new TextDecoder();
+  private readonly decoder = new PieceDecoder();
   private readonly templates: DeltaTemplates;
   private batch: StreamEvent[] = [];
   private broken: unknown;
@@ -188,13 +210,13 @@ class EventBatches {
   }
 
   feed(bytes: Uint8Array): { batch: StreamEvent[]; broken: unknown } {
-    this.parser.feed(this.decoder.decode(bytes, { stream: true }));
+    this.parser.feed(this.decoder.decode(bytes));
     return this.taken();
   }
 
   /** The bytes ended; the last event may lack its blank line. */
   end(): { batch: StreamEvent[]; broken: unknown } {
-    this.parser.feed(`${this.decoder.decode()}\n\n`);
+    this.parser.feed(`${this.decoder.end()}\n\n`);
     if (!this.broken && !this.dialect.ended()) {
       try {
         this.batch.push(...this.dialect.atEnd());

@@ -54,9 +54,8 @@ try {
     const rounds: Series['rounds'] = { direct: [], nginx: [], portkey: [], weir: [] };
     for (let round = 0; round <= settings.rounds; round += 1) {
       for (const contender of contenders) {
-        const load = { ...settings, seconds: round === 0 ? 1 : settings.seconds };
-        const result = await measure(wrk, contender.target(stream), folder, load);
-        // The first round warms everybody up.
+        const result = await measure(wrk, contender.target(stream), folder, settings);
+        // The first round warms everybody up: it is as long as the others, and does not count.
         if (round === 0) continue;
         rounds[contender.name].push(result);
         console.log(

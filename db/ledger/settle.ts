@@ -122,40 +122,46 @@ async function bookNew(
 }
 
 /** Who paid for what, where: the same for many lines of a batch. */
-type Common = Pick<
-  InlineLine,
-  | 'organization_id'
-  | 'key_id'
-  | 'grant_id'
-  | 'scene'
-  | 'access_channel'
-  | 'model'
-  | 'model_vendor'
-  | 'channel_id'
-  | 'outcome'
-  | 'estimated'
-> & { number: number };
+const COMMON = [
+  'grant_id',
+  'model',
+  'channel_id',
+  'outcome',
+  'estimated',
+  'access_channel',
+  'organization_id',
+  'key_id',
+  'scene',
+  'model_vendor',
+] as const;
+
+type Common = Pick<InlineLine, (typeof COMMON)[number]>;
 
 /** What the lines have in common, each once, and which of it is whose. */
-function commonIn(lines: readonly InlineLine[]): { common: Common[]; common_of: number[] } {
-  const common: Common[] = [];
-  const byText = new Map<string, number>();
+function commonIn(lines: readonly InlineLine[]): {
+  common: (Common & { number: number })[];
+  common_of: number[];
+} {
+  const common: (Common & { number: number })[] = [];
+  const numbers = new Map<string, number>();
+  let number = -1;
   const common_of = lines.map((line) => {
-    const { organization_id, key_id, grant_id, scene, access_channel } = line;
-    const { model, model_vendor, channel_id, outcome, estimated } = line;
-    // A grant is one key's, and a model has one vendor and scene.
-    const text = `${grant_id} ${outcome} ${estimated} ${access_channel} ${channel_id} ${model}`;
-    const known = byText.get(text);
-    if (known !== undefined) return known;
-    const number = common.length;
-    byText.set(text, number);
-    common.push({
-      ...{ number, organization_id, key_id, grant_id, scene, access_channel },
-      ...{ model, model_vendor, channel_id, outcome, estimated },
-    });
+    // Mostly the one of the line before.
+    const last = common[number];
+    if (last && COMMON.every((name) => line[name] === last[name])) return number;
+    const text = JSON.stringify(COMMON.map((name) => line[name]));
+    number = numbers.get(text) ?? common.length;
+    if (number === common.length) {
+      numbers.set(text, number);
+      common.push({ ...commonOf(line), number });
+    }
     return number;
   });
   return { common, common_of };
+}
+
+function commonOf(line: InlineLine): Common {
+  return Object.fromEntries(COMMON.map((name) => [name, line[name]])) as unknown as Common;
 }
 
 /** An array of numbers or UUIDs as PostgreSQL writes it: nothing in them needs quotes. */

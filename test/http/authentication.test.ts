@@ -213,8 +213,9 @@ describe('the keys in memory', () => {
     const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
     expect((await keys.authenticate(request, false)).id).toBe(id);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
+    const authenticate = async () => keys.authenticate(request, false);
     await until('the revocation is known elsewhere', () =>
-      keys.authenticate(request, false).then(
+      authenticate().then(
         () => false,
         (error) => error.id === 'expired_api_key',
       ),

@@ -47,8 +47,12 @@ export class KeyRing {
     private readonly now: () => number,
   ) {}
 
-  /** The key of an inference request: Bearer, or `x-api-key` on the native routes. */
-  async authenticate(request: Request, allowXApiKey: boolean): Promise<KeyRecord> {
+  /**
+   * The key of an inference request: Bearer, or `x-api-key` on the native routes. It is there at once
+   * where it is known, as it mostly is. Throws WeirError: `invalid_api_key`, `expired_api_key`,
+   * `access_denied`.
+   */
+  authenticate(request: Request, allowXApiKey: boolean): KeyRecord | Promise<KeyRecord> {
     const secret = bearer(request) ?? (allowXApiKey ? vendorKey(request.headers) : null);
     if (!secret) throw missing('sk-');
     if (/^(mt|op)-/.test(secret)) {
@@ -56,21 +60,17 @@ export class KeyRing {
         hint: 'Use an API key that begins with sk-.',
       });
     }
-    const record = isCredential(secret, 'sk-')
-      ? await this.find(hashCredential(secret))
-      : undefined;
-    if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
-    checkUsable(record, this.now());
-    return record;
+    const found = isCredential(secret, 'sk-') ? this.find(hashCredential(secret)) : undefined;
+    return found instanceof Promise
+      ? found.then((record) => usable(record, this.now()))
+      : usable(found, this.now());
   }
 
   /** A key that came with a request before, as it is now. Throws WeirError like `authenticate`. */
   async again(keyId: string): Promise<KeyRecord> {
     const hash = this.hashesById.get(keyId);
     const record = await (hash === undefined ? findKeyById(this.orm, keyId) : this.find(hash));
-    if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
-    checkUsable(record, this.now());
-    return record;
+    return usable(record, this.now());
   }
 
   /** The holder of an `mt-` token. */
@@ -160,7 +160,9 @@ function missing(prefix: string): WeirError {
   });
 }
 
-function checkUsable(record: KeyRecord, now: number): void {
+/** A key that may be used now. Throws WeirError. */
+function usable(record: KeyRecord | undefined, now: number): KeyRecord {
+  if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
   if (record.status === 'revoked') {
     throw new WeirError('expired_api_key', 'This API key has been revoked.');
   }
@@ -172,6 +174,7 @@ function checkUsable(record: KeyRecord, now: number): void {
       hint: 'Set its status to active with the management API.',
     });
   }
+  return record;
 }
 
 /** Where the SDKs of the native routes put the key: Anthropic's, and Google's. */

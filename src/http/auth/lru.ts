@@ -1,6 +1,8 @@
 /** A map that forgets the entry that was longest unused when it is full. */
 export class Lru<Key, Value> {
   private readonly entries = new Map<Key, Value>();
+  /** What was used last stands at the end already. */
+  private newest: Key | undefined;
 
   /** `onLeave` is told of every entry that is pushed out or deleted. */
   constructor(
@@ -14,16 +16,18 @@ export class Lru<Key, Value> {
 
   get(key: Key): Value | undefined {
     const value = this.entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined || key === this.newest) return value;
     // A map keeps the order of insertion: what is used moves to its end.
     this.entries.delete(key);
     this.entries.set(key, value);
+    this.newest = key;
     return value;
   }
 
   set(key: Key, value: Value): void {
     this.delete(key);
     this.entries.set(key, value);
+    this.newest = key;
     if (this.entries.size <= this.max_entries) return;
     for (const oldest of this.entries.keys()) {
       this.delete(oldest);

@@ -26,7 +26,7 @@ export interface Posted {
 export function post(url: string, headers: Record<string, string>, body: string): Posted {
   const { origin, path } = addressed(url);
   const body_bytes = Buffer.byteLength(body);
-  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nAccept: */*\r\nAccept-Encoding: identity\r\n`;
+  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nAccept-Encoding: identity\r\n`;
   for (const name in headers) head += `${name}: ${safe(headers[name])}\r\n`;
   const sent = new Sending(origin, `${head}\r\n`, body, body_bytes);
   sent.start();

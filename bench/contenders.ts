@@ -20,11 +20,12 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
+/** The same call for all. Weir asks every stream for its usage, so everybody does. */
 export const body = (stream: boolean) =>
   JSON.stringify({
     model: 'gpt-4o-mini',
     messages: [{ role: 'user', content: 'Hello, how are you? [[sim tokens=20]]' }],
-    ...(stream ? { stream: true } : {}),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   });
 
 const headers = (key: string, more: Record<string, string> = {}) => ({

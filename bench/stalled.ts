@@ -51,7 +51,8 @@ const text = `## ${CLIENTS} clients that do not read
 
 \`bin/bench stalled\`, ${machine()}. Each asked for a stream of 160 MB in events of 16 kB and read nothing of
 it; half of them pass through, half are translated. Nobody can write slower than the kernel's buffers
-fill, some 4 MB a client here; what Weir holds beside that is what Bun reads ahead of a stream.
+fill, up to 4 MB a client; what Weir holds beside that is the text that went out, until it is charged, and
+one read of each upstream.
 
 | | |
 |---|---|

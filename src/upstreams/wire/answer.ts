@@ -1,7 +1,9 @@
 import type { AnswerHead, Bytes } from './answer-parser.ts';
 
 /** So much of a body is held for a reader that is slow; then the upstream is made to wait. */
-export const MAX_HELD_BYTES = 256 * 1024;
+export const MAX_HELD_BYTES = 64 * 1024;
+/** Small pieces are given out together. */
+const MAX_JOINED_BYTES = 16 * 1024;
 
 /** What an exchange uses of an answer: a `Response` is one as well. */
 export interface UpstreamAnswer {
@@ -106,11 +108,11 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
 
   text(): Promise<string> {
     // Most answers came with their heads.
+    this.whole = true;
     return this.ended ? Promise.resolve(utf8.decode(this.taken())) : this.textToCome();
   }
 
   private async textToCome(): Promise<string> {
-    this.whole = true;
     this.flow();
     while (!this.ended) await this.more();
     return utf8.decode(this.taken());
@@ -119,11 +121,11 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
   async read(): Promise<Piece> {
     while (this.held === 0) {
       if (this.ended) return { done: true };
+      // Only now: whoever still works on the last piece does not want the next one in memory.
+      this.flow();
       await this.more();
     }
-    const value = this.taken();
-    this.flow();
-    return { done: false, value };
+    return { done: false, value: this.taken() };
   }
 
   async cancel(): Promise<void> {
@@ -137,12 +139,18 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     });
   }
 
+  /** All that came, in one piece if that is small or wanted whole; else the first of the pieces. */
   private taken(): Bytes {
-    const { pieces } = this;
+    const [first] = this.pieces;
+    if (first && (this.pieces.length === 1 || (!this.whole && this.held > MAX_JOINED_BYTES))) {
+      this.pieces.shift();
+      this.held -= first.byteLength;
+      return first;
+    }
+    const all = Buffer.concat(this.pieces);
     this.pieces = [];
     this.held = 0;
-    const [first] = pieces;
-    return first && pieces.length === 1 ? first : Buffer.concat(pieces);
+    return all;
   }
 
   private flow(): void {

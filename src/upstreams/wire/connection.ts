@@ -98,11 +98,15 @@ export class Connection implements AnswerSink {
     this.answer?.end();
   }
 
-  /** The socket is ready to be written to; one that nobody waits for any more is closed again. */
+  /** There is a socket; one that nobody waits for any more is closed again. */
   opened(socket: Socket<Connection>): void {
     this.socket = socket;
-    if (this.closed || !this.request) socket.terminate();
-    else this.write(this.request);
+    if (this.closed) socket.terminate();
+  }
+
+  /** The other side is who it should be: it may be told the request. */
+  ready(): void {
+    if (this.request) this.write(this.request);
   }
 
   drained(): void {
@@ -180,7 +184,10 @@ export class Connection implements AnswerSink {
 }
 
 const TCP_EVENTS = {
-  open: (socket: Socket<Connection>) => socket.data.opened(socket),
+  open: (socket: Socket<Connection>) => {
+    socket.data.opened(socket);
+    socket.data.ready();
+  },
   data: (socket: Socket<Connection>, bytes: Bytes) => socket.data.took(bytes),
   drain: (socket: Socket<Connection>) => socket.data.drained(),
   close: (socket: Socket<Connection>) => socket.data.lost(new Error('it was closed')),
@@ -189,10 +196,13 @@ const TCP_EVENTS = {
 
 const TLS_EVENTS = {
   ...TCP_EVENTS,
-  open: () => undefined,
+  open: (socket: Socket<Connection>) => socket.data.opened(socket),
   /** Only now is it known who the other side is. */
   handshake: (socket: Socket<Connection>, success: boolean, error: Error | null) => {
-    if (success && !error) return socket.data.opened(socket);
+    if (success && !error) {
+      socket.data.ready();
+      return;
+    }
     socket.data.lost(error ?? new Error('the TLS handshake failed'));
     socket.terminate();
   },

@@ -160,6 +160,30 @@ describe('posting to an upstream', () => {
     await until('all are closed', () => upstream.closed === upstream.opened);
   });
 
+  test('that is given up is cut while the other side says nothing of TLS', async () => {
+    let opened = 0;
+    let closed = 0;
+    const silent = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        open: () => {
+          opened += 1;
+        },
+        data: () => undefined,
+        close: () => {
+          closed += 1;
+        },
+      },
+    });
+    const posted = post(`https://localhost:${silent.port}`, {}, '{}');
+    await until('it is connected', () => opened === 1);
+    posted.abort();
+    expect(await failureOf(posted.answer)).toBeInstanceOf(Error);
+    await until('it is closed', () => closed === 1);
+    silent.stop(true);
+  });
+
   test('cuts nobody else’s call when it is given up after its answer', async () => {
     upstream.respond = ({ socket }) => socket.write(answerOf('first'));
     const first = post(upstream.url, {}, '{}');

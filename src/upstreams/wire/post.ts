@@ -21,7 +21,9 @@ export interface Posted {
 /**
  * POSTs a body over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
  *
- * A redirect is an answer like any other, and nothing here times out. A connection that the upstream closed while it was idle is replaced, if nothing of an answer came over it.
+ * A redirect is an answer like any other, and nothing here times out. A connection that was used
+ * before and is closed without a byte of an answer is taken for one that was closed while it was idle:
+ * the request is sent once more, over a new one, as `fetch` does.
  */
 export function post(url: string, headers: Record<string, string>, body: string): Posted {
   const { origin, path } = addressed(url);
@@ -76,8 +78,8 @@ class Sending implements Posted {
   }
 
   failed(error: unknown): void {
-    // It was closed just when it was chosen: a new one knows better. Of whatever came over it, or of
-    // a connection that was made for this request, nobody knows what the upstream did with it.
+    // Most likely it was closed just when it was chosen. Where something came, or the connection was
+    // made for this request, the upstream has begun with it: it is not asked again.
     const isStale = this.isReused && this.connection?.isUnheard === true;
     if (this.over || !isStale) {
       this.reject(error);

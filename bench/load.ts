@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { Program } from './programs.ts';
 
@@ -15,6 +16,29 @@ export interface Target {
   url: string;
   headers: Record<string, string>;
   body: string;
+}
+
+/**
+ * Waits until the cores have next to nothing to do, 10 s at most: what a contender still does for
+ * clients that have left must not be paid by the next one.
+ */
+export async function quiet(): Promise<void> {
+  for (let waited = 0; waited < 10_000; waited += 250) {
+    const before = coreTime();
+    await Bun.sleep(250);
+    const after = coreTime();
+    if ((after.idle - before.idle) / (after.all - before.all) > 0.95) return;
+  }
+}
+
+/** What all cores have spent since the machine started (ms). */
+function coreTime(): { idle: number; all: number } {
+  const sums = { idle: 0, all: 0 };
+  for (const { times } of cpus()) {
+    sums.idle += times.idle;
+    sums.all += times.user + times.nice + times.sys + times.idle + times.irq;
+  }
+  return sums;
 }
 
 /** Loads a target with wrk (one thread, keep-alive) for `seconds`. */

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { startSimulator } from '../test/support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import { type Contender, direct, nginx, portkey, weir } from './contenders.ts';
-import { measure } from './load.ts';
+import { measure, quiet } from './load.ts';
 import { findProgram } from './programs.ts';
 import { report, type Series, table } from './report.ts';
 import { writeSection } from './results-file.ts';
@@ -54,6 +54,7 @@ try {
     const rounds: Series['rounds'] = { direct: [], nginx: [], portkey: [], weir: [] };
     for (let round = 0; round <= settings.rounds; round += 1) {
       for (const contender of contenders) {
+        await quiet();
         const result = await measure(wrk, contender.target(stream), folder, settings);
         // The first round warms everybody up: it is as long as the others, and does not count.
         if (round === 0) continue;

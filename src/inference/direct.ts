@@ -92,11 +92,11 @@ export async function openDirect<Protocol, Made>(
       .filter(({ config }) => protocols[config.protocol] !== undefined);
     const { policy } = model.declaration.routing ?? {};
     const surroundings = { ...deps, ...(policy ? { policy } : {}) };
-    return await withFailover(channels, surroundings, async (permit) => {
-      const { config } = permit.channel;
-      const protocol = protocols[config.protocol] as Protocol;
-      return { permit, reservation, made: await call.ask(protocol, upstreamCall(call, config)) };
+    const { result: made, permit } = await withFailover(channels, surroundings, (given) => {
+      const { config } = given.channel;
+      return call.ask(protocols[config.protocol] as Protocol, upstreamCall(call, config));
     });
+    return { made, permit, reservation };
   } catch (error) {
     reservation.release();
     throw error;

@@ -1,5 +1,5 @@
 import type { ChannelActor } from '../actors/channel.ts';
-import { type Attempt, Failover, type Surroundings } from './route.ts';
+import { type Attempt, Failover, type Served, type Surroundings } from './route.ts';
 
 /** Why a lane was stopped: the other one was faster. */
 const LOST = new DOMException('another channel answered first', 'AbortError');
@@ -13,14 +13,14 @@ export function withHedge<Result>(
   channels: readonly ChannelActor[],
   surroundings: Surroundings,
   attempt: Attempt<Result>,
-  discard: (result: Result) => void,
-): Promise<Result> {
+  discard: (served: Served<Result>) => void,
+): Promise<Served<Result>> {
   const failover = new Failover(channels, surroundings, attempt);
   const lanes: AbortController[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running = 0;
   let over = false;
-  return new Promise<Result>((resolve, reject) => {
+  return new Promise<Served<Result>>((resolve, reject) => {
     const end = (winner?: AbortController) => {
       over = true;
       clearTimeout(timer);
@@ -31,13 +31,13 @@ export function withHedge<Result>(
       lanes.push(lane);
       running += 1;
       try {
-        const served = await failover.run(lane.signal, begun);
+        const served = await failover.run({ signal: lane.signal, begun });
         running -= 1;
-        if (over && served) discard(served.result);
+        if (over && served) discard(served);
         if (over) return;
         if (served) {
           end(lane);
-          resolve(served.result);
+          resolve(served);
         } else if (running === 0) {
           end();
           reject(failover.refusal());

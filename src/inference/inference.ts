@@ -20,9 +20,9 @@ import {
 import { type Answered, type DirectCall, runDirect } from './direct.ts';
 import { withHedge } from './hedge.ts';
 import { openStream } from './open-stream.ts';
-import { type Attempt, withFailover } from './route.ts';
+import { type Attempt, type Served, withFailover } from './route.ts';
 import { runSpeech, type SpeechCall } from './speech.ts';
-import { StreamRun } from './stream.ts';
+import { type OpenStream, StreamRun } from './stream.ts';
 
 const MAX_ALTERNATIVES = 3;
 
@@ -53,9 +53,17 @@ export class Inference {
     const reservation = quota.tryReserve(ask.amount) ?? (await quota.reserve(ask));
     const clamp = budget.clampFor(reservation.amount, ask.amount);
     try {
-      return call.stream
-        ? await this.stream(call, budget, reservation, clamp)
-        : await this.complete(call, budget, reservation, clamp);
+      if (call.stream) {
+        const { result } = await this.open(call, clamp);
+        return this.carry(call, budget, reservation, result);
+      }
+      const { result: answer, permit } = await this.ask(call, clamp);
+      permit.succeeded();
+      const draft = draftOf(answer, permit, budget);
+      if (call.keepDraft) await call.keepDraft(answer.body_text, draft);
+      await settleCall(call, reservation, draft, 'completed');
+      if (call.keep) await call.keep(JSON.parse(answer.body_text));
+      return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
     } catch (error) {
       // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
       reservation.release();
@@ -99,50 +107,39 @@ export class Inference {
     return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
   }
 
-  private async complete(
-    call: InferenceCall,
-    budget: Budget,
-    reservation: Reservation,
-    clamp: number | undefined,
-  ): Promise<Response> {
-    const { answer, permit } = await this.onSomeChannel(
+  /** A whole answer of some channel. */
+  private ask(call: InferenceCall, clamp: number | undefined): Promise<Served<UpstreamAnswer>> {
+    return this.onSomeChannel(
       call,
-      async (permit, protocol, lane) => {
+      (permit, protocol, lane) => {
         const signal = lane ? AbortSignal.any([call.signal, lane]) : call.signal;
-        const attempt = upstreamCall(call, permit.channel, signal, clamp);
-        return { permit, answer: await protocol.complete(attempt) };
+        return protocol.complete(upstreamCall(call, permit.channel, signal, clamp));
       },
       (loser) => loser.permit.succeeded(),
     );
-    permit.succeeded();
-    const draft = draftOf(answer, permit, budget);
-    await call.keepDraft?.(answer.body_text, draft);
-    await settleCall(call, reservation, draft, 'completed');
-    await call.keep?.(JSON.parse(answer.body_text));
-    return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
   }
 
-  private async stream(
-    call: InferenceCall,
-    budget: Budget,
-    reservation: Reservation,
-    clamp: number | undefined,
-  ): Promise<Response> {
-    const open = await this.onSomeChannel(
+  /** A stream of some channel, up to its first words. */
+  private open(call: InferenceCall, clamp: number | undefined): Promise<Served<OpenStream>> {
+    return this.onSomeChannel(
       call,
       (permit, protocol, lane) => openStream(call, permit, protocol, clamp, lane),
       (loser) => {
-        loser.abort.abort();
+        loser.result.abort.abort();
         loser.permit.succeeded();
       },
     );
-    const run = new StreamRun({
-      call,
-      open,
-      reservation,
-      budget,
-      onError: (error) => this.deps.onError(error, call.request_id),
-    });
+  }
+
+  /** The answer that carries a stream to its client. */
+  private carry(
+    call: InferenceCall,
+    budget: Budget,
+    reservation: Reservation,
+    open: OpenStream,
+  ): Response {
+    const onError = (error: unknown) => this.deps.onError(error, call.request_id);
+    const run = new StreamRun({ call, open, reservation, budget, onError });
     return new Response(run.body(), {
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
     });
@@ -156,11 +153,10 @@ export class Inference {
       protocol: UpstreamProtocol,
       lane?: AbortSignal,
     ) => Promise<Result>,
-    discard: (result: Result) => void,
-  ): Promise<Result> {
+    discard: (served: Served<Result>) => void,
+  ): Promise<Served<Result>> {
     const { policy, hedge } = call.model.declaration.routing ?? {};
-    const { now, random } = this.deps;
-    const surroundings = { now, random, ...(policy ? { policy } : {}) };
+    const surroundings = policy ? { ...this.deps, policy } : this.deps;
     const onChannel: Attempt<Result> = (permit, _, lane) => {
       const { protocol: spoken } = permit.channel.config;
       if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);

@@ -30,23 +30,31 @@ export type Attempt<Result> = (
   lane?: AbortSignal,
 ) => Promise<Result>;
 
+/** What a try resolved with, and the channel's permit: whoever gets it reports how the call went on. */
+export interface Served<Result> {
+  readonly result: Result;
+  readonly permit: ChannelPermit;
+}
+
+/** One of several tries at the same time. */
+export interface Lane {
+  readonly signal: AbortSignal;
+  /** Told of each channel that is asked. */
+  readonly begun: ((channel: ChannelActor) => void) | undefined;
+}
+
 /**
  * Runs `attempt` on one channel after the other until one resolves, within the deadline. Only
  * failures of the upstream move on; the caller's own (TerminalUpstreamError), an abort and
  * everything unexpected end it (P7: an attempt resolves before the first byte reaches the client, so
- * nothing is tried after). The permit passes to whoever the attempt resolved for: that one reports
- * how the call went on. `timeout_ms` is what the channel may take, cut to what the deadline leaves.
+ * nothing is tried after). `timeout_ms` is what the channel may take, cut to what the deadline leaves.
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
   surroundings: Surroundings,
   attempt: Attempt<Result>,
-): Promise<Result> {
-  const failover = new Failover(channels, surroundings, attempt);
-  return failover.run().then((served) => {
-    if (!served) throw failover.refusal();
-    return served.result;
-  });
+): Promise<Served<Result>> {
+  return new Failover(channels, surroundings, attempt).run();
 }
 
 /** The tries of one call. Two lanes may share them: neither takes a channel that the other took. */
@@ -67,23 +75,24 @@ export class Failover<Result> {
   }
 
   /**
-   * Tries until one resolves; undefined = nobody is left to be asked. Throws what no other channel
-   * could mend. `begun` is told of each channel that is asked.
+   * Tries until one resolves. Throws what no other channel could mend; where nobody is left to be
+   * asked the refusal, or, since another lane may still be served, a lane gets undefined.
    */
-  async run(
-    lane?: AbortSignal,
-    begun?: (channel: ChannelActor) => void,
-  ): Promise<{ result: Result } | undefined> {
+  run(): Promise<Served<Result>>;
+  run(lane: Lane): Promise<Served<Result> | undefined>;
+  async run(lane?: Lane): Promise<Served<Result> | undefined> {
     const { now } = this.surroundings;
     for (;;) {
       const left_ms = this.deadline_ms - now();
       const permit = this.failures.length < MAX_ATTEMPTS && left_ms > 0 ? this.take() : undefined;
-      if (!permit) return undefined;
-      const { channel } = permit;
-      begun?.(channel);
+      if (!permit) {
+        if (lane) return undefined;
+        throw this.refusal();
+      }
+      lane?.begun?.(permit.channel);
       try {
-        const timeout_ms = Math.min(left_ms, channel.config.timeout_ms);
-        return { result: await this.attempt(permit, timeout_ms, lane) };
+        const timeout_ms = Math.min(left_ms, permit.channel.config.timeout_ms);
+        return { result: await this.attempt(permit, timeout_ms, lane?.signal), permit };
       } catch (error) {
         if (!(error instanceof RetryableUpstreamError)) {
           permit.abandoned();

@@ -16,10 +16,8 @@ const MIN_THINKING_TOKENS = 1_024;
 export const anthropicProtocol: UpstreamProtocol = {
   name: 'anthropic',
 
-  async complete(call) {
-    const { text, answer } = await requestAnswer(call, requestOf(call));
-    return answerOfMessages(text, answer, call);
-  },
+  complete: (call) =>
+    requestAnswer(call, requestOf(call), (text, answer) => answerOfMessages(text, answer, call)),
 
   stream: (call) => requestStream(call, requestOf(call), new MessageStream(call)),
 

@@ -16,10 +16,10 @@ const DEFAULT_REGION = 'us-east-1';
  */
 export const bedrockProtocol: UpstreamProtocol = {
   name: 'bedrock',
-  async complete(call) {
-    const { text, answer } = await requestAnswer(call, requestOf(call, 'invoke'));
-    return answerOfMessages(text, answer, call);
-  },
+  complete: (call) =>
+    requestAnswer(call, requestOf(call, 'invoke'), (text, answer) =>
+      answerOfMessages(text, answer, call),
+    ),
   stream: (call) =>
     requestStream(
       call,
@@ -58,7 +58,9 @@ async function signed(api_key: string, url: string, body: string): Promise<Recor
     ...{ accessKeyId, secretAccessKey, headers: { 'content-type': 'application/json' } },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
+  // Whoever sends the request says these himself, once.
   headers.delete('host');
+  headers.delete('content-type');
   return Object.fromEntries(headers);
 }
 

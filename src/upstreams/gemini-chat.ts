@@ -33,17 +33,17 @@ function methods(
   requestTo: (call: UpstreamCall, method: string) => UpstreamRequest,
 ): Omit<UpstreamProtocol, 'name'> {
   return {
-    async complete(call) {
-      const { text, answer } = await requestAnswer(call, requestTo(call, 'generateContent'));
-      if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
-        throw new RetryableUpstreamError('malformed', 'an answer without candidates');
-      }
-      return {
-        body_text: publish(text, answer, call),
-        usage: geminiUsage(answer['usageMetadata']),
-        produced: () => producedBy(answer),
-      };
-    },
+    complete: (call) =>
+      requestAnswer(call, requestTo(call, 'generateContent'), (text, answer) => {
+        if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
+          throw new RetryableUpstreamError('malformed', 'an answer without candidates');
+        }
+        return {
+          body_text: publish(text, answer, call),
+          usage: geminiUsage(answer['usageMetadata']),
+          produced: () => producedBy(answer),
+        };
+      }),
 
     stream: (call) =>
       requestStream(

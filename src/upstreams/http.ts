@@ -8,6 +8,9 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What is read of an error's body: more is no message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
+/** What a protocol says of its calls, beside the type of their body. */
+type Headers = Readonly<Record<string, string>>;
+
 /** Only `fetch` knows how to ask by way of a proxy. */
 const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
   (name) => process.env[name],
@@ -47,39 +50,27 @@ export class Exchange implements Awaited, EventListenerObject {
    * POSTs the request and waits for the head of the answer. Throws RetryableUpstreamError
    * (`connection`, `timeout`) or the signal's reason.
    */
-  async send(
-    path: string,
-    headers: Record<string, string>,
-    body: string | FormData,
-  ): Promise<void> {
-    const url = addressOf(this.call.target.base_url, path);
+  async send(path: string, headers: Headers, body: string | FormData): Promise<void> {
     try {
-      this.call.signal.throwIfAborted();
-      this.answer = await (typeof body === 'string' && !IS_PROXIED
-        ? this.post(url, headers, body)
-        : this.fetch(url, headers, body));
+      this.answer = await this.begin(path, headers, body);
     } catch (error) {
       this.close();
       throw this.explain(error);
     }
   }
 
-  private post(
-    url: string,
-    headers: Record<string, string>,
-    body: string,
-  ): Promise<UpstreamAnswer> {
-    const posted = post(url, { 'Content-Type': 'application/json', ...headers }, body);
+  /** The head of the answer to a request. Throws what `explain` explains. */
+  begin(path: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
+    this.call.signal.throwIfAborted();
+    const url = addressOf(this.call.target.base_url, path);
+    if (typeof body !== 'string' || IS_PROXIED) return this.fetch(url, headers, body);
+    const posted = post(url, headers, body);
     this.sent = posted;
     return posted.answer;
   }
 
   /** Forms, and everything where a proxy stands in between. */
-  private fetch(
-    url: string,
-    headers: Record<string, string>,
-    body: string | FormData,
-  ): Promise<UpstreamAnswer> {
+  private fetch(url: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
     const controller = new AbortController();
     this.sent = controller;
     return fetch(url, {
@@ -152,17 +143,39 @@ export function addressOf(base_url: string, path: string): string {
   return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
 }
 
+/** An answer that was read whole. */
+export interface WholeAnswer extends Pick<UpstreamAnswer, 'ok' | 'status' | 'headers'> {
+  readonly text: string;
+}
+
+/**
+ * POSTs a request and reads its answer whole, whatever it says. Throws RetryableUpstreamError or the
+ * signal's reason. One step instead of `send` and `readAll`: most calls are made so.
+ */
+export async function ask(
+  call: UpstreamCall,
+  path: string,
+  headers: Headers,
+  body: string | FormData,
+): Promise<WholeAnswer> {
+  const exchange = new Exchange(call);
+  try {
+    const answer = await exchange.begin(path, headers, body);
+    const { ok, status, headers: said } = answer;
+    const text = await textOf(answer, ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
+    exchange.finished();
+    return { ok, status, headers: said, text };
+  } catch (error) {
+    throw exchange.explain(error);
+  } finally {
+    exchange.close();
+  }
+}
+
 /** Reads an answer whole, at most `max_bytes`, and ends the exchange. */
 export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
   try {
-    const { headers } = exchange.response;
-    const announced = headers.get('content-length');
-    // What is compressed says nothing of its size.
-    const isKnown = announced !== null && !headers.has('content-encoding');
-    if (isKnown && Number(announced) > max_bytes) throw tooLarge();
-    const text = isKnown
-      ? await exchange.response.text()
-      : await readBounded(exchange.response, max_bytes);
+    const text = await textOf(exchange.response, max_bytes);
     exchange.finished();
     return text;
   } catch (error) {
@@ -195,6 +208,15 @@ export async function* readPieces(
   } finally {
     exchange.close();
   }
+}
+
+function textOf(answer: UpstreamAnswer, max_bytes: number): Promise<string> {
+  const { headers } = answer;
+  const announced = headers.get('content-length');
+  // What is compressed says nothing of its size.
+  if (announced === null || headers.has('content-encoding')) return readBounded(answer, max_bytes);
+  if (Number(announced) > max_bytes) throw tooLarge();
+  return answer.text();
 }
 
 async function readBounded({ body }: UpstreamAnswer, max_bytes: number): Promise<string> {

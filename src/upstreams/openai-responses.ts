@@ -15,19 +15,19 @@ import { commonEdits, requestAnswer, requestStream, type UpstreamRequest } from 
 export const openaiResponsesProtocol: UpstreamProtocol = {
   name: 'openai-responses',
 
-  async complete(call) {
-    const { text, answer } = await requestAnswer(call, requestOf(call));
-    const { output, status, error } = answer;
-    if (status === 'failed') throw failureInside(call, asEnvelope(error));
-    if (!Array.isArray(output)) {
-      throw new RetryableUpstreamError('malformed', 'a response without output');
-    }
-    return {
-      body_text: publish(text, answer, call),
-      usage: responsesUsage(answer['usage']),
-      produced: () => producedByItems(output),
-    };
-  },
+  complete: (call) =>
+    requestAnswer(call, requestOf(call), (text, answer) => {
+      const { output, status, error } = answer;
+      if (status === 'failed') throw failureInside(call, asEnvelope(error));
+      if (!Array.isArray(output)) {
+        throw new RetryableUpstreamError('malformed', 'a response without output');
+      }
+      return {
+        body_text: publish(text, answer, call),
+        usage: responsesUsage(answer['usage']),
+        produced: () => producedByItems(output),
+      };
+    }),
 
   stream: (call) => requestStream(call, requestOf(call), new ResponseStream(call)),
 

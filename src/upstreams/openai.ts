@@ -20,18 +20,18 @@ function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamPro
   return {
     name,
 
-    async complete(call) {
-      const { text, answer } = await requestAnswer(call, requestOf(call, credentials));
-      const { choices } = answer;
-      if (!Array.isArray(choices) || choices.length === 0) {
-        throw new RetryableUpstreamError('malformed', 'an answer without choices');
-      }
-      return {
-        body_text: publish(text, answer, call),
-        usage: usageOf(answer['usage']),
-        produced: () => producedBy(choices, 'message'),
-      };
-    },
+    complete: (call) =>
+      requestAnswer(call, requestOf(call, credentials), (text, answer) => {
+        const { choices } = answer;
+        if (!Array.isArray(choices) || choices.length === 0) {
+          throw new RetryableUpstreamError('malformed', 'an answer without choices');
+        }
+        return {
+          body_text: publish(text, answer, call),
+          usage: usageOf(answer['usage']),
+          produced: () => producedBy(choices, 'message'),
+        };
+      }),
 
     stream: (call) => requestStream(call, requestOf(call, credentials), new ChatStream(call)),
 

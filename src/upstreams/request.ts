@@ -2,7 +2,15 @@ import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import { type Dialect, type EventExchange, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
-import { addressOf, Exchange, isObject, MAX_ERROR_BYTES, parseObject, readAll } from './http.ts';
+import {
+  addressOf,
+  ask,
+  Exchange,
+  isObject,
+  MAX_ERROR_BYTES,
+  parseObject,
+  readAll,
+} from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
 import { streamOf } from './wire/decoded.ts';
 
@@ -40,18 +48,21 @@ export function commonEdits({ body, physical_model }: UpstreamCall): Record<stri
 }
 
 /**
- * Asks for a whole answer. Throws RetryableUpstreamError, TerminalUpstreamError, or the signal's
- * reason; an error inside a 200 is one of the two as well.
+ * Asks for a whole answer, and gives back what `make` makes of it. Throws RetryableUpstreamError,
+ * TerminalUpstreamError, or the signal's reason; an error inside a 200 is one of the two as well.
  */
-export async function requestAnswer(
+export async function requestAnswer<Made>(
   call: UpstreamCall,
   request: UpstreamRequest,
-): Promise<{ text: string; answer: Record<string, unknown> }> {
-  const exchange = await send(call, request);
-  const text = await readAll(exchange);
+  make: (text: string, answer: Record<string, unknown>) => Made,
+): Promise<Made> {
+  const body = editMembers(call.body_text, request.edits);
+  const headers = request.authorize ? await authorized(call, request, body) : request.headers;
+  const { ok, status, headers: said, text } = await ask(call, request.path, headers, body);
+  if (!ok) throw failureOf(call, status, said, text);
   const answer = parseObject(text);
   if (answer['error']) throw failureInside(call, text);
-  return { text, answer };
+  return make(text, answer);
 }
 
 /** Asks for a stream; resolves when the upstream accepted the call. Throws like requestAnswer. */
@@ -79,12 +90,20 @@ export async function requestStream(
 /** Sends a call; resolves when the upstream accepted it. Throws like requestAnswer. */
 export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
-  const authorized = await request.authorize?.(addressOf(call.target.base_url, request.path), body);
+  const headers = request.authorize ? await authorized(call, request, body) : request.headers;
   const exchange = new Exchange(call);
-  await exchange.send(request.path, { ...request.headers, ...authorized }, body);
-  const { ok, status, headers } = exchange.response;
+  await exchange.send(request.path, headers, body);
+  const { ok, status, headers: said } = exchange.response;
   if (ok) return exchange;
-  throw failureOf(call, status, headers, await readAll(exchange, MAX_ERROR_BYTES));
+  throw failureOf(call, status, said, await readAll(exchange, MAX_ERROR_BYTES));
+}
+
+async function authorized(
+  call: UpstreamCall,
+  { path, headers, authorize }: UpstreamRequest,
+  body: string,
+): Promise<Record<string, string>> {
+  return { ...headers, ...(await authorize?.(addressOf(call.target.base_url, path), body)) };
 }
 
 /** The same exchange with its bytes in other frames. */

@@ -19,8 +19,8 @@ function scene() {
   const stopped: string[] = [];
   const asked: string[] = [];
   /** How each channel answers; one that never does is stopped at last. */
-  const run = (answers: Record<string, (lane: AbortSignal) => Promise<string>>) =>
-    withHedge(
+  const run = async (answers: Record<string, (lane: AbortSignal) => Promise<string>>) => {
+    const served = await withHedge(
       channels,
       { now: () => clock.now(), random: () => 0.5 },
       (permit, _, lane = new AbortController().signal) => {
@@ -29,8 +29,10 @@ function scene() {
         lane.addEventListener('abort', () => stopped.push(id));
         return (answers[id] ?? never)(lane);
       },
-      (result) => discarded.push(result),
+      ({ result }) => discarded.push(result),
     );
+    return `${served.result}, by ${served.permit.channel.config.id}`;
+  };
   return { channels: channels as [ChannelActor, ChannelActor], run, asked, stopped, discarded };
 }
 
@@ -44,14 +46,14 @@ const failed = (failure: 'server' | 'timeout' = 'server') =>
 describe('a hedged call', () => {
   test('asks nobody else where the first answers in its usual time', async () => {
     const { run, asked, stopped } = scene();
-    expect(await run({ a: async () => 'of a' })).toBe('of a');
+    expect(await run({ a: async () => 'of a' })).toBe('of a, by a');
     await Bun.sleep(4 * USUAL_MS);
     expect([asked, stopped]).toEqual([['a'], []]);
   });
 
   test('asks a second one where the first is late, and stops the loser, whom nobody blames', async () => {
     const { channels, run, asked, stopped, discarded } = scene();
-    expect(await run({ b: async () => 'of b' })).toBe('of b');
+    expect(await run({ b: async () => 'of b' })).toBe('of b, by b');
     expect([asked, stopped, discarded]).toEqual([['a', 'b'], ['a'], []]);
     await Bun.sleep(0);
     expect(channels[0].snapshot.context.consecutive_failures).toBe(0);
@@ -61,7 +63,7 @@ describe('a hedged call', () => {
   test('discards what the loser answers all the same', async () => {
     const { run, discarded } = scene();
     const late = Promise.withResolvers<string>();
-    expect(await run({ a: () => late.promise, b: async () => 'of b' })).toBe('of b');
+    expect(await run({ a: () => late.promise, b: async () => 'of b' })).toBe('of b, by b');
     late.resolve('of a');
     await Bun.sleep(0);
     expect(discarded).toEqual(['of a']);
@@ -71,7 +73,7 @@ describe('a hedged call', () => {
     const clock = new VirtualClock();
     const fresh = ['a', 'b'].map((id) => channelActor(config(id), clock));
     const asked: string[] = [];
-    const answer = await withHedge(
+    const { result: answer } = await withHedge(
       fresh,
       { now: () => clock.now(), random: () => 0.5 },
       async (permit) => {
@@ -93,8 +95,8 @@ describe('a hedged call', () => {
       await Bun.sleep(3 * USUAL_MS);
       return failed();
     };
-    expect(await scene().run({ a: fails, b: () => slowly('of b') })).toBe('of b');
-    expect(await scene().run({ a: () => slowly('of a'), b: () => failed() })).toBe('of a');
+    expect(await scene().run({ a: fails, b: () => slowly('of b') })).toBe('of b, by b');
+    expect(await scene().run({ a: () => slowly('of a'), b: () => failed() })).toBe('of a, by a');
   });
 
   test('fails once both have', async () => {

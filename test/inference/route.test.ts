@@ -77,10 +77,13 @@ describe('fail-over', () => {
       const { id } = permit.channel.config;
       tried.push(id);
       if (id === 'a') throw new RetryableUpstreamError('server', 'broken');
-      permit.succeeded();
       return id;
     });
-    expect([served, tried]).toEqual(['b', ['a', 'b']]);
+    expect([served.result, served.permit.channel.config.id, tried]).toEqual([
+      ...['b', 'b'],
+      ['a', 'b'],
+    ]);
+    served.permit.succeeded();
     const failures = channels.map((each) => each.snapshot.context.consecutive_failures);
     expect(failures).toEqual([1, 0]);
   });
@@ -108,9 +111,8 @@ describe('fail-over', () => {
   test('P7: nothing is tried after an attempt resolved', async () => {
     const { channels, surroundings } = scene(config('a'), config('b'));
     let attempts = 0;
-    const permit = await withFailover(channels, surroundings, async (given) => {
+    const { permit } = await withFailover(channels, surroundings, async () => {
       attempts += 1;
-      return given;
     });
     permit.failed(new RetryableUpstreamError('connection', 'broke off in the middle'));
     expect(attempts).toBe(1);

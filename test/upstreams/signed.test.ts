@@ -6,6 +6,7 @@ import { RetryableUpstreamError, TerminalUpstreamError } from '../../src/upstrea
 import { vertexProtocol } from '../../src/upstreams/vertex.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { callOf, readStream, startUpstream, streamed } from './upstream.ts';
+import { answerOf, startTcpUpstream } from './wire/tcp-upstream.ts';
 
 setDefaultTimeout(60_000);
 
@@ -48,6 +49,18 @@ describe('Bedrock', () => {
       protocol: 'bedrock',
       model: expect.stringContaining('v1:0') as never,
     });
+  });
+
+  test('says each of its headers once', async () => {
+    const upstream = startTcpUpstream();
+    upstream.respond = ({ socket }) => socket.write(answerOf('{}'));
+    await failureOf(bedrockProtocol.complete(callOf('', question(), target(upstream.url, PAIR))));
+    upstream.stop();
+    const [, ...lines] = upstream.received[0]?.head.split('\r\n') ?? [];
+    const names = lines.map((line) => line.split(':')[0]?.toLowerCase());
+    expect(names).toContain('x-amz-date');
+    expect(names).toContain('content-type');
+    expect(new Set(names).size).toBe(names.length);
   });
 
   test('streams in frames of its own; what the vendor measured stays inside', async () => {

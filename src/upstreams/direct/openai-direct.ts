@@ -1,14 +1,6 @@
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { failureInside, failureOf } from '../failures.ts';
-import {
-  count,
-  Exchange,
-  isObject,
-  MAX_ERROR_BYTES,
-  parseObject,
-  readAll,
-  readPieces,
-} from '../http.ts';
+import { ask, count, isObject, parseObject, readAll, readPieces } from '../http.ts';
 import { publish } from '../publish.ts';
 import { requestAnswer, send } from '../request.ts';
 import type { Embedder, Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
@@ -19,34 +11,30 @@ type Credentials = (api_key: string) => Record<string, string>;
 /** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
 function directProtocol(credentials: Credentials): Embedder & Listener & Speaker {
   return {
-    async embed(call) {
-      const { text, answer } = await requestAnswer(call, {
+    embed(call) {
+      const request = {
         path: '/embeddings',
         headers: credentials(call.target.api_key),
         edits: { model: JSON.stringify(call.physical_model) },
-      });
-      if (!Array.isArray(answer['data'])) {
-        throw new RetryableUpstreamError('malformed', 'embeddings without data');
-      }
-      const usage = answer['usage'];
-      const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
-      return {
-        body_text: inFormat(
-          publish(text, answer, call),
-          answer['data'],
-          call.body['encoding_format'],
-        ),
-        input_tokens: typeof reported === 'number' ? count(reported) : null,
       };
+      return requestAnswer(call, request, (text, answer) => {
+        const { data, usage } = answer;
+        if (!Array.isArray(data)) {
+          throw new RetryableUpstreamError('malformed', 'embeddings without data');
+        }
+        const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
+        return {
+          body_text: inFormat(publish(text, answer, call), data, call.body['encoding_format']),
+          input_tokens: typeof reported === 'number' ? count(reported) : null,
+        };
+      });
     },
 
     async listen(call, what) {
-      const exchange = new Exchange(call);
-      const headers = credentials(call.target.api_key);
-      await exchange.send(`/audio/${what.task}`, headers, formOf(call, what));
-      const { ok, status, headers: said } = exchange.response;
-      const text = await readAll(exchange, ok ? undefined : MAX_ERROR_BYTES);
-      if (!ok) throw failureOf(call, status, said, text);
+      const credential = credentials(call.target.api_key);
+      const path = `/audio/${what.task}`;
+      const { ok, status, headers, text } = await ask(call, path, credential, formOf(call, what));
+      if (!ok) throw failureOf(call, status, headers, text);
       const answer = parseObject(text);
       if (answer['error']) throw failureInside(call, text);
       return heardIn(answer);

@@ -19,16 +19,16 @@ export interface Posted {
 }
 
 /**
- * POSTs a body over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
+ * POSTs JSON over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
  *
  * A redirect is an answer like any other, and nothing here times out. A connection that was used
  * before and is closed without a byte of an answer is taken for one that was closed while it was idle:
  * the request is sent once more, over a new one, as `fetch` does.
  */
-export function post(url: string, headers: Record<string, string>, body: string): Posted {
+export function post(url: string, headers: Readonly<Record<string, string>>, body: string): Posted {
   const { origin, path } = addressed(url);
   const body_bytes = Buffer.byteLength(body);
-  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nAccept-Encoding: identity\r\n`;
+  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nContent-Type: application/json\r\nAccept-Encoding: identity\r\n`;
   for (const name in headers) head += `${name}: ${safe(headers[name])}\r\n`;
   const sent = new Sending(origin, `${head}\r\n`, body, body_bytes);
   sent.start();

@@ -40,24 +40,29 @@ export interface SettledLine {
  * - A line whose grant is closed (its replica was given up) charges nothing: the platform absorbs it.
  * - Grants are locked in id order, as everywhere.
  *
+ * Answers in the order of the lines; undefined = the grant does not exist, and nothing was booked.
+ *
  * What lines have in common travels once, as JSON; the rest as arrays (decisions: bulk-settlement).
  */
 export async function settleInline(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
-): Promise<SettledLine[]> {
+): Promise<(SettledLine | undefined)[]> {
   const { booked, absorbed } = await bookNew(sql, lines);
-  const rows = new Map(lines.map((line) => [line.id, line as SettledLine]));
-  for (const row of absorbed) rows.set(row.id, row);
-  if (booked < rows.size) {
-    // Only a repetition comes here; looking in the same statement would cost every batch a join.
-    const ids = [...rows.keys()];
-    const before = await sql<SettledLine[]>`
-      select id, charged_nano_usd, overrun_nano_usd from usage_line
-      where id = any(${ids}::uuid[])`;
-    return [...before];
-  }
-  return [...rows.values()];
+  if (booked === lines.length)
+    return absorbed.length === 0 ? [...lines] : replaced(lines, absorbed);
+  // Only a repetition comes here; looking in the same statement would cost every batch a join.
+  const ids = lines.map(({ id }) => id);
+  const rows = await sql<SettledLine[]>`
+    select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** The lines as they were booked, where some were booked otherwise than asked. */
+function replaced(lines: readonly InlineLine[], absorbed: readonly SettledLine[]): SettledLine[] {
+  const byId = new Map(absorbed.map((row) => [row.id, row]));
+  return lines.map((line) => byId.get(line.id) ?? line);
 }
 
 /** How many lines are new, and those of them that were booked otherwise than asked. */

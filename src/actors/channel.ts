@@ -61,6 +61,9 @@ export type PeerHint =
   | { readonly kind: 'refused' }
   | { readonly kind: 'left_alone'; readonly until: number; readonly reason: string | null };
 
+/** A client's call, a task's submission, or a call of our own to find out how it is. */
+type Use = 'call' | 'job' | 'probe';
+
 /** How a call of a model went; what its client did wrong is none (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
@@ -158,7 +161,7 @@ export class ChannelActor {
    * `job` its being taken says nothing yet of how it ends; a `probe` is no client's call. `urgent`: no
    * other channel is left, so one that is not well, or only coming back, takes more than its share.
    */
-  tryAcquire(use: 'call' | 'job' | 'probe' = 'call', urgent = false): ChannelPermit | null {
+  tryAcquire(use: Use = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing') return null;
     if (!this.hasRoom(urgent)) return null;
@@ -172,12 +175,16 @@ export class ChannelActor {
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
-    const { identity } = this.account;
-    return new Permit(this, this.clock.now(), (outcome, began, movedOn) => {
-      this.end(identity === this.account.identity ? outcome : 'abandoned', probe);
-      if (use === 'call' && outcome === 'succeeded') this.latency.record(began());
-      if (use === 'call' || (use === 'job' && movedOn)) this.note(outcome);
-    });
+    return new Permit(this, this.clock.now(), use, probe, this.account.identity);
+  }
+
+  /** A permit of this channel has ended: only the permit says so, and once. */
+  ended(permit: Permit, outcome: Outcome, movedOn: boolean): void {
+    const { use, probe, identity, began_ms } = permit;
+    // What ran with an earlier account says nothing of the new one.
+    this.end(identity === this.account.identity ? outcome : 'abandoned', probe);
+    if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
+    if (use === 'call' || (use === 'job' && movedOn)) this.note(outcome);
   }
 
   private hasRoom(urgent: boolean): boolean {
@@ -289,19 +296,23 @@ function isFailure(reason: string | null): reason is ChannelFailure {
 
 type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
 
-/** `began_ms`: how long the answer took to begin. */
-type OnEnd = (outcome: Outcome, began_ms: () => number, movedOn: boolean) => void;
-
 class Permit implements ChannelPermit {
-  private end: OnEnd | undefined;
   private answered_ms: number | undefined;
+  private over = false;
 
   constructor(
     readonly channel: ChannelActor,
     private readonly since: number,
-    end: OnEnd,
-  ) {
-    this.end = end;
+    readonly use: Use,
+    /** The number of the probe that it is, if it is one. */
+    readonly probe: number | undefined,
+    /** Of the account that it was given for. */
+    readonly identity: number,
+  ) {}
+
+  /** How long the answer took to begin. */
+  get began_ms(): number {
+    return this.answered_ms ?? this.channel.now() - this.since;
   }
 
   answered(): void {
@@ -321,8 +332,8 @@ class Permit implements ChannelPermit {
   }
 
   private once(outcome: Outcome, movedOn = false): void {
-    const { end } = this;
-    this.end = undefined;
-    end?.(outcome, () => this.answered_ms ?? this.channel.now() - this.since, movedOn);
+    if (this.over) return;
+    this.over = true;
+    this.channel.ended(this, outcome, movedOn);
   }
 }

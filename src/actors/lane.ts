@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { type SettledLine, settleInline } from '../../db/ledger/settle.ts';
+import { settleInline } from '../../db/ledger/settle.ts';
 import type { Clock } from './clock.ts';
 import { GroupCommit } from './group-commit.ts';
 import { applyMoneyCommands, type MoneyCommand } from './ledger.ts';
@@ -31,13 +31,13 @@ async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer
   const settles = commands.filter((command) => command.type === 'SETTLE');
   if (settles.length === commands.length) {
     // Only charges: one statement is a transaction of its own, and one round trip.
-    return settleAnswers(settles, await settle(sql, settles));
+    return settle(sql, settles);
   }
   return sql.begin(async (tx) => {
     const settled = settles.length > 0 ? await settle(tx, settles) : [];
     const money = commands.filter((command): command is MoneyCommand => command.type !== 'SETTLE');
     const moneyAnswers = (await applyMoneyCommands(tx, money))[Symbol.iterator]();
-    const charges = settleAnswers(settles, settled)[Symbol.iterator]();
+    const charges = settled[Symbol.iterator]();
     return commands.map((command) => {
       const next = command.type === 'SETTLE' ? charges.next() : moneyAnswers.next();
       if (next.done) throw new Error('a command got no answer');
@@ -46,17 +46,15 @@ async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer
   }) as Promise<LedgerAnswer[]>;
 }
 
-function settle(sql: Sql | TransactionSql, commands: SettleCommand[]): Promise<SettledLine[]> {
-  return settleInline(
+async function settle(
+  sql: Sql | TransactionSql,
+  commands: SettleCommand[],
+): Promise<LedgerAnswer[]> {
+  const lines = await settleInline(
     sql,
     commands.map((command) => command.line),
   );
-}
-
-function settleAnswers(commands: SettleCommand[], lines: SettledLine[]): LedgerAnswer[] {
-  const byId = new Map(lines.map((line) => [line.id, line]));
-  return commands.map(({ line }) => {
-    const row = byId.get(line.id);
+  return lines.map((row) => {
     // A grant that does not exist cannot be charged: that is a defect, and nothing was booked.
     if (!row) return { type: 'not_found' };
     return { type: 'settled', charged: row.charged_nano_usd, overrun: row.overrun_nano_usd };

@@ -84,24 +84,35 @@ export function picoPerToken(usdPerMtok: number): number {
 export function priceOf(usage: TokenUsage, listed: TokenPrice): number {
   const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
   const price = priceFor(input_tokens + cached_input_tokens + cache_write_tokens, listed);
-  let nano = 0;
-  let pico = 0;
-  const add = (tokens: number, picoPerToken: number) => {
-    const broken = picoPerToken % PICO_PER_NANO;
-    nano += tokens * ((picoPerToken - broken) / PICO_PER_NANO);
-    pico += tokens * broken;
-  };
-  add(usage.input_tokens, price.input);
-  add(usage.cached_input_tokens, price.cached_input);
   const { cache_write_1h_tokens: long = 0 } = usage;
-  add(usage.cache_write_tokens - long, price.cache_write);
-  if (long > 0) add(long, price.cache_write_1h ?? price.cache_write);
-  add(usage.output_tokens, price.output);
-  const total = nano + Math.ceil(pico / PICO_PER_NANO);
-  if (!Number.isSafeInteger(total) || !Number.isSafeInteger(pico)) {
-    throw new RangeError('a price beyond what is counted exactly');
+  const cost = new Cost();
+  cost.add(usage.input_tokens, price.input);
+  cost.add(usage.cached_input_tokens, price.cached_input);
+  cost.add(usage.cache_write_tokens - long, price.cache_write);
+  if (long > 0) cost.add(long, price.cache_write_1h ?? price.cache_write);
+  cost.add(usage.output_tokens, price.output);
+  return cost.total();
+}
+
+/** A sum of tokens times prices, nano-USD and pico-USD apart, so that each is counted exactly. */
+class Cost {
+  private nano = 0;
+  private pico = 0;
+
+  add(tokens: number, picoPerToken: number): void {
+    const broken = picoPerToken % PICO_PER_NANO;
+    this.nano += tokens * ((picoPerToken - broken) / PICO_PER_NANO);
+    this.pico += tokens * broken;
   }
-  return total;
+
+  /** Nano-USD, rounded up once. Throws RangeError beyond what is counted exactly. */
+  total(): number {
+    const total = this.nano + Math.ceil(this.pico / PICO_PER_NANO);
+    if (!Number.isSafeInteger(total) || !Number.isSafeInteger(this.pico)) {
+      throw new RangeError('a price beyond what is counted exactly');
+    }
+    return total;
+  }
 }
 
 /** The most that `input_tokens` and `output_tokens` can cost, however the input is cached; nano-USD. */
@@ -113,10 +124,10 @@ export function maxPriceOf(
   const price = priceFor(input_tokens, listed);
   const { input, cached_input, cache_write, cache_write_1h = cache_write } = price;
   const dearest = Math.max(input, cached_input, cache_write, cache_write_1h);
-  return priceOf(
-    { input_tokens, output_tokens, cached_input_tokens: 0, cache_write_tokens: 0 },
-    { ...price, input: dearest },
-  );
+  const cost = new Cost();
+  cost.add(input_tokens, dearest);
+  cost.add(output_tokens, price.output);
+  return cost.total();
 }
 
 /** How many output tokens `nano_usd` pay for after `input_tokens`, at most 10⁹; 0 = not even one. */

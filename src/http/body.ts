@@ -1,5 +1,5 @@
 import { WeirError } from '../errors/weir-error.ts';
-import { unwatch, watch } from '../upstreams/deadlines.ts';
+import { type Awaited, watch } from '../upstreams/deadlines.ts';
 
 /** Bodies of inference calls; the vendor's own limit for messages (Anthropic docs: Errors, 413). */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
@@ -21,8 +21,12 @@ export interface JsonBody {
  * `invalid_json` (also for what is not UTF-8, too deep, too slow, or no object).
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
-  const bytes = await readJsonBytes(request, maxBytes);
-  const text = decode(bytes, request.headers);
+  return parseJsonObject(await readJsonBytes(request, maxBytes), request.headers);
+}
+
+/** The JSON object that a body is. Throws WeirError like `readJsonObject`. */
+export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
+  const text = decode(bytes, headers);
   checkDepth(text);
   let value: unknown;
   try {
@@ -37,11 +41,16 @@ export async function readJsonObject(request: Request, maxBytes: number): Promis
 }
 
 /** Reads a body that claims to be JSON, unparsed. Throws WeirError like `readJsonObject`. */
-export function readJsonBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+export function readJsonBytes(
+  request: Request,
+  maxBytes: number,
+  patience_ms = BODY_TIMEOUT_MS,
+): Promise<Uint8Array> {
   requireJson(request.headers);
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
-  return inTime(announced === null ? collect(request, maxBytes) : request.bytes());
+  const body = announced === null ? collect(request, maxBytes) : request.bytes();
+  return inTime(body, patience_ms);
 }
 
 function requireJson(headers: Headers): void {
@@ -67,25 +76,29 @@ async function collect(request: Request, maxBytes: number): Promise<Uint8Array> 
 }
 
 /** The body, or an error once its time is over: a client that trickles must not hold on for ever. */
-function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
+function inTime(body: Promise<Uint8Array>, patience_ms: number): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
   return new Promise((resolve, reject) => {
-    const awaited = {
-      deadline: performance.now() + BODY_TIMEOUT_MS,
-      late: () => reject(notJson('The body did not arrive in time.')),
-    };
-    watch(awaited);
-    body.then(
-      (bytes) => {
-        unwatch(awaited);
-        resolve(bytes);
-      },
-      (error) => {
-        unwatch(awaited);
-        reject(error);
-      },
-    );
+    watch(new ArrivingBody(performance.now() + patience_ms, body, reject));
+    body.then(resolve, reject);
   });
+}
+
+/** A body that is waited for. Most are there at once: that is found out, and costs them nothing. */
+class ArrivingBody implements Awaited {
+  constructor(
+    readonly deadline: number,
+    private readonly body: Promise<unknown>,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  isOver(): boolean {
+    return Bun.peek.status(this.body) !== 'pending';
+  }
+
+  late(): void {
+    this.reject(notJson('The body did not arrive in time.'));
+  }
 }
 
 function decode(bytes: Uint8Array, headers: Headers): string {

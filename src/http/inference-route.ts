@@ -1,11 +1,11 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { Inference } from '../inference/inference.ts';
 import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import type { KeyRing } from './auth/key-ring.ts';
-import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
+import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { resolveModel } from './resolve-model.ts';
@@ -52,28 +52,25 @@ export function inferenceRoute<Schema extends TSchema>(
   deps: InferenceRouteDeps,
   route: InferenceRoute<Schema>,
 ): Handler {
+  const isCallable = (model: CatalogueModel, key: Caller) =>
+    deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(request, route.allowXApiKey);
     await deps.rateLimit.consume(key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES);
+    const { text, value } = parseJsonObject(bytes, request.headers);
     route.precheck?.(context, value);
     route.validate(value);
     const prepared: Prepared = route.prepare
       ? await route.prepare(context, value, key, text)
       : { body: value, body_text: text };
     const { body } = prepared;
-    const inference = deps.inference();
-    const model = resolveModel(
-      deps.catalogue(),
-      String(body['model']),
-      key,
-      route.protocol,
-      (each, caller) => inference.isCallable(each, caller),
-    );
+    const name = String(body['model']);
+    const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
     // Bun ends a silent connection after its idle time-out; a model may think longer.
     server?.timeout(request, 0);
-    return inference.run({
+    return deps.inference().run({
       protocol: route.protocol,
       request_id: uuid,
       key,

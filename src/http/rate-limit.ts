@@ -27,6 +27,8 @@ export interface Limited {
 interface Limiters {
   memory: RateLimiterAbstract;
   redis: RateLimiterAbstract | undefined;
+  /** Says a refusal of theirs as ours. */
+  refuse: (refused: unknown) => never;
 }
 
 /**
@@ -43,38 +45,33 @@ export class RateLimit {
   ) {}
 
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
-  consume(who: Limited): Promise<void> {
-    const roles = this.roles();
-    const limit = Object.hasOwn(roles, who.role) ? roles[who.role] : undefined;
-    const byRole = () => this.take(limit ?? UNKNOWN_ROLE_LIMIT, who.organization_id);
+  consume(who: Limited): Promise<unknown> {
     // The narrow limit first: a key that ran into its own costs its organization nothing.
     if (who.id && who.requests_per_minute) {
-      return this.take(who.requests_per_minute, who.id).then(byRole);
+      return this.take(who.requests_per_minute, who.id).then(() => this.takeByRole(who));
     }
-    return byRole();
+    return this.takeByRole(who);
   }
 
-  private async take(limit: number, who: string): Promise<void> {
-    const { memory, redis } = this.limitersOf(limit);
-    try {
-      if (redis === undefined || this.redisRestsUntil > performance.now()) {
-        await memory.consume(who);
-      } else {
-        await this.impatiently(redis.consume(who), () => memory.consume(who));
-      }
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      const retry_after = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
-      throw new WeirError(
-        'rate_limit_exceeded',
-        `The rate limit of ${limit} requests per minute is reached.`,
-        { retry_after, hint: `Wait ${retry_after} s before the next request.` },
-      );
-    }
+  private takeByRole({ role, organization_id }: Limited): Promise<unknown> {
+    const roles = this.roles();
+    const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
+    return this.take(limit ?? UNKNOWN_ROLE_LIMIT, organization_id);
+  }
+
+  private take(limit: number, who: string): Promise<unknown> {
+    const { memory, redis, refuse } = this.limitersOf(limit);
+    const isAlone = redis === undefined || this.redisRestsUntil > performance.now();
+    return (isAlone ? memory.consume(who) : this.impatiently(redis, memory, who)).catch(refuse);
   }
 
   /** Awaits Redis as long as that makes sense, then goes on without it. */
-  private async impatiently(answer: Promise<unknown>, without: () => Promise<unknown>) {
+  private async impatiently(
+    redis: RateLimiterAbstract,
+    memory: RateLimiterAbstract,
+    who: string,
+  ): Promise<void> {
+    const answer = redis.consume(who);
     let timer: Timer | undefined;
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, REDIS_PATIENCE_MS, 'late');
@@ -82,7 +79,7 @@ export class RateLimit {
     try {
       if ((await Promise.race([answer, late])) !== 'late') return;
       this.redisRestsUntil = performance.now() + REDIS_REST_MS;
-      await without();
+      await memory.consume(who);
     } finally {
       clearTimeout(timer);
     }
@@ -102,8 +99,20 @@ export class RateLimit {
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,
       });
-    const limiters = { memory, redis };
+    const limiters = { memory, redis, refuse: refusalOf(limit) };
     this.limiters.set(limit, limiters);
     return limiters;
   }
+}
+
+function refusalOf(limit: number): (refused: unknown) => never {
+  return (refused) => {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    const retry_after = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+    throw new WeirError(
+      'rate_limit_exceeded',
+      `The rate limit of ${limit} requests per minute is reached.`,
+      { retry_after, hint: `Wait ${retry_after} s before the next request.` },
+    );
+  };
 }

@@ -43,9 +43,10 @@ export function resolveModel(
   protocol: ClientProtocol,
   isCallable: IsCallable,
 ): ChatModel {
-  const isServedHere = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
-  return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isServedHere, isCallable);
+  return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isChat, isCallable);
 }
+
+const isChat = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
 
 /** The model of a direct call, or the only one there is for it. Throws like `resolve`. */
 export function resolveDirectModel(
@@ -89,12 +90,7 @@ function resolve<Served extends CatalogueModel>(
 ): Served {
   const model = catalogue.find(name);
   if (!model) {
-    const callable = catalogue.all().filter((each) => isServedHere(each) && isCallable(each, key));
-    throw new WeirError('model_not_found', `The model ${quoted(name)} does not exist.`, {
-      param: 'model',
-      ...suggestModels(name, callable),
-      hint: 'GET /v1/models lists the models.',
-    });
+    throw notFound(name, catalogue, (each) => isServedHere(each) && isCallable(each, key));
   }
   if (!isAllowed(key.models, model)) {
     throw new WeirError('model_not_allowed', `This API key may not use ${quoted(name)}.`, {
@@ -110,6 +106,18 @@ function resolve<Served extends CatalogueModel>(
     });
   }
   return model;
+}
+
+function notFound(
+  name: string,
+  catalogue: Catalogue,
+  isOfUse: (model: CatalogueModel) => boolean,
+): WeirError {
+  return new WeirError('model_not_found', `The model ${quoted(name)} does not exist.`, {
+    param: 'model',
+    ...suggestModels(name, catalogue.all().filter(isOfUse)),
+    hint: 'GET /v1/models lists the models.',
+  });
 }
 
 function routeOf(model: CatalogueModel): string {

@@ -9,10 +9,13 @@ import {
 } from '../catalogue/price.ts';
 import type { TokenUsage } from '../upstreams/contract.ts';
 import { isObject } from '../upstreams/http.ts';
-import { inputTokensAtMost, inputTokensCounted } from './tokens.ts';
+import { countTokens, inputTokensAtMost, inputTokensCounted } from './tokens.ts';
 
 /** A stream begins with money for this many output tokens and asks for more as it goes on. */
 export const FIRST_STREAM_TOKENS = 2_048;
+
+/** Models of the vendor whose cache is written to on demand. */
+const NATIVE = 'anthropic-messages';
 
 /** What one call may cost (design 4: the hold of a call). Amounts in nano-USD. */
 export class Budget {
@@ -34,15 +37,9 @@ export class Budget {
       Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
     this.inputAtMost = inputTokensAtMost(body);
     const price = priceFor(this.inputAtMost, model.price);
-    // Writing to this vendor's cache costs more than reading, and only happens when asked for.
-    const says = (word: string) => body_text.includes(word) || body_text.includes('\\u');
-    const isAsked = model.family !== 'anthropic-messages' || says('"cache_control"');
-    const isLong = isAsked && says('"1h"');
-    this.price = {
-      ...price,
-      ...(isAsked ? {} : { cache_write: 0 }),
-      ...(isLong ? {} : { cache_write_1h: 0 }),
-    };
+    // Elsewhere writing to a cache costs what it costs, asked for or not.
+    const isOnDemand = model.family === NATIVE || price.cache_write_1h !== undefined;
+    this.price = isOnDemand ? withoutUnasked(price, model, body_text) : price;
   }
 
   /** Counted with a tokenizer, once, and only where it matters. */
@@ -51,12 +48,26 @@ export class Budget {
     return this.counted;
   }
 
+  /** Usage counted with a tokenizer, where the upstream did not report it, or only a part. */
+  estimate(produced: string, reported: TokenUsage | null = null): TokenUsage {
+    return {
+      input_tokens: reported?.input_tokens ?? this.inputCounted,
+      cached_input_tokens: reported?.cached_input_tokens ?? 0,
+      cache_write_tokens: reported?.cache_write_tokens ?? 0,
+      output_tokens: countTokens(produced),
+    };
+  }
+
   /** What to set aside before the call. */
-  ask(stream: boolean, signal: AbortSignal): Ask {
+  amountFor(stream: boolean): number {
     const output = stream
       ? Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)
       : this.max_output_tokens;
-    const amount = maxPriceOf(this.inputAtMost, output, this.price);
+    return maxPriceOf(this.inputAtMost, output, this.price);
+  }
+
+  /** The same for a call that has to wait for it. */
+  ask(amount: number, signal: AbortSignal): Ask {
     const minimum = () => Math.min(amount, maxPriceOf(this.inputCounted, 1, this.price));
     return { amount, minimum, signal };
   }
@@ -82,6 +93,18 @@ export class Budget {
   covers(held: number, tokens: number): boolean {
     return maxPriceOf(this.inputCounted, tokens, this.price) <= held;
   }
+}
+
+/** Writing to this vendor's cache costs more than reading, and only happens when asked for. */
+function withoutUnasked(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
+  const says = (word: string) => body_text.includes(word) || body_text.includes('\\u');
+  const isAsked = model.family !== NATIVE || says('"cache_control"');
+  const isLong = isAsked && says('"1h"');
+  return {
+    ...price,
+    ...(isAsked ? {} : { cache_write: 0 }),
+    ...(isLong ? {} : { cache_write_1h: 0 }),
+  };
 }
 
 /** The price of a call as the catalogue has it. */

@@ -4,7 +4,6 @@ import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
 import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import { charge } from './budget.ts';
-import { countTokens } from './tokens.ts';
 
 /** Who calls: the part of an API key that inference needs. */
 export interface Caller {
@@ -63,9 +62,7 @@ export function upstreamCall(
       base_url: config.base_url,
       api_key: config.api_key,
       timeout_ms: config.timeout_ms,
-      ...(config.stall_timeout_ms === undefined
-        ? {}
-        : { stall_timeout_ms: config.stall_timeout_ms }),
+      stall_timeout_ms: config.stall_timeout_ms,
     },
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
@@ -75,21 +72,7 @@ export function upstreamCall(
     model_max_output_tokens: call.model.max_output_tokens,
     headers: call.headers,
     signal,
-    ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
-  };
-}
-
-/** Usage counted with a tokenizer, where the upstream did not report it. */
-export function estimateUsage(
-  reported: TokenUsage | null,
-  inputCounted: () => number,
-  produced: string,
-): TokenUsage {
-  return {
-    input_tokens: reported?.input_tokens ?? inputCounted(),
-    cached_input_tokens: reported?.cached_input_tokens ?? 0,
-    cache_write_tokens: reported?.cache_write_tokens ?? 0,
-    output_tokens: countTokens(produced),
+    max_output_tokens,
   };
 }
 

@@ -9,14 +9,7 @@ import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts'
 import { isChatProtocol } from '../upstreams/protocol-names.ts';
 import { readRequest, refusalOf } from '../upstreams/translation/translate.ts';
 import { Budget, charge } from './budget.ts';
-import {
-  type Caller,
-  type Draft,
-  estimateUsage,
-  type InferenceCall,
-  settleCall,
-  upstreamCall,
-} from './call.ts';
+import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
 import { type Answered, type DirectCall, runDirect } from './direct.ts';
 import { withHedge } from './hedge.ts';
 import { openStream } from './open-stream.ts';
@@ -48,10 +41,11 @@ export class Inference {
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
-    const ask = budget.ask(call.stream, call.signal);
+    const amount = budget.amountFor(call.stream);
     const quota = this.deps.quotas.of(call.key);
-    const reservation = quota.tryReserve(ask.amount) ?? (await quota.reserve(ask));
-    const clamp = budget.clampFor(reservation.amount, ask.amount);
+    const reservation =
+      quota.tryReserve(amount) ?? (await quota.reserve(budget.ask(amount, call.signal)));
+    const clamp = budget.clampFor(reservation.amount, amount);
     try {
       if (call.stream) {
         const { result } = await this.open(call, clamp);
@@ -173,20 +167,8 @@ export class Inference {
    */
   private channelsFor(call: InferenceCall): readonly ChannelActor[] {
     const serving = this.deps.channels.serving(call.model.id);
-    const isNative = ({ config }: ChannelActor) =>
-      isChatProtocol(config.protocol) && writtenFor(config.protocol) === call.protocol;
-    if (serving.every(isNative)) return serving;
-    const { uses } = readRequest(call.protocol, call.body);
-    let refusal: WeirError | undefined;
-    const able = serving.filter((channel) => {
-      const { protocol } = channel.config;
-      if (!isChatProtocol(protocol)) return false;
-      const cannot = isNative(channel) ? undefined : refusalOf(uses, writtenFor(protocol));
-      refusal ??= cannot;
-      return !cannot;
-    });
-    if (able.length === 0 && refusal) throw refusal;
-    return able;
+    for (const channel of serving) if (!isNative(channel, call)) return ableOf(serving, call);
+    return serving;
   }
 
   private rank(model: CatalogueModel): number {
@@ -220,9 +202,29 @@ export class Inference {
   }
 }
 
+/** True for a channel that understands the call as it came. */
+function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
+  return isChatProtocol(config.protocol) && writtenFor(config.protocol) === call.protocol;
+}
+
+/** Those of the channels that can say all of a call in their own words. Throws where none can. */
+function ableOf(serving: readonly ChannelActor[], call: InferenceCall): readonly ChannelActor[] {
+  const { uses } = readRequest(call.protocol, call.body);
+  let refusal: WeirError | undefined;
+  const able = serving.filter((channel) => {
+    const { protocol } = channel.config;
+    if (!isChatProtocol(protocol)) return false;
+    const cannot = isNative(channel, call) ? undefined : refusalOf(uses, writtenFor(protocol));
+    refusal ??= cannot;
+    return !cannot;
+  });
+  if (able.length === 0 && refusal) throw refusal;
+  return able;
+}
+
 function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {
   return {
-    usage: answer.usage ?? estimateUsage(null, () => budget.inputCounted, answer.produced()),
+    usage: answer.usage ?? budget.estimate(answer.produced()),
     channel_id: permit.channel.config.id,
     estimated: answer.usage === null,
   };

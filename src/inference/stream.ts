@@ -12,7 +12,7 @@ import {
 import { GrownText } from '../upstreams/grown-text.ts';
 import type { Budget } from './budget.ts';
 import { FIRST_STREAM_TOKENS } from './budget.ts';
-import { estimateUsage, type InferenceCall, settleCall } from './call.ts';
+import { type InferenceCall, settleCall } from './call.ts';
 import { publicError } from './route.ts';
 import { countTokens } from './tokens.ts';
 
@@ -243,10 +243,6 @@ export class StreamRun {
 
   private usageSoFar(): TokenUsage {
     const { open, budget } = this.deps;
-    return estimateUsage(
-      open.stream.inputUsage(),
-      () => budget.inputCounted,
-      this.produced.toString(),
-    );
+    return budget.estimate(this.produced.toString(), open.stream.inputUsage());
   }
 }

@@ -12,7 +12,7 @@ export interface UpstreamTarget {
   readonly api_key: string;
   readonly timeout_ms: number;
   /** The longest silence in the middle of a stream; as long as `timeout_ms` if nothing is said. */
-  readonly stall_timeout_ms?: number;
+  readonly stall_timeout_ms?: number | undefined;
 }
 
 /** Tokens of one call. Counts never overlap: `input_tokens` excludes both cache counts. */
@@ -94,7 +94,7 @@ export interface UpstreamCall {
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** The answer must not be longer: what the hold covers. undefined = as the client asked. */
-  readonly max_output_tokens?: number;
+  readonly max_output_tokens?: number | undefined;
   /** The most that the model can answer, for protocols that want a bound. */
   readonly model_max_output_tokens: number;
   /** Request headers of the client that its protocol carries on, lower case. */

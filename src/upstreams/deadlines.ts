@@ -7,6 +7,8 @@ export interface Awaited {
   readonly deadline: number;
   /** Called once, at most `TICK_MS` after the deadline; it is not watched any more then. */
   late(): void;
+  /** True once nobody waits any more, for what does not `unwatch`: it is then forgotten. */
+  isOver?(): boolean;
 }
 
 const watched = new Set<Awaited>();
@@ -28,8 +30,8 @@ export function unwatch(awaited: Awaited): void {
 function tick(): void {
   const now = performance.now();
   for (const awaited of watched) {
-    if (awaited.deadline > now) continue;
-    watched.delete(awaited);
+    if (awaited.isOver?.()) watched.delete(awaited);
+    if (awaited.deadline > now || !watched.delete(awaited)) continue;
     awaited.late();
   }
   if (watched.size > 0) return;

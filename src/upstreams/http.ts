@@ -3,6 +3,8 @@ import { type Awaited, unwatch, watch } from './deadlines.ts';
 import type { UpstreamAnswer } from './wire/answer.ts';
 import { post } from './wire/post.ts';
 
+const ONCE = { once: true };
+
 /** Largest answer that is read whole. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What is read of an error's body: more is no message. */
@@ -38,7 +40,7 @@ export class Exchange implements Awaited, EventListenerObject {
     this.patience_ms = timeout_ms;
     this.deadline = performance.now() + timeout_ms;
     watch(this);
-    call.signal.addEventListener('abort', this, { once: true });
+    call.signal.addEventListener('abort', this, ONCE);
   }
 
   get response(): UpstreamAnswer {

@@ -93,7 +93,8 @@ function membersOf(text: string): Member[] {
  */
 export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = membersOf(text);
-  const repeated = repeatedIn(members);
+  // Mostly there are none.
+  const repeated = hasRepeated(members) ? repeatedIn(members) : undefined;
   const names = Object.keys(edits);
   let result = '';
   let copied = 0;
@@ -132,9 +133,8 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   return result + text.slice(copied);
 }
 
-/** Members that a later one of the same key overrides; mostly there are none. */
-function repeatedIn(members: readonly Member[]): Set<Member> | undefined {
-  if (!hasRepeated(members)) return undefined;
+/** Members that a later one of the same key overrides. */
+function repeatedIn(members: readonly Member[]): Set<Member> {
   const last = new Map(members.map((member) => [member.key, member]));
   return new Set(members.filter((member) => last.get(member.key) !== member));
 }

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { MAX_INFERENCE_BODY_BYTES, MAX_MANAGEMENT_BODY_BYTES } from '../../src/http/body.ts';
+import {
+  MAX_INFERENCE_BODY_BYTES,
+  MAX_MANAGEMENT_BODY_BYTES,
+  readJsonBytes,
+} from '../../src/http/body.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
+import { failureOf } from '../support/failure-of.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);
@@ -172,5 +177,46 @@ describe.each(TARGETS)('the body of $name', (target) => {
     const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     await target.errorOf(await target.send(text), 400);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('a body that does not come', () => {
+  /** What a server reads that waits this long, for a body of so many bytes. */
+  async function waited(patience_ms: number, length?: number): Promise<unknown> {
+    const read = Promise.withResolvers<unknown>();
+    const server = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      fetch(request) {
+        readJsonBytes(request, 1_000, patience_ms).then(read.resolve, read.reject);
+        return read.promise.then(
+          () => new Response(),
+          () => new Response(),
+        );
+      },
+    });
+    const socket = await Bun.connect({
+      ...{ hostname: '127.0.0.1', port: Number(server.port) },
+      socket: { data: () => undefined },
+    });
+    const coding =
+      length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+    const begun = length === undefined ? '5\r\n{"a":\r\n' : '{"a":';
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${coding}\r\n\r\n`,
+    );
+    socket.write(begun);
+    const result = await failureOf(read.promise).finally(() => socket.terminate());
+    await server.stop(true);
+    return result;
+  }
+
+  test.each([
+    ['whose length is known', 100],
+    ['in chunks', undefined],
+  ])('%s is given up', async (_, length) => {
+    expect(await waited(50, length)).toMatchObject({
+      id: 'invalid_json',
+      message: 'The body did not arrive in time.',
+    });
   });
 });

@@ -37,6 +37,14 @@ describe('deadlines', () => {
     await until('it was called', () => moved.calls === 1);
   });
 
+  test('are forgotten of what is over, however late it is', async () => {
+    const over = { ...awaitedFor(0), isOver: () => true };
+    const going = { ...awaitedFor(0), isOver: () => false };
+    for (const each of [over, going]) watch(each);
+    await until('who is not over was called', () => going.calls === 1);
+    expect(over.calls).toBe(0);
+  });
+
   test('may be watched and ended by who is called', async () => {
     const other = awaitedFor(0);
     const third = awaitedFor(0);

@@ -1,8 +1,16 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { StreamEvent } from './contract.ts';
 
-/** What a dialect makes of an event by reading it whole. */
-export type Take = (event: EventSourceMessage) => StreamEvent | undefined;
+/** What makes of an event what it is by reading it whole. */
+export interface Reader {
+  take(event: EventSourceMessage): StreamEvent | undefined;
+}
+
+/** Events that differ in a word, as one, and where in the text they end. */
+export interface Run {
+  readonly event: StreamEvent;
+  readonly end: number;
+}
 
 /** An answer of several choices or blocks has several kinds of delta; more are read whole. */
 const MAX_LEARNED = 4;
@@ -21,6 +29,9 @@ const PROBE = 'template probe';
  */
 export class DeltaTemplates {
   private event: string | undefined;
+  /** How the event begins and ends in a stream that is written as plainly as most are. */
+  private frameBefore = '';
+  private frameAfter = '';
   private before = '';
   private after = '';
   private publicBefore = '';
@@ -28,14 +39,32 @@ export class DeltaTemplates {
   private learned = 0;
   private isKnown = false;
 
-  constructor(private readonly takeWhole: Take) {}
+  constructor(private readonly dialect: Reader) {}
+
+  /** As many events as fit the template, from `at` on, where one begins; undefined = none does. */
+  takeRun(text: string, at: number): Run | undefined {
+    if (!this.isKnown) return undefined;
+    const pieces: string[] = [];
+    let end = at;
+    while (text.startsWith(this.frameBefore, end)) {
+      const start = end + this.frameBefore.length;
+      const quote = text.indexOf('"', start);
+      if (!isPlain(text, start, quote) || !text.startsWith(this.frameAfter, quote)) break;
+      pieces.push(text.slice(start, quote));
+      end = quote + this.frameAfter.length;
+    }
+    if (pieces.length === 0) return undefined;
+    const { publicBefore, publicAfter } = this;
+    const shown = publicBefore + pieces.join(publicAfter + publicBefore) + publicAfter;
+    return { event: { text: shown, produced: pieces.join(''), final: false }, end };
+  }
 
   take(message: EventSourceMessage): StreamEvent | undefined {
     const produced = this.isKnown ? this.producedBy(message) : undefined;
     if (produced !== undefined) {
       return { text: this.publicBefore + produced + this.publicAfter, produced, final: false };
     }
-    const taken = this.takeWhole(message);
+    const taken = this.dialect.take(message);
     // After the finish the same bytes may mean something else.
     if (taken?.final) this.isKnown = false;
     else if (taken && taken.produced !== '') this.learn(message, taken);
@@ -58,7 +87,7 @@ export class DeltaTemplates {
     const sent = splitAround(message.data, produced);
     const shown = splitAround(text, produced);
     if (!sent || !shown) return;
-    const probe = this.takeWhole({ ...message, data: sent.before + PROBE + sent.after });
+    const probe = this.dialect.take({ ...message, data: sent.before + PROBE + sent.after });
     const expected = shown.before + PROBE + shown.after;
     this.isKnown = probe?.text === expected && probe.produced === PROBE && !probe.final;
     this.event = message.event;
@@ -66,16 +95,19 @@ export class DeltaTemplates {
     this.after = sent.after;
     this.publicBefore = shown.before;
     this.publicAfter = shown.after;
+    const name = message.event === undefined ? '' : `event: ${message.event}\n`;
+    this.frameBefore = `${name}data: ${sent.before}`;
+    this.frameAfter = `${sent.after}\n\n`;
   }
 }
 
-/** True for text that stands in JSON as it is. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
+/** True for a part of a text that is not empty, and that stands in JSON as it is. */
+function isPlain(text: string, start = 0, end = text.length): boolean {
+  for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at);
     if (code < FIRST_PRINTABLE || code === QUOTE || code === BACKSLASH) return false;
   }
-  return text !== '';
+  return start < end;
 }
 
 /** What stands around a JSON string with this content, if there is exactly one. */

@@ -1,5 +1,6 @@
-/** Pieces that are joined at once. */
+/** So much is joined at once. */
 const PIECES = 128;
+const CHARS = 512;
 
 /**
  * A text that grows by the pieces of a stream. A piece that was cut out of an event keeps the whole
@@ -8,6 +9,7 @@ const PIECES = 128;
 export class GrownText {
   private readonly joined: string[] = [];
   private pieces: string[] = [];
+  private loose = 0;
   private chars = 0;
 
   get length(): number {
@@ -17,9 +19,11 @@ export class GrownText {
   add(piece: string): void {
     if (piece === '') return;
     this.chars += piece.length;
-    if (this.pieces.push(piece) < PIECES) return;
+    this.loose += piece.length;
+    if (this.pieces.push(piece) < PIECES && this.loose < CHARS) return;
     this.joined.push(this.pieces.join(''));
     this.pieces = [];
+    this.loose = 0;
   }
 
   toString(): string {

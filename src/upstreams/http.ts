@@ -48,20 +48,7 @@ export class Exchange implements Awaited, EventListenerObject {
     return this.answer;
   }
 
-  /**
-   * POSTs the request and waits for the head of the answer. Throws RetryableUpstreamError
-   * (`connection`, `timeout`) or the signal's reason.
-   */
-  async send(path: string, headers: Headers, body: string | FormData): Promise<void> {
-    try {
-      this.answer = await this.begin(path, headers, body);
-    } catch (error) {
-      this.close();
-      throw this.explain(error);
-    }
-  }
-
-  /** The head of the answer to a request. Throws what `explain` explains. */
+  /** POSTs the request; resolves with the head of its answer. Throws what `explain` explains. */
   begin(path: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
     this.call.signal.throwIfAborted();
     const url = addressOf(this.call.target.base_url, path);
@@ -86,6 +73,11 @@ export class Exchange implements Awaited, EventListenerObject {
       // The deadline of the channel is the one that counts, not Bun's five minutes.
       timeout: false,
     });
+  }
+
+  /** The answer has begun, and will be read piece by piece. */
+  took(answer: UpstreamAnswer): void {
+    this.answer = answer;
   }
 
   /** The upstream is waited for from now on. */
@@ -152,7 +144,7 @@ export interface WholeAnswer extends Pick<UpstreamAnswer, 'ok' | 'status' | 'hea
 
 /**
  * POSTs a request and reads its answer whole, whatever it says. Throws RetryableUpstreamError or the
- * signal's reason. One step instead of `send` and `readAll`: most calls are made so.
+ * signal's reason. Most calls are made so.
  */
 export async function ask(
   call: UpstreamCall,

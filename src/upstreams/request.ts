@@ -1,6 +1,7 @@
 import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
-import { type Dialect, type EventExchange, readEvents } from './events.ts';
+import type { Dialect } from './event-batches.ts';
+import { type EventExchange, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
 import {
   addressOf,
@@ -92,7 +93,12 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
   const body = editMembers(call.body_text, request.edits);
   const headers = request.authorize ? await authorized(call, request, body) : request.headers;
   const exchange = new Exchange(call);
-  await exchange.send(request.path, headers, body);
+  try {
+    exchange.took(await exchange.begin(request.path, headers, body));
+  } catch (error) {
+    exchange.close();
+    throw exchange.explain(error);
+  }
   const { ok, status, headers: said } = exchange.response;
   if (ok) return exchange;
   throw failureOf(call, status, said, await readAll(exchange, MAX_ERROR_BYTES));

@@ -49,7 +49,7 @@ interface Taker {
 function bothWays(events: Sent[], dialect: () => Taker) {
   const plain = dialect();
   const inner = dialect();
-  const templates = new DeltaTemplates((event) => inner.take(event as never));
+  const templates = new DeltaTemplates({ take: (event) => inner.take(event as never) });
   return {
     plain: events.map((event) => plain.take(event as never)),
     templated: events.map((event) => templates.take(event as never)),
@@ -104,9 +104,11 @@ describe('the deltas of a stream', () => {
   test('are read whole only until one of their kind was understood', () => {
     let whole = 0;
     const dialect = new ChatStream(call);
-    const templates = new DeltaTemplates((event) => {
-      whole += 1;
-      return dialect.take(event);
+    const templates = new DeltaTemplates({
+      take(event) {
+        whole += 1;
+        return dialect.take(event);
+      },
     });
     for (let n = 0; n < 100; n += 1) {
       const taken = templates.take(chunk({ content: `word${n}` }) as never);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
-import { type Dialect, type EventExchange, readEvents } from '../../src/upstreams/events.ts';
+import type { Dialect } from '../../src/upstreams/event-batches.ts';
+import { type EventExchange, readEvents } from '../../src/upstreams/events.ts';
 
 /** Gives every event on, and ends with the data `end`. */
 class Plain implements Dialect {

@@ -33,9 +33,14 @@ export async function openStream(
   try {
     const stream = await protocol.stream(upstreamCall(call, permit.channel, abort.signal, clamp));
     const iterator = stream.events[Symbol.asyncIterator]();
-    const first = await firstWords(iterator);
+    let first: StreamEvent[] | undefined;
+    while (!first?.some(isWord)) {
+      const { done, value } = await iterator.next();
+      first = first ? first.concat(value ?? []) : (value ?? []);
+      if (done) break;
+    }
     permit.answered();
-    return { protocol, stream, iterator, permit, first, abort };
+    return { protocol, stream, iterator, permit, first: first ?? [], abort };
   } finally {
     unwatch(words);
   }
@@ -46,13 +51,7 @@ function follow(abort: AbortController, signal: AbortSignal): void {
   else signal.addEventListener('abort', () => abort.abort(signal.reason), { once: true });
 }
 
-/** The events up to the first that produced something, or that ends the answer. */
-async function firstWords(iterator: AsyncIterator<StreamEvent[]>): Promise<StreamEvent[]> {
-  const begun: StreamEvent[] = [];
-  for (;;) {
-    const { done, value } = await iterator.next();
-    if (done) return begun;
-    begun.push(...value);
-    if (value.some(({ produced, final }) => final || produced !== '')) return begun;
-  }
+/** True for what produced something, or ends the answer. */
+function isWord({ produced, final }: StreamEvent): boolean {
+  return final || produced !== '';
 }

@@ -83,12 +83,15 @@ export class StreamRun {
   private async carryAll(client: Client): Promise<void> {
     try {
       while (!this.ended) {
-        const events = this.takeFirst() ?? (await this.read());
+        const events: StreamEvent[] | undefined =
+          this.takeFirst() ?? (await this.deps.open.iterator.next()).value;
         const text = events && this.carry(events);
         if (text === undefined) await this.finish(client);
         else {
           if (!this.isCovered() && !(await this.extend())) this.cutOff();
-          if (text !== '') await this.send(client, text);
+          const room = text === '' ? undefined : this.send(client, text);
+          if (room) await room;
+          if (this.cutShort) await this.finish(client);
         }
       }
     } catch (error) {
@@ -100,13 +103,6 @@ export class StreamRun {
     const { pending } = this;
     this.pending = undefined;
     return pending;
-  }
-
-  /** The next events; undefined = the answer is whole. */
-  private async read(): Promise<StreamEvent[] | undefined> {
-    if (this.cutShort) return undefined;
-    const { done, value } = await this.deps.open.iterator.next();
-    return done ? undefined : value;
   }
 
   /** What of these events may go to the client now; the rest is held back. */
@@ -166,7 +162,8 @@ export class StreamRun {
     try {
       await this.settle(this.cutShort ? 'partial' : 'completed');
       const { call, open } = this.deps;
-      if (call.keep && open.stream.answer) await call.keep(open.stream.answer());
+      const answer = call.keep && open.stream.answer?.();
+      if (answer) await call.keep?.(answer);
       this.end(client, this.held);
     } catch (error) {
       // No answer is complete without its charge (P4).
@@ -225,20 +222,24 @@ export class StreamRun {
     this.ended = true;
     this.deps.open.abort.abort();
     this.deps.open.permit.abandoned();
-    await this.settle('partial').catch(this.deps.onError);
+    try {
+      await this.settle('partial');
+    } catch (error) {
+      this.deps.onError(error);
+    }
   }
 
-  private async settle(outcome: 'completed' | 'partial'): Promise<void> {
+  private settle(outcome: 'completed' | 'partial'): Promise<unknown> {
     const { call, reservation, open } = this.deps;
     const reported = outcome === 'completed' ? open.stream.usage() : null;
     if (!reported && this.produced.length === 0) {
       reservation.release();
-      return;
+      return Promise.resolve();
     }
     const usage = reported ?? this.usageSoFar();
     const estimated = reported === null;
     const channel_id = open.permit.channel.config.id;
-    await settleCall(call, reservation, { usage, channel_id, estimated }, outcome);
+    return settleCall(call, reservation, { usage, channel_id, estimated }, outcome);
   }
 
   private usageSoFar(): TokenUsage {

@@ -120,13 +120,13 @@ export interface UpstreamStream {
    */
   readonly events: AsyncIterable<StreamEvent[]>;
   /** The usage of the whole answer, once the upstream has reported it. */
-  readonly usage: () => TokenUsage | null;
+  usage(): TokenUsage | null;
   /** What it has reported of the input by now; null = nothing. */
-  readonly inputUsage: () => TokenUsage | null;
+  inputUsage(): TokenUsage | null;
   /** The events that end a started answer cleanly when no more can be paid. */
-  readonly cutShort: (usage: TokenUsage) => string;
+  cutShort(usage: TokenUsage): string;
   /** The answer by now, as its protocol has it whole; only where it was put together here. */
-  readonly answer?: () => object;
+  answer?(): object | undefined;
 }
 
 /**

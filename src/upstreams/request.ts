@@ -1,4 +1,4 @@
-import type { TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
+import type { StreamEvent, TokenUsage, UpstreamCall, UpstreamStream } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import type { Dialect } from './event-batches.ts';
 import { type EventExchange, readEvents } from './events.ts';
@@ -79,13 +79,31 @@ export async function requestStream(
     if (parseObject(text)['error']) throw failureInside(call, text);
     throw new RetryableUpstreamError('malformed', 'a whole answer where a stream was asked for');
   }
-  return {
-    events: readEvents(request.unwrap ? unwrapped(exchange, request.unwrap) : exchange, dialect),
-    usage: () => dialect.usage(),
-    inputUsage: () => dialect.inputUsage(),
-    cutShort: (usage) => dialect.cutShort(usage),
-    ...(dialect.answer ? { answer: () => dialect.answer?.() ?? {} } : {}),
-  };
+  const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
+  return new DialectStream(readEvents(events, dialect), dialect);
+}
+
+class DialectStream implements UpstreamStream {
+  constructor(
+    readonly events: AsyncIterable<StreamEvent[]>,
+    private readonly dialect: MeteredDialect,
+  ) {}
+
+  usage(): TokenUsage | null {
+    return this.dialect.usage();
+  }
+
+  inputUsage(): TokenUsage | null {
+    return this.dialect.inputUsage();
+  }
+
+  cutShort(usage: TokenUsage): string {
+    return this.dialect.cutShort(usage);
+  }
+
+  answer(): object | undefined {
+    return this.dialect.answer?.();
+  }
 }
 
 /** Sends a call; resolves when the upstream accepted it. Throws like requestAnswer. */

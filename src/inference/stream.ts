@@ -85,14 +85,12 @@ export class StreamRun {
       while (!this.ended) {
         const events: StreamEvent[] | undefined =
           this.takeFirst() ?? (await this.deps.open.iterator.next()).value;
-        const text = events && this.carry(events);
-        if (text === undefined) await this.finish(client);
-        else {
+        if (events) {
+          const room = this.carry(client, events);
           if (!this.isCovered() && !(await this.extend())) this.cutOff();
-          const room = text === '' ? undefined : this.send(client, text);
           if (room) await room;
-          if (this.cutShort) await this.finish(client);
         }
+        if (!events || this.cutShort) await this.finish(client);
       }
     } catch (error) {
       await this.breakOff(client, error);
@@ -105,16 +103,20 @@ export class StreamRun {
     return pending;
   }
 
-  /** What of these events may go to the client now; the rest is held back. */
-  private carry(events: readonly StreamEvent[]): string {
-    let text = '';
-    for (const event of events) {
-      this.produced.add(event.produced);
-      this.producedChars += event.produced.length;
-      if (event.final || this.held !== '') this.held += event.text;
-      else text += event.text;
+  /**
+   * Sends what of these events may go to the client now; the rest is held back. Gives a promise until
+   * the client has room for more; mostly it has.
+   */
+  private carry(client: Client, events: readonly StreamEvent[]): Promise<unknown> | undefined {
+    let written: unknown;
+    for (const { text, produced, final } of events) {
+      this.produced.add(produced);
+      this.producedChars += produced.length;
+      if (final || this.held !== '') this.held += text;
+      else if (text !== '' && !this.left) written = client.write(text);
     }
-    return text;
+    if (written !== undefined) client.flush();
+    return written instanceof Promise ? written : undefined;
   }
 
   /** True if the reservation covers what was produced by now. */
@@ -187,14 +189,6 @@ export class StreamRun {
     }
     this.deps.onError(error);
     this.end(client, this.errorText(error));
-  }
-
-  /** A promise until the client has room for more; mostly it has. */
-  private send(client: Client, text: string): Promise<unknown> | undefined {
-    if (this.left) return undefined;
-    const written: unknown = client.write(text);
-    client.flush();
-    return written instanceof Promise ? written : undefined;
   }
 
   private end(client: Client, text: string): void {

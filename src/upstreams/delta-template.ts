@@ -36,6 +36,7 @@ export class DeltaTemplates {
   private after = '';
   private publicBefore = '';
   private publicAfter = '';
+  private publicBetween = '';
   private learned = 0;
   private isKnown = false;
 
@@ -45,18 +46,21 @@ export class DeltaTemplates {
   takeRun(text: string, at: number): Run | undefined {
     if (!this.isKnown) return undefined;
     const pieces: string[] = [];
+    const shown: string[] = [];
     let end = at;
     while (text.startsWith(this.frameBefore, end)) {
       const start = end + this.frameBefore.length;
       const quote = text.indexOf('"', start);
       if (!isPlain(text, start, quote) || !text.startsWith(this.frameAfter, quote)) break;
-      pieces.push(text.slice(start, quote));
+      const piece = text.slice(start, quote);
+      pieces.push(piece);
+      shown.push(pieces.length === 1 ? this.publicBefore : this.publicBetween, piece);
       end = quote + this.frameAfter.length;
     }
     if (pieces.length === 0) return undefined;
-    const { publicBefore, publicAfter } = this;
-    const shown = publicBefore + pieces.join(publicAfter + publicBefore) + publicAfter;
-    return { event: { text: shown, produced: pieces.join(''), final: false }, end };
+    shown.push(this.publicAfter);
+    // Joined at once: a text that is added to is copied again and again.
+    return { event: { text: shown.join(''), produced: pieces.join(''), final: false }, end };
   }
 
   take(message: EventSourceMessage): StreamEvent | undefined {
@@ -95,6 +99,7 @@ export class DeltaTemplates {
     this.after = sent.after;
     this.publicBefore = shown.before;
     this.publicAfter = shown.after;
+    this.publicBetween = shown.after + shown.before;
     const name = message.event === undefined ? '' : `event: ${message.event}\n`;
     this.frameBefore = `${name}data: ${sent.before}`;
     this.frameAfter = `${sent.after}\n\n`;

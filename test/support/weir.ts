@@ -128,6 +128,7 @@ function environment(
     // Set by `bun test`, and not what Weir runs with.
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
+    MIMALLOC_PURGE_DELAY: '10000',
     ...(credentials === undefined
       ? {}
       : {

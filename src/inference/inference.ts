@@ -18,6 +18,14 @@ import { runSpeech, type SpeechCall } from './speech.ts';
 import { type OpenStream, StreamRun } from './stream.ts';
 
 const MAX_ALTERNATIVES = 3;
+/** Made once: each answer gets a copy of them. */
+const WHOLE = { headers: new Headers({ 'content-type': 'application/json' }) };
+const STREAMED = {
+  headers: new Headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  }),
+};
 
 export interface InferenceDeps {
   quotas: Quotas;
@@ -57,7 +65,7 @@ export class Inference {
       if (call.keepDraft) await call.keepDraft(answer.body_text, draft);
       await settleCall(call, reservation, draft, 'completed');
       if (call.keep) await call.keep(JSON.parse(answer.body_text));
-      return new Response(answer.body_text, { headers: { 'content-type': 'application/json' } });
+      return new Response(answer.body_text, WHOLE);
     } catch (error) {
       // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
       reservation.release();
@@ -134,9 +142,7 @@ export class Inference {
   ): Response {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     const run = new StreamRun({ call, open, reservation, budget, onError });
-    return new Response(run.body(), {
-      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    });
+    return new Response(run.body(), STREAMED);
   }
 
   /** `discard` gets what a second channel answered that was asked as well, and was slower. */

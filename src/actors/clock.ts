@@ -14,9 +14,11 @@ export interface Ids {
   uuid(): string;
 }
 
+const STARTED_AT = performance.timeOrigin;
+
 /** Monotonic, so that a lease is not lengthened by a clock that is set back. Waiting keeps no process alive. */
 export const systemClock: Clock = {
-  now: () => performance.timeOrigin + performance.now(),
+  now: () => STARTED_AT + performance.now(),
   after(delayMs, callback) {
     const handle = setTimeout(callback, delayMs);
     handle.unref?.();

@@ -1,4 +1,5 @@
 import { WeirError } from '../errors/weir-error.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
 import type { Clock } from './clock.ts';
 
 /** Waiting calls of one key on one replica; more are refused at once with 503. */
@@ -16,7 +17,7 @@ export interface Ask {
    */
   minimum: () => number;
   /** The client; when it leaves, the ask is withdrawn. */
-  signal?: AbortSignal;
+  signal?: CallSignal;
   wait_ms?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ChannelActor } from '../actors/channel.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
-import type { TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
+import type { CallSignal, TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
 import type { ClientProtocol } from '../upstreams/protocol-names.ts';
 import { charge } from './budget.ts';
 
@@ -52,7 +52,7 @@ const ANSWER_PREFIX: Record<ClientProtocol, string> = {
 export function upstreamCall(
   call: InferenceCall,
   channel: ChannelActor,
-  signal: AbortSignal,
+  signal: CallSignal,
   max_output_tokens: number | undefined,
 ): UpstreamCall {
   const { config } = channel;

@@ -127,7 +127,7 @@ export class Inference {
       call,
       (permit, protocol, lane) => openStream(call, permit, protocol, clamp, lane),
       (loser) => {
-        loser.result.abort.abort();
+        loser.result.stop.abort();
         loser.permit.succeeded();
       },
     );

@@ -6,6 +6,7 @@ import {
 } from '../upstreams/contract.ts';
 import { type Awaited, unwatch, watch } from '../upstreams/deadlines.ts';
 import { type InferenceCall, upstreamCall } from './call.ts';
+import { Stop } from './stop.ts';
 import type { OpenStream } from './stream.ts';
 
 /**
@@ -20,18 +21,18 @@ export async function openStream(
   clamp: number | undefined,
   lane?: AbortSignal,
 ): Promise<OpenStream> {
-  const abort = new AbortController();
-  follow(abort, call.signal);
-  if (lane) follow(abort, lane);
+  const stop = new Stop();
+  stop.follow(call.signal);
+  if (lane) stop.follow(lane);
   const { config } = permit.channel;
   const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
   const words: Awaited = {
     deadline: performance.now() + patience_ms,
-    late: () => abort.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
+    late: () => stop.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
   };
   watch(words);
   try {
-    const stream = await protocol.stream(upstreamCall(call, permit.channel, abort.signal, clamp));
+    const stream = await protocol.stream(upstreamCall(call, permit.channel, stop, clamp));
     const iterator = stream.events[Symbol.asyncIterator]();
     let first: StreamEvent[] | undefined;
     while (!first?.some(isWord)) {
@@ -40,15 +41,10 @@ export async function openStream(
       if (done) break;
     }
     permit.answered();
-    return { protocol, stream, iterator, permit, first: first ?? [], abort };
+    return { protocol, stream, iterator, permit, first: first ?? [], stop };
   } finally {
     unwatch(words);
   }
-}
-
-function follow(abort: AbortController, signal: AbortSignal): void {
-  if (signal.aborted) abort.abort(signal.reason);
-  else signal.addEventListener('abort', () => abort.abort(signal.reason), { once: true });
 }
 
 /** True for what produced something, or ends the answer. */

@@ -14,6 +14,7 @@ import type { Budget } from './budget.ts';
 import { FIRST_STREAM_TOKENS } from './budget.ts';
 import { type InferenceCall, settleCall } from './call.ts';
 import { publicError } from './route.ts';
+import type { Stop } from './stop.ts';
 import { countTokens } from './tokens.ts';
 
 /** A stream that ran out of money waits this long for more before it is ended. */
@@ -34,7 +35,7 @@ export interface OpenStream {
   readonly first: StreamEvent[];
   readonly permit: ChannelPermit;
   /** Stops the upstream. */
-  readonly abort: AbortController;
+  readonly stop: Stop;
 }
 
 interface StreamDeps {
@@ -134,7 +135,7 @@ export class StreamRun {
       amount: budget.priceOfMore(more),
       minimum: () => Math.min(budget.priceOfMore(1), budget.priceOfMore(more)),
       wait_ms: EXTENSION_WAIT_MS,
-      signal: this.deps.open.abort.signal,
+      signal: this.deps.open.stop,
     });
     if (extra >= budget.priceOfMore(more)) {
       this.covered += more;
@@ -149,7 +150,7 @@ export class StreamRun {
 
   /** The money is gone: the upstream stops, and the answer ends cleanly. */
   private cutOff(): void {
-    this.deps.open.abort.abort();
+    this.deps.open.stop.abort();
     this.held = this.deps.open.stream.cutShort(this.usageSoFar());
     this.cutShort = true;
   }
@@ -178,7 +179,7 @@ export class StreamRun {
   private async breakOff(client: Client, error: unknown): Promise<void> {
     if (this.ended) return;
     this.ended = true;
-    this.deps.open.abort.abort();
+    this.deps.open.stop.abort();
     const { permit } = this.deps.open;
     if (error instanceof RetryableUpstreamError) permit.failed(error);
     else permit.abandoned();
@@ -214,7 +215,7 @@ export class StreamRun {
     this.left = true;
     if (this.ended) return;
     this.ended = true;
-    this.deps.open.abort.abort();
+    this.deps.open.stop.abort();
     this.deps.open.permit.abandoned();
     try {
       await this.settle('partial');

@@ -84,6 +84,14 @@ export interface StreamEvent {
   readonly final: boolean;
 }
 
+type AbortListener = EventListenerObject | (() => void);
+
+/** Says when a call is given up: an AbortSignal, or what is as good as one. */
+export interface CallSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
+  addEventListener(type: 'abort', listener: AbortListener, options?: { once: boolean }): void;
+  removeEventListener(type: 'abort', listener: AbortListener): void;
+}
+
 /** One upstream call. The client's body goes on as the bytes that it is (design 5). */
 export interface UpstreamCall {
   readonly target: UpstreamTarget;
@@ -100,7 +108,7 @@ export interface UpstreamCall {
   /** Request headers of the client that its protocol carries on, lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves or the call's deadline passes. */
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
 }
 
 /** A whole answer, made public. */

@@ -50,7 +50,8 @@ export class Exchange implements Awaited, EventListenerObject {
 
   /** POSTs the request; resolves with the head of its answer. Throws what `explain` explains. */
   begin(path: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
-    this.call.signal.throwIfAborted();
+    const { signal } = this.call;
+    if (signal.aborted) throw signal.reason;
     const url = addressOf(this.call.target.base_url, path);
     if (typeof body !== 'string' || IS_PROXIED) return this.fetch(url, headers, body);
     const posted = post(url, headers, body);

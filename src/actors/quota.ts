@@ -207,6 +207,9 @@ export class QuotaActor implements ReservationOwner {
   /** Every waiting call that fits now is admitted, in order of arrival. */
   private admitWaiting(): void {
     for (const waiter of this.waiting.all()) {
+      // Each charge makes room for one or two: asking the machine about all the others would cost it
+      // a multiple of all the rest.
+      if (this.live.isOpen() && waiter.amount > this.live.idle) continue;
       const verdict = this.live.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
       else if (verdict.type === 'refused') waiter.reject(refusal(verdict.reason, this.lastBound));

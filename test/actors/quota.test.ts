@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { systemClock, systemIds } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/lane.ts';
+import { LiveQuota } from '../../src/actors/live-quota.ts';
 import { Quotas } from '../../src/actors/quotas.ts';
 import { usageOf } from '../sim/calls.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -92,6 +93,21 @@ describe('the quota actor', () => {
     const rich = await account(null);
     const tooMuch = await rich.quota.reserve(ask(2_000_000)).catch((error: unknown) => error);
     expect(tooMuch).toMatchObject({ id: 'insufficient_balance' });
+  });
+
+  test('a call that ends lets one in that waits, and asks nothing about the others', async () => {
+    const { quota, id } = await account(null);
+    const running = await Promise.all(
+      Array.from({ length: 10 }, () => quota.reserve(ask(100_000))),
+    );
+    const waiting = Array.from({ length: 50 }, () => quota.reserve(ask(100_000, 10_000)));
+    const asked = spyOn(LiveQuota.prototype, 'send');
+    for (const reservation of running) reservation.release();
+    expect(asked.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
+    asked.mockRestore();
+    for (const reservation of waiting) (await reservation).release();
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
   });
 
   test('a client that leaves while it waits takes its place with it', async () => {

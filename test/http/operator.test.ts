@@ -281,7 +281,8 @@ describe('a changed weir.yaml', () => {
     };
     rewrite('channels: [{ id: one, protocol: opena }]');
     await until('it is noticed', async () => (await valid()) === '0');
-    expect(replicas[0].output()).toContain('weir.yaml:1');
+    // The log comes by way of a pipe, the figure does not.
+    await until('it is said where', () => replicas[0].output().includes('weir.yaml:1'));
     expect((await chat()).status).toBe(200);
     expect((await operate<{ data: object[] }>('GET', '')).data).toHaveLength(2);
     rewrite(fileOf(usual()));

@@ -88,11 +88,6 @@ export class Budget {
     const covered = Math.floor(this.outputCoveredBy(held) / this.choices);
     return Math.max(1, Math.min(covered, Math.floor(this.max_output_tokens / this.choices)));
   }
-
-  /** Whether `held` still covers the counted input and `tokens` of output. */
-  covers(held: number, tokens: number): boolean {
-    return maxPriceOf(this.inputCounted, tokens, this.price) <= held;
-  }
 }
 
 /** Writing to this vendor's cache costs more than reading, and only happens when asked for. */

@@ -11,7 +11,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** What a protocol says of its calls, beside the type of their body. */
-type Headers = Readonly<Record<string, string>>;
+type CallHeaders = Readonly<Record<string, string>>;
 
 /** Only `fetch` knows how to ask by way of a proxy. */
 const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
@@ -49,7 +49,7 @@ export class Exchange implements Awaited, EventListenerObject {
   }
 
   /** POSTs the request; resolves with the head of its answer. Throws what `explain` explains. */
-  begin(path: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
+  begin(path: string, headers: CallHeaders, body: string | FormData): Promise<UpstreamAnswer> {
     const { signal } = this.call;
     if (signal.aborted) throw signal.reason;
     const url = addressOf(this.call.target.base_url, path);
@@ -60,7 +60,11 @@ export class Exchange implements Awaited, EventListenerObject {
   }
 
   /** Forms, and everything where a proxy stands in between. */
-  private fetch(url: string, headers: Headers, body: string | FormData): Promise<UpstreamAnswer> {
+  private fetch(
+    url: string,
+    headers: CallHeaders,
+    body: string | FormData,
+  ): Promise<UpstreamAnswer> {
     const controller = new AbortController();
     this.sent = controller;
     return fetch(url, {
@@ -150,7 +154,7 @@ export interface WholeAnswer extends Pick<UpstreamAnswer, 'ok' | 'status' | 'hea
 export async function ask(
   call: UpstreamCall,
   path: string,
-  headers: Headers,
+  headers: CallHeaders,
   body: string | FormData,
 ): Promise<WholeAnswer> {
   const exchange = new Exchange(call);

@@ -1,11 +1,16 @@
 import { WeirError } from '../errors/weir-error.ts';
-import type { CallSignal } from '../upstreams/contract.ts';
 import type { Clock } from './clock.ts';
 
 /** Waiting calls of one key on one replica; more are refused at once with 503. */
 export const MAX_WAITING_CALLS = 4_096;
 /** A call waits at most this long for money that other calls hold; then it is told when to retry. */
 export const ADMISSION_WAIT_MS = 10_000;
+
+/** Says when a call is given up: an AbortSignal, or what is as good as one. */
+export interface LeavingSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
 
 /** What a call asks for, in nano-USD. */
 export interface Ask {
@@ -17,7 +22,7 @@ export interface Ask {
    */
   minimum: () => number;
   /** The client; when it leaves, the ask is withdrawn. */
-  signal?: CallSignal;
+  signal?: LeavingSignal;
   wait_ms?: number;
 }
 

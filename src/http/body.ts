@@ -87,17 +87,16 @@ function inTime(body: Promise<Uint8Array>, patience_ms: number): Promise<Uint8Ar
 /** A body that is waited for. Most are there at once: that is found out, and costs them nothing. */
 class ArrivingBody implements Awaited {
   constructor(
-    readonly deadline: number,
+    private readonly deadline: number,
     private readonly body: Promise<unknown>,
     private readonly reject: (error: unknown) => void,
   ) {}
 
-  isOver(): boolean {
-    return Bun.peek.status(this.body) !== 'pending';
-  }
-
-  late(): void {
+  look(now: number): boolean {
+    if (Bun.peek.status(this.body) !== 'pending') return false;
+    if (now < this.deadline) return true;
     this.reject(notJson('The body did not arrive in time.'));
+    return false;
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type StreamEvent,
   type UpstreamProtocol,
 } from '../upstreams/contract.ts';
-import { type Awaited, unwatch, watch } from '../upstreams/deadlines.ts';
+import { Deadline } from '../upstreams/deadlines.ts';
 import { type InferenceCall, upstreamCall } from './call.ts';
 import { Stop } from './stop.ts';
 import type { OpenStream } from './stream.ts';
@@ -26,11 +26,9 @@ export async function openStream(
   if (lane) stop.follow(lane);
   const { config } = permit.channel;
   const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
-  const words: Awaited = {
-    deadline: performance.now() + patience_ms,
-    late: () => stop.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
-  };
-  watch(words);
+  const words = new Deadline(patience_ms, () =>
+    stop.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
+  );
   try {
     const stream = await protocol.stream(upstreamCall(call, permit.channel, stop, clamp));
     const iterator = stream.events[Symbol.asyncIterator]();
@@ -43,7 +41,7 @@ export async function openStream(
     permit.answered();
     return { protocol, stream, iterator, permit, first: first ?? [], stop };
   } finally {
-    unwatch(words);
+    words.met();
   }
 }
 

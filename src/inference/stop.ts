@@ -1,15 +1,15 @@
-import type { CallSignal } from '../upstreams/contract.ts';
+import type { LeavingSignal } from '../actors/waiting-room.ts';
 
-type Listener = Parameters<CallSignal['addEventListener']>[1];
+type Listener = () => void;
 
 /**
  * Gives one upstream up: with the client, or with whoever else is followed, or on its own. What an
  * AbortController does with a signal of many; that one costs each stream several times as much.
  */
-export class Stop implements CallSignal, EventListenerObject {
+export class Stop implements LeavingSignal, EventListenerObject {
   aborted = false;
   reason: unknown;
-  private readonly listeners = new Set<Listener>();
+  private listeners: Set<Listener> | undefined;
 
   /** Ends with a signal, and for its reason. */
   follow(signal: AbortSignal): void {
@@ -24,20 +24,17 @@ export class Stop implements CallSignal, EventListenerObject {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const event = new Event('abort');
-    for (const listener of this.listeners) {
-      if (typeof listener === 'function') listener();
-      else listener.handleEvent(event);
-    }
-    this.listeners.clear();
+    for (const listener of this.listeners ?? []) listener();
+    this.listeners = undefined;
   }
 
   addEventListener(_: 'abort', listener: Listener): void {
+    this.listeners ??= new Set();
     this.listeners.add(listener);
   }
 
   removeEventListener(_: 'abort', listener: Listener): void {
-    this.listeners.delete(listener);
+    this.listeners?.delete(listener);
   }
 
   /** A signal that is followed was aborted. */

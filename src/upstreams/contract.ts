@@ -84,13 +84,8 @@ export interface StreamEvent {
   readonly final: boolean;
 }
 
-type AbortListener = EventListenerObject | (() => void);
-
-/** Says when a call is given up: an AbortSignal, or what is as good as one. */
-export interface CallSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
-  addEventListener(type: 'abort', listener: AbortListener, options?: { once: boolean }): void;
-  removeEventListener(type: 'abort', listener: AbortListener): void;
-}
+/** Says whether a call was given up: an AbortSignal, or what is as good as one. It is looked at now and then. */
+export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
 /** One upstream call. The client's body goes on as the bytes that it is (design 5). */
 export interface UpstreamCall {

@@ -1,40 +1,60 @@
-/** How late a deadline may be noticed, ms. */
+/** How late a deadline that passed, or a client that left, may be noticed, ms. */
 export const TICK_MS = 50;
 
 /** Something that somebody waits for, but not for ever. */
 export interface Awaited {
-  /** ms of `performance.now()`; it may move while it is watched. */
-  readonly deadline: number;
-  /** Called once, at most `TICK_MS` after the deadline; it is not watched any more then. */
-  late(): void;
-  /** True once nobody waits any more, for what does not `unwatch`: it is then forgotten. */
-  isOver?(): boolean;
+  /**
+   * Looks whether the wait is over, and ends it where nobody waits any more or for too long. `now` is
+   * ms of `performance.now()`. False = it need not be looked at again.
+   */
+  look(now: number): boolean;
 }
 
-const watched = new Set<Awaited>();
+let watched: Awaited[] = [];
 let ticker: Timer | undefined;
 
 /**
- * Watches a deadline until `unwatch`. One timer serves all of them: a timer of its own for each of
- * thousands of calls that will be in time costs more than looking at them now and then.
+ * Looks at something now and then until it is over. One timer serves all of them, and nothing has to
+ * be taken back: a timer and a listener for each of thousands of calls that will be in time cost more.
  */
 export function watch(awaited: Awaited): void {
-  watched.add(awaited);
+  watched.push(awaited);
   ticker ??= setInterval(tick, TICK_MS);
-}
-
-export function unwatch(awaited: Awaited): void {
-  watched.delete(awaited);
 }
 
 function tick(): void {
   const now = performance.now();
-  for (const awaited of watched) {
-    if (awaited.isOver?.()) watched.delete(awaited);
-    if (awaited.deadline > now || !watched.delete(awaited)) continue;
-    awaited.late();
-  }
-  if (watched.size > 0) return;
+  const looked = watched;
+  // Who is looked at may watch something else.
+  watched = [];
+  for (const awaited of looked) if (awaited.look(now)) watched.push(awaited);
+  if (watched.length > 0) return;
   clearInterval(ticker);
   ticker = undefined;
+}
+
+/** A deadline that somebody may be done with before it passes. */
+export class Deadline implements Awaited {
+  private isMet = false;
+
+  /** `late` is called once, `patience_ms` from now, unless it is met before. */
+  constructor(
+    patience_ms: number,
+    private readonly late: () => void,
+    private readonly at_ms = performance.now() + patience_ms,
+  ) {
+    watch(this);
+  }
+
+  met(): void {
+    this.isMet = true;
+  }
+
+  look(now: number): boolean {
+    if (!this.isMet && now >= this.at_ms) {
+      this.isMet = true;
+      this.late();
+    }
+    return !this.isMet;
+  }
 }

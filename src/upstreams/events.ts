@@ -1,5 +1,5 @@
 import { RetryableUpstreamError, type StreamEvent } from './contract.ts';
-import { unwatch, watch } from './deadlines.ts';
+import { Deadline } from './deadlines.ts';
 import { type Dialect, EventBatches } from './event-batches.ts';
 import type { Exchange } from './http.ts';
 import type { BodyReader } from './wire/answer.ts';
@@ -125,15 +125,14 @@ const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** Reads the end of the body, which mostly is there already: a cut connection is not used again. */
 async function drain(exchange: EventExchange, reader: BodyReader): Promise<void> {
-  const ending = { deadline: performance.now() + DRAIN_MS, late: () => exchange.close() };
-  watch(ending);
+  const deadline = new Deadline(DRAIN_MS, () => exchange.close());
   try {
     while (!(await reader.read()).done);
     exchange.finished();
   } catch {
     // Too late, or reset: the answer was whole already.
   } finally {
-    unwatch(ending);
+    deadline.met();
     exchange.close();
   }
 }

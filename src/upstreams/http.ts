@@ -1,9 +1,7 @@
 import { RetryableUpstreamError, type UpstreamCall } from './contract.ts';
-import { type Awaited, unwatch, watch } from './deadlines.ts';
+import { type Awaited, watch } from './deadlines.ts';
 import type { UpstreamAnswer } from './wire/answer.ts';
 import { post } from './wire/post.ts';
-
-const ONCE = { once: true };
 
 /** Largest answer that is read whole. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -24,10 +22,11 @@ const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].so
  * The clock runs only while an upstream is waited for: a client that reads slowly must not make its
  * channel look dead (P9). A stream only moves its deadline.
  */
-export class Exchange implements Awaited, EventListenerObject {
+export class Exchange implements Awaited {
   /** ms of `performance.now()`; infinite while nobody waits. */
-  deadline: number;
+  private deadline: number;
   private timedOut = false;
+  private closed = false;
   private atEnd = false;
   private answer: UpstreamAnswer | undefined;
   /** What was sent, to be given up. */
@@ -40,7 +39,6 @@ export class Exchange implements Awaited, EventListenerObject {
     this.patience_ms = timeout_ms;
     this.deadline = performance.now() + timeout_ms;
     watch(this);
-    call.signal.addEventListener('abort', this, ONCE);
   }
 
   get response(): UpstreamAnswer {
@@ -107,8 +105,7 @@ export class Exchange implements Awaited, EventListenerObject {
 
   /** Stops the clock and, unless the answer was read to its end, the upstream. */
   close(): void {
-    unwatch(this);
-    this.call.signal.removeEventListener('abort', this);
+    this.closed = true;
     if (!this.atEnd) this.sent?.abort();
   }
 
@@ -124,16 +121,13 @@ export class Exchange implements Awaited, EventListenerObject {
     return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
   }
 
-  /** The upstream was silent for too long. */
-  late(): void {
-    this.timedOut = true;
+  /** Gives the upstream up when the client has left, or when it was silent for too long. */
+  look(now: number): boolean {
+    if (this.closed) return false;
+    this.timedOut = now >= this.deadline;
+    if (!this.timedOut && !this.call.signal.aborted) return true;
     this.sent?.abort();
-  }
-
-  /** The client left. */
-  handleEvent(): void {
-    unwatch(this);
-    this.sent?.abort();
+    return false;
   }
 }
 

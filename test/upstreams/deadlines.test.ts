@@ -1,63 +1,61 @@
 import { describe, expect, test } from 'bun:test';
-import { unwatch, watch } from '../../src/upstreams/deadlines.ts';
+import { type Awaited, Deadline, watch } from '../../src/upstreams/deadlines.ts';
 import { until } from '../support/until.ts';
 
-/** Something whose deadline is so many ms from now. */
-function awaitedFor(ms: number) {
-  return {
-    deadline: performance.now() + ms,
-    calls: 0,
-    late() {
-      this.calls += 1;
-    },
-  };
+/** Something that is over when it says so. */
+class Wait implements Awaited {
+  looks = 0;
+  isOver = false;
+
+  constructor(private readonly onLook: () => void = () => undefined) {}
+
+  look(now: number): boolean {
+    expect(now).toBeWithin(performance.now() - 60_000, performance.now() + 1);
+    this.looks += 1;
+    this.onLook();
+    return !this.isOver;
+  }
 }
 
-describe('deadlines', () => {
-  test('call who is late, once', async () => {
-    const late = awaitedFor(0);
-    watch(late);
-    await until('it was called', () => late.calls === 1);
-    const next = awaitedFor(200);
-    watch(next);
-    await until('the next one was called', () => next.calls === 1);
-    expect(late.calls).toBe(1);
+describe('what is waited for', () => {
+  test('is looked at again and again until it is over', async () => {
+    const [wait, witness] = [new Wait(), new Wait()];
+    for (const each of [wait, witness]) watch(each);
+    await until('it was looked at', () => wait.looks >= 3);
+    wait.isOver = true;
+    const { looks } = wait;
+    const { looks: before } = witness;
+    await until('the witness was looked at', () => witness.looks >= before + 3);
+    expect(wait.looks).toBe(looks + 1);
+    witness.isOver = true;
   });
 
-  test('may move while they are watched, and end', async () => {
-    const moved = awaitedFor(0);
-    const ended = awaitedFor(0);
-    const witness = awaitedFor(150);
-    for (const each of [moved, ended, witness]) watch(each);
-    moved.deadline = Number.POSITIVE_INFINITY;
-    unwatch(ended);
-    await until('the witness was called', () => witness.calls === 1);
-    expect([moved.calls, ended.calls]).toEqual([0, 0]);
-    moved.deadline = 0;
-    await until('it was called', () => moved.calls === 1);
-  });
-
-  test('are forgotten of what is over, however late it is', async () => {
-    const over = { ...awaitedFor(0), isOver: () => true };
-    const going = { ...awaitedFor(0), isOver: () => false };
-    for (const each of [over, going]) watch(each);
-    await until('who is not over was called', () => going.calls === 1);
-    expect(over.calls).toBe(0);
-  });
-
-  test('may be watched and ended by who is called', async () => {
-    const other = awaitedFor(0);
-    const third = awaitedFor(0);
-    const first = {
-      deadline: 0,
-      late() {
-        unwatch(other);
-        watch(third);
-      },
-    };
+  test('may begin another wait while it is looked at, and when all were over', async () => {
+    const next = new Wait();
+    const first = new Wait(() => watch(next));
+    first.isOver = true;
     watch(first);
-    watch(other);
-    await until('the third was called', () => third.calls === 1);
-    expect(other.calls).toBe(0);
+    await until('the next was looked at', () => next.looks >= 2);
+    expect(first.looks).toBe(1);
+    next.isOver = true;
+    await Bun.sleep(150);
+    const last = new Wait();
+    last.isOver = true;
+    watch(last);
+    await until('the last was looked at', () => last.looks === 1);
+  });
+});
+
+describe('a deadline', () => {
+  test('that passes is said once, one that was met is not', async () => {
+    const said: string[] = [];
+    const met = new Deadline(0, () => said.push('met'));
+    met.met();
+    new Deadline(0, () => said.push('early'));
+    new Deadline(200, () => said.push('late'));
+    await until('both were said', () => said.length === 2);
+    expect(said).toEqual(['early', 'late']);
+    await Bun.sleep(150);
+    expect(said).toHaveLength(2);
   });
 });

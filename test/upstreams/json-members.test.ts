@@ -93,6 +93,15 @@ describe('editing the members of a JSON text', () => {
     expect(editMembers('{"a":1, "b":2, "c":3}', { a: null, b: null })).toBe('{"c":3}');
   });
 
+  test('keeps the last of a repeated key among many', () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => `"k${at % 2_500}":${at}`).join(',');
+    const result = JSON.parse(editMembers(`{${many}}`, { k7: '"seven"', k8: null }));
+    expect(Object.keys(result)).toHaveLength(2_499);
+    expect(result).toMatchObject({ k0: 2_500, k7: 'seven', k2499: 4_999 });
+    // One text's positions must not be taken for the next one's.
+    expect(editMembers('{"a":1}', { a: '2' })).toBe('{"a":2}');
+  });
+
   test('edits inside a value', () => {
     const text = '{"o":{"x":1.0,"y":2},"p":null}';
     const inside = (value: string) => editMembers(value, { y: 'true' });

@@ -13,7 +13,7 @@ export class AnswerHeaders {
 
   /** The value of a header, named in lower case; of several all, with commas (RFC 9110, 5.3). */
   get(name: string): string | null {
-    const line = `\r\n${name}:`;
+    const line = lineOf(name);
     let found: string | null = null;
     let at = this.lower.indexOf(line);
     while (at >= 0) {
@@ -27,6 +27,17 @@ export class AnswerHeaders {
   }
 
   has(name: string): boolean {
-    return this.lower.includes(`\r\n${name}:`);
+    return this.lower.includes(lineOf(name));
   }
+}
+
+/** How the line of a header begins, by its name: a few names are asked for again and again. */
+const lines = new Map<string, string>();
+
+function lineOf(name: string): string {
+  const known = lines.get(name);
+  if (known !== undefined) return known;
+  const line = `\r\n${name}:`;
+  lines.set(name, line);
+  return line;
 }

@@ -13,6 +13,8 @@ export interface Address {
 export interface WireRequest {
   /** The head, Latin-1, with its empty line. */
   readonly head: string;
+  /** True if the head's bytes are the same in UTF-8. */
+  readonly is_ascii: boolean;
   readonly body: string;
   readonly body_bytes: number;
   answered(answer: WireAnswer): void;
@@ -23,7 +25,6 @@ export interface WireRequest {
 
 /** Up to this size a request is given to the socket as a string, without a copy. */
 const MAX_STRING_BYTES = 16 * 1024;
-const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
 /** One connection to an upstream: one request at a time, and its answer (RFC 9112). */
 export class Connection implements AnswerSink {
@@ -148,7 +149,7 @@ export class Connection implements AnswerSink {
     else request?.failed(error);
   }
 
-  private write({ head, body, body_bytes }: WireRequest): void {
+  private write({ head, is_ascii, body, body_bytes }: WireRequest): void {
     const { socket } = this;
     if (!socket) return;
     this.parser = new AnswerParser(this);
@@ -156,7 +157,7 @@ export class Connection implements AnswerSink {
     this.heard = false;
     const size = head.length + body_bytes;
     let written = 0;
-    if (size <= MAX_STRING_BYTES && ASCII.test(head)) {
+    if (is_ascii && size <= MAX_STRING_BYTES) {
       written = Math.max(0, socket.write(head + body));
       if (written === size) return;
     }

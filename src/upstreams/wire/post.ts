@@ -26,14 +26,40 @@ export interface Posted {
  * the request is sent once more, over a new one, as `fetch` does.
  */
 export function post(url: string, headers: Readonly<Record<string, string>>, body: string): Posted {
-  const { origin, path } = addressed(url);
+  const destination = addressed(url);
+  const { text, is_ascii } = openingOf(destination, headers);
   const body_bytes = Buffer.byteLength(body);
-  let head = `POST ${path} HTTP/1.1\r\nHost: ${origin.host}\r\nContent-Length: ${body_bytes}\r\nContent-Type: application/json\r\nAccept-Encoding: identity\r\n`;
-  for (const name in headers) head += `${name}: ${safe(headers[name])}\r\n`;
-  const sent = new Sending(origin, `${head}\r\n`, body, body_bytes);
+  const head = `${text}${body_bytes}\r\n\r\n`;
+  const sent = new Sending(destination.origin, head, is_ascii, body, body_bytes);
   sent.start();
   return sent;
 }
+
+/** The head of a request up to its length. */
+interface Opening {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly is_ascii: boolean;
+}
+
+/** Mostly that of the request before: the same key, the same path. */
+function openingOf(to: Destination, headers: Readonly<Record<string, string>>): Opening {
+  const { opening } = to;
+  if (opening && areSame(opening.headers, headers)) return opening;
+  let text = `POST ${to.path} HTTP/1.1\r\nHost: ${to.origin.host}\r\nContent-Type: application/json\r\nAccept-Encoding: identity\r\n`;
+  for (const name in headers) text += `${name}: ${safe(headers[name])}\r\n`;
+  text += 'Content-Length: ';
+  to.opening = { headers: { ...headers }, text, is_ascii: ASCII.test(text) };
+  return to.opening;
+}
+
+function areSame(some: Readonly<Record<string, string>>, others: typeof some): boolean {
+  for (const name in some) if (some[name] !== others[name]) return false;
+  for (const name in others) if (some[name] === undefined) return false;
+  return true;
+}
+
+const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
 /** A line break in a header would be another header, or another request. */
 function safe(value: string | undefined): string {
@@ -55,6 +81,7 @@ class Sending implements Posted {
   constructor(
     private readonly origin: Origin,
     readonly head: string,
+    readonly is_ascii: boolean,
     readonly body: string,
     readonly body_bytes: number,
   ) {
@@ -151,10 +178,17 @@ class Origin {
   };
 }
 
-const origins = new Map<string, Origin>();
-const addresses = new Map<string, { origin: Origin; path: string }>();
+/** What a URL says of where a request goes, and how the last one began. */
+interface Destination {
+  readonly origin: Origin;
+  readonly path: string;
+  opening?: Opening;
+}
 
-function addressed(url: string): { origin: Origin; path: string } {
+const origins = new Map<string, Origin>();
+const addresses = new Map<string, Destination>();
+
+function addressed(url: string): Destination {
   const known = addresses.get(url);
   if (known) return known;
   const { protocol, host, hostname, port, pathname, search } = new URL(url);
@@ -167,7 +201,7 @@ function addressed(url: string): { origin: Origin; path: string } {
     origins.set(key, origin);
   }
   if (addresses.size >= MAX_ADDRESSES) addresses.clear();
-  const address = { origin, path: pathname + search };
+  const address: Destination = { origin, path: pathname + search };
   addresses.set(url, address);
   return address;
 }

@@ -36,6 +36,31 @@ describe('posting to an upstream', () => {
     expect(lines).toContain('Accept-Encoding: identity');
   });
 
+  test('sends each call its own headers, whatever the one before it had', async () => {
+    upstream.respond = ({ socket }) => socket.write(answerOf('ok'));
+    const all: Record<string, string>[] = [
+      { 'X-One': 'a' },
+      { 'X-One': 'b' },
+      { 'X-One': 'b', 'X-Two': 'é' },
+      { 'X-Two': 'é' },
+      { 'X-Two': 'e' },
+      {},
+      { 'X-One': 'a' },
+    ];
+    for (const headers of all) await ask('"é"', headers);
+    const sent = upstream.received.map(({ head }) =>
+      Object.fromEntries(
+        head
+          .split('\r\n')
+          .flatMap((line) =>
+            [...line.matchAll(/^(X-\w+): (.*)/g)].map(([, name, value]) => [name, value]),
+          ),
+      ),
+    );
+    expect(sent).toEqual(all);
+    expect(upstream.received.map(({ body }) => body)).toEqual(all.map(() => '"é"'));
+  });
+
   test('never sends a header that would be two', async () => {
     for (const value of ['a\r\nX-Evil: 1', 'a\nb', 'a\0', '→']) {
       expect(() => post(upstream.url, { 'X-Name': value }, '{}')).toThrow('cannot be sent');

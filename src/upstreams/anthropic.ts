@@ -16,8 +16,7 @@ const MIN_THINKING_TOKENS = 1_024;
 export const anthropicProtocol: UpstreamProtocol = {
   name: 'anthropic',
 
-  complete: (call) =>
-    requestAnswer(call, requestOf(call), (text, answer) => answerOfMessages(text, answer, call)),
+  complete: (call) => requestAnswer(call, requestOf(call), answerOfMessages),
 
   stream: (call) => requestStream(call, requestOf(call), new MessageStream(call)),
 

@@ -16,10 +16,7 @@ const DEFAULT_REGION = 'us-east-1';
  */
 export const bedrockProtocol: UpstreamProtocol = {
   name: 'bedrock',
-  complete: (call) =>
-    requestAnswer(call, requestOf(call, 'invoke'), (text, answer) =>
-      answerOfMessages(text, answer, call),
-    ),
+  complete: (call) => requestAnswer(call, requestOf(call, 'invoke'), answerOfMessages),
   stream: (call) =>
     requestStream(
       call,

@@ -136,33 +136,33 @@ export function addressOf(base_url: string, path: string): string {
   return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
 }
 
-/** An answer that was read whole. */
-export interface WholeAnswer extends Pick<UpstreamAnswer, 'ok' | 'status' | 'headers'> {
-  readonly text: string;
-}
+/** What stands before the text of an answer. */
+export type AnswerHead = Pick<UpstreamAnswer, 'ok' | 'status' | 'headers'>;
 
 /**
- * POSTs a request and reads its answer whole, whatever it says. Throws RetryableUpstreamError or the
- * signal's reason. Most calls are made so.
+ * POSTs a request, reads its answer whole, whatever it says, and gives back what `make` makes of it.
+ * Throws RetryableUpstreamError, the signal's reason, or what `make` throws. Most calls are made so.
  */
-export async function ask(
+export async function ask<Made>(
   call: UpstreamCall,
   path: string,
   headers: CallHeaders,
   body: string | FormData,
-): Promise<WholeAnswer> {
+  make: (head: AnswerHead, text: string) => Made,
+): Promise<Made> {
   const exchange = new Exchange(call);
+  let answer: UpstreamAnswer;
+  let text: string;
   try {
-    const answer = await exchange.begin(path, headers, body);
-    const { ok, status, headers: said } = answer;
-    const text = await textOf(answer, ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
+    answer = await exchange.begin(path, headers, body);
+    text = await textOf(answer, answer.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
     exchange.finished();
-    return { ok, status, headers: said, text };
   } catch (error) {
     throw exchange.explain(error);
   } finally {
     exchange.close();
   }
+  return make(answer, text);
 }
 
 /** Reads an answer whole, at most `max_bytes`, and ends the exchange. */

@@ -1,4 +1,4 @@
-import type { UpstreamCall, UpstreamProtocol } from './contract.ts';
+import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from './contract.ts';
 import { RetryableUpstreamError } from './contract.ts';
 import { isObject } from './http.ts';
 import { type Edit, editMembers } from './json-members.ts';
@@ -20,24 +20,29 @@ function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamPro
   return {
     name,
 
-    complete: (call) =>
-      requestAnswer(call, requestOf(call, credentials), (text, answer) => {
-        const { choices } = answer;
-        if (!Array.isArray(choices) || choices.length === 0) {
-          throw new RetryableUpstreamError('malformed', 'an answer without choices');
-        }
-        return {
-          body_text: publish(text, answer, call),
-          usage: usageOf(answer['usage']),
-          produced: () => producedBy(choices, 'message'),
-        };
-      }),
+    complete: (call) => requestAnswer(call, requestOf(call, credentials), answerOf),
 
     stream: (call) => requestStream(call, requestOf(call, credentials), new ChatStream(call)),
 
     errorEvent({ type, code, message }) {
       return `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n${DONE}`;
     },
+  };
+}
+
+function answerOf(
+  text: string,
+  answer: Record<string, unknown>,
+  call: UpstreamCall,
+): UpstreamAnswer {
+  const { choices } = answer;
+  if (!Array.isArray(choices) || choices.length === 0) {
+    throw new RetryableUpstreamError('malformed', 'an answer without choices');
+  }
+  return {
+    body_text: publish(text, answer, call),
+    usage: usageOf(answer['usage']),
+    produced: () => producedBy(choices, 'message'),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Dialect } from './event-batches.ts';
 import { type EventExchange, readEvents } from './events.ts';
 import { failureInside, failureOf } from './failures.ts';
 import {
+  type AnswerHead,
   addressOf,
   ask,
   Exchange,
@@ -52,18 +53,21 @@ export function commonEdits({ body, physical_model }: UpstreamCall): Record<stri
  * Asks for a whole answer, and gives back what `make` makes of it. Throws RetryableUpstreamError,
  * TerminalUpstreamError, or the signal's reason; an error inside a 200 is one of the two as well.
  */
-export async function requestAnswer<Made>(
+export function requestAnswer<Made>(
   call: UpstreamCall,
   request: UpstreamRequest,
-  make: (text: string, answer: Record<string, unknown>) => Made,
+  make: (text: string, answer: Record<string, unknown>, call: UpstreamCall) => Made,
 ): Promise<Made> {
+  const { path, headers, authorize } = request;
   const body = editMembers(call.body_text, request.edits);
-  const headers = request.authorize ? await authorized(call, request, body) : request.headers;
-  const { ok, status, headers: said, text } = await ask(call, request.path, headers, body);
-  if (!ok) throw failureOf(call, status, said, text);
-  const answer = parseObject(text);
-  if (answer['error']) throw failureInside(call, text);
-  return make(text, answer);
+  const read = (head: AnswerHead, text: string) => {
+    if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+    const answer = parseObject(text);
+    if (answer['error']) throw failureInside(call, text);
+    return make(text, answer, call);
+  };
+  if (!authorize) return ask(call, path, headers, body, read);
+  return authorized(call, request, body).then((all) => ask(call, path, all, body, read));
 }
 
 /** Asks for a stream; resolves when the upstream accepted the call. Throws like requestAnswer. */

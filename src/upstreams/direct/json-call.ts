@@ -3,13 +3,14 @@ import { failureOf } from '../failures.ts';
 import { ask, parseObject } from '../http.ts';
 
 /** Asks with a body of our own. Throws like every direct call. */
-export async function askJson(
+export function askJson(
   call: UpstreamCall,
   path: string,
   headers: Record<string, string>,
   body: object,
 ): Promise<Record<string, unknown>> {
-  const { ok, status, headers: said, text } = await ask(call, path, headers, JSON.stringify(body));
-  if (!ok) throw failureOf(call, status, said, text);
-  return parseObject(text);
+  return ask(call, path, headers, JSON.stringify(body), (head, text) => {
+    if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+    return parseObject(text);
+  });
 }

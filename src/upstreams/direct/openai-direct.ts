@@ -33,11 +33,12 @@ function directProtocol(credentials: Credentials): Embedder & Listener & Speaker
     async listen(call, what) {
       const credential = credentials(call.target.api_key);
       const path = `/audio/${what.task}`;
-      const { ok, status, headers, text } = await ask(call, path, credential, formOf(call, what));
-      if (!ok) throw failureOf(call, status, headers, text);
-      const answer = parseObject(text);
-      if (answer['error']) throw failureInside(call, text);
-      return heardIn(answer);
+      return ask(call, path, credential, formOf(call, what), (head, text) => {
+        if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+        const answer = parseObject(text);
+        if (answer['error']) throw failureInside(call, text);
+        return heardIn(answer);
+      });
     },
 
     async speak(call) {

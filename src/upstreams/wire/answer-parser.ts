@@ -16,8 +16,8 @@ export interface AnswerHead {
 /** Who is told of an answer as it is read. */
 export interface AnswerSink {
   onHead(head: AnswerHead): void;
-  /** A piece of the body: a view of the bytes that came. */
-  onData(bytes: Bytes): void;
+  /** A piece of the body: of the bytes that came those from `from` up to `to`. */
+  onData(bytes: Bytes, from: number, to: number): void;
   onEnd(): void;
 }
 
@@ -95,7 +95,7 @@ export class AnswerParser {
       case 'chunk':
         return this.readBody(input, at);
       case 'until-close':
-        this.sink.onData(input.subarray(at));
+        this.sink.onData(input, at, input.length);
         return input.length;
       case 'done':
         // Nobody asked for this: the two sides are out of step.
@@ -150,7 +150,7 @@ export class AnswerParser {
   private readBody(input: Bytes, at: number): number {
     const end = Math.min(input.length, at + this.left);
     this.left -= end - at;
-    this.sink.onData(at === 0 && end === input.length ? input : input.subarray(at, end));
+    this.sink.onData(input, at, end);
     if (this.left > 0) return end;
     if (this.state === 'sized') this.end();
     else this.state = 'chunk-end';

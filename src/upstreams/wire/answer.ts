@@ -42,13 +42,18 @@ interface Waiter {
   reject: (error: unknown) => void;
 }
 
-const utf8 = new TextDecoder();
+/** A part of the bytes that came. A view of each would cost a call more than anything else here. */
+interface Held {
+  readonly bytes: Bytes;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** An answer whose head is there, and whose body is coming. */
 export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
   readonly status: number;
   readonly headers: AnswerHead['headers'];
-  private pieces: Bytes[] = [];
+  private pieces: Held[] = [];
   private held = 0;
   private ended = false;
   private broken: unknown;
@@ -77,9 +82,9 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     return this;
   }
 
-  push(bytes: Bytes): void {
-    this.pieces.push(bytes);
-    this.held += bytes.byteLength;
+  push(bytes: Bytes, from: number, to: number): void {
+    this.pieces.push({ bytes, from, to });
+    this.held += to - from;
     if (this.held <= MAX_HELD_BYTES || this.whole || this.paused) return;
     this.paused = true;
     this.source.pause();
@@ -109,13 +114,13 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
   text(): Promise<string> {
     // Most answers came with their heads.
     this.whole = true;
-    return this.ended ? Promise.resolve(utf8.decode(this.taken())) : this.textToCome();
+    return this.ended ? Promise.resolve(this.takenText()) : this.textToCome();
   }
 
   private async textToCome(): Promise<string> {
     this.flow();
     while (!this.ended) await this.more();
-    return utf8.decode(this.taken());
+    return this.takenText();
   }
 
   async read(): Promise<Piece> {
@@ -139,15 +144,27 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     });
   }
 
-  /** All that came, in one piece if that is small or wanted whole; else the first of the pieces. */
+  /** All that came, in one piece if that is small; else the first of the pieces. */
   private taken(): Bytes {
     const [first] = this.pieces;
-    if (first && (this.pieces.length === 1 || (!this.whole && this.held > MAX_JOINED_BYTES))) {
-      this.pieces.shift();
-      this.held -= first.byteLength;
-      return first;
-    }
-    const all = Buffer.concat(this.pieces);
+    if (!first || (this.pieces.length > 1 && this.held <= MAX_JOINED_BYTES)) return this.joined();
+    this.pieces.shift();
+    this.held -= first.to - first.from;
+    return first.bytes.subarray(first.from, first.to);
+  }
+
+  private takenText(): string {
+    const [only] = this.pieces;
+    if (!only || this.pieces.length > 1) return withoutMark(this.joined().toString());
+    this.pieces = [];
+    this.held = 0;
+    return withoutMark(only.bytes.toString('utf8', only.from, only.to));
+  }
+
+  private joined(): Bytes {
+    const all = Buffer.allocUnsafe(this.held);
+    let at = 0;
+    for (const { bytes, from, to } of this.pieces) at += bytes.copy(all, at, from, to);
     this.pieces = [];
     this.held = 0;
     return all;
@@ -158,4 +175,9 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     this.paused = false;
     this.source.resume();
   }
+}
+
+/** As the platform's decoder has it: a byte order mark is none of the text. */
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

@@ -91,8 +91,8 @@ export class Connection implements AnswerSink {
     this.answer = answer;
   }
 
-  onData(bytes: Bytes): void {
-    this.answer?.push(bytes);
+  onData(bytes: Bytes, from: number, to: number): void {
+    this.answer?.push(bytes, from, to);
   }
 
   onEnd(): void {

@@ -15,6 +15,7 @@ import { withHedge } from './hedge.ts';
 import { openStream } from './open-stream.ts';
 import { type Attempt, type Served, withFailover } from './route.ts';
 import { runSpeech, type SpeechCall } from './speech.ts';
+import { Stop } from './stop.ts';
 import { type OpenStream, StreamRun } from './stream.ts';
 
 const MAX_ALTERNATIVES = 3;
@@ -114,7 +115,7 @@ export class Inference {
     return this.onSomeChannel(
       call,
       (permit, protocol, lane) => {
-        const signal = lane ? AbortSignal.any([call.signal, lane]) : call.signal;
+        const signal = lane ? new Stop(call.signal, lane) : call.signal;
         return protocol.complete(upstreamCall(call, permit.channel, signal, clamp));
       },
       (loser) => loser.permit.succeeded(),

@@ -21,9 +21,7 @@ export async function openStream(
   clamp: number | undefined,
   lane?: AbortSignal,
 ): Promise<OpenStream> {
-  const stop = new Stop();
-  stop.follow(call.signal);
-  if (lane) stop.follow(lane);
+  const stop = lane ? new Stop(call.signal, lane) : new Stop(call.signal);
   const { config } = permit.channel;
   const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
   const words = new Deadline(patience_ms, () =>

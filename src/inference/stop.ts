@@ -1,28 +1,37 @@
 import type { LeavingSignal } from '../actors/waiting-room.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
 
 type Listener = () => void;
 
 /**
- * Gives one upstream up: with the client, or with whoever else is followed, or on its own. What an
- * AbortController does with a signal of many; that one costs each stream several times as much.
+ * Gives one upstream up: with whoever is followed, or on its own. What an AbortController does with a
+ * signal of many; that one costs each stream several times as much.
+ *
+ * Whoever is followed is not listened to: it is looked at when this is looked at.
  */
-export class Stop implements LeavingSignal, EventListenerObject {
-  aborted = false;
+export class Stop implements LeavingSignal {
+  /** Why; the first reason stays. Only of use once it is aborted. */
   reason: unknown;
+  private stopped = false;
+  private readonly followed: readonly CallSignal[];
   private listeners: Set<Listener> | undefined;
 
-  /** Ends with a signal, and for its reason. */
-  follow(signal: AbortSignal): void {
-    if (signal.aborted) this.abort(signal.reason);
-    else signal.addEventListener('abort', this, ONCE);
+  constructor(...followed: readonly CallSignal[]) {
+    this.followed = followed;
   }
 
-  /** Once; the first reason stays. */
+  get aborted(): boolean {
+    if (this.stopped) return true;
+    for (const signal of this.followed) if (signal.aborted) this.abort(signal.reason);
+    return this.stopped;
+  }
+
+  /** Once. */
   abort(
     reason: unknown = new DOMException('the answer is not wanted any more', 'AbortError'),
   ): void {
-    if (this.aborted) return;
-    this.aborted = true;
+    if (this.stopped) return;
+    this.stopped = true;
     this.reason = reason;
     for (const listener of this.listeners ?? []) listener();
     this.listeners = undefined;
@@ -36,11 +45,4 @@ export class Stop implements LeavingSignal, EventListenerObject {
   removeEventListener(_: 'abort', listener: Listener): void {
     this.listeners?.delete(listener);
   }
-
-  /** A signal that is followed was aborted. */
-  handleEvent({ target }: Event): void {
-    this.abort((target as AbortSignal).reason);
-  }
 }
-
-const ONCE = { once: true };

@@ -36,18 +36,17 @@ describe('a stop', () => {
 
   test('follows several signals, for the reason of the first that is aborted', () => {
     const [client, lane] = [new AbortController(), new AbortController()];
-    const stop = new Stop();
-    stop.follow(client.signal);
-    stop.follow(lane.signal);
+    const stop = new Stop(client.signal, lane.signal);
     const { heard } = listening(stop);
+    expect(stop.aborted).toBe(false);
     lane.abort('slower');
+    expect([stop.aborted, stop.reason, heard.length]).toEqual([true, 'slower', 2]);
     client.abort('left');
-    expect([heard.length, stop.reason]).toEqual([2, 'slower']);
+    expect([stop.aborted, stop.reason, heard.length]).toEqual([true, 'slower', 2]);
   });
 
   test('follows a signal that was aborted before', () => {
-    const stop = new Stop();
-    stop.follow(AbortSignal.abort('left'));
+    const stop = new Stop(AbortSignal.abort('left'));
     expect([stop.aborted, stop.reason]).toEqual([true, 'left']);
   });
 });

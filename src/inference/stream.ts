@@ -210,7 +210,7 @@ export class StreamRun {
     return this.deps.open.protocol.errorEvent(said);
   }
 
-  /** P8: the upstream is stopped at once; what was produced is charged, the rest released. */
+  /** P8: the upstream is stopped; what was produced is charged, the rest released. */
   private async clientLeft(): Promise<void> {
     this.left = true;
     if (this.ended) return;

@@ -101,7 +101,8 @@ test.each([false, true])(
   'P1: a call that is late is hedged, and charged once; streamed: %p',
   async (stream) => {
     for (let call = 0; call < 20; call += 1) await chat('gpt-4.1', `Usual ${call}`, stream);
-    const late = '[[sim latency_ms=20000 channel=usual]]';
+    // Later than anybody waits below: it ends because it is stopped.
+    const late = '[[sim latency_ms=45000 channel=usual]]';
     const { status, lines } = await chat('gpt-4.1', `Late ${late}`, stream);
     expect(status).toBe(200);
     expect(lines).toEqual([{ channel_id: 'other', outcome: 'completed' }]);

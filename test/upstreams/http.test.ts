@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import type { UpstreamCall } from '../../src/upstreams/contract.ts';
-import { MAX_ANSWER_BYTES } from '../../src/upstreams/http.ts';
+import { Exchange, MAX_ANSWER_BYTES } from '../../src/upstreams/http.ts';
 import { openaiProtocol } from '../../src/upstreams/openai.ts';
 import { callOf, readStream, rejection, startUpstream, streamed } from './upstream.ts';
 
@@ -73,6 +73,14 @@ describe('an exchange with an upstream', () => {
       status: 429,
       retry_after_ms: 7_000,
     });
+  });
+
+  test('is looked at until it is over', () => {
+    const exchange = new Exchange(call());
+    const now = performance.now();
+    expect(exchange.look(now)).toBe(true);
+    exchange.close();
+    expect(exchange.look(now)).toBe(false);
   });
 
   test('is bounded in time: before the answer, within it, and between two events', async () => {

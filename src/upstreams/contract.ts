@@ -84,7 +84,7 @@ export interface StreamEvent {
   readonly final: boolean;
 }
 
-/** Says whether a call was given up: an AbortSignal, or what is as good as one. It is looked at now and then. */
+/** Says whether a call was given up, to who looks: an AbortSignal, or what is as good as one. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
 /** One upstream call. The client's body goes on as the bytes that it is (design 5). */

@@ -5,7 +5,7 @@ export const TICK_MS = 50;
 export interface Awaited {
   /**
    * Looks whether the wait is over, and ends it where nobody waits any more or for too long. `now` is
-   * ms of `performance.now()`. False = it need not be looked at again.
+   * ms of `performance.now()`. False = it need not be looked at again. Must not throw.
    */
   look(now: number): boolean;
 }
@@ -35,14 +35,15 @@ function tick(): void {
 
 /** A deadline that somebody may be done with before it passes. */
 export class Deadline implements Awaited {
+  private readonly at_ms: number;
   private isMet = false;
 
   /** `late` is called once, `patience_ms` from now, unless it is met before. */
   constructor(
     patience_ms: number,
     private readonly late: () => void,
-    private readonly at_ms = performance.now() + patience_ms,
   ) {
+    this.at_ms = performance.now() + patience_ms;
     watch(this);
   }
 

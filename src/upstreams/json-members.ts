@@ -245,11 +245,11 @@ function editOf(
 export function endOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);
   let last = -1;
-  for (const key of keys) {
+  const areThere = keys.every((key) => {
     const index = members.lastIndexOf(key);
-    if (index < 0) return -1;
-    last = Math.max(last, members.end(index));
-  }
+    if (index >= 0) last = Math.max(last, members.end(index));
+    return index >= 0;
+  });
   members.release();
-  return last;
+  return areThere ? last : -1;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { eq } from 'drizzle-orm';
 import { connectDatabase, type Database, POOLS, type PoolName } from '../../db/client.ts';
 import { organization } from '../../db/schema.ts';
@@ -103,6 +104,24 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     await sql.end();
   });
 
+  test('a connection that is cut while it learns the types of arrays is no error of its own', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const proxy = cuttingProxy(target.url, 'pg_catalog.pg_type');
+    try {
+      const { sql } = connect('single', proxy.url);
+      const [row] = await retried(() => sql`SELECT ${[1, 2]}::int[] AS numbers`);
+      expect(row).toMatchObject({ numbers: [1, 2] });
+      expect(proxy.cuts).toBe(1);
+      await Bun.sleep(0);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+      proxy.stop();
+    }
+  });
+
   test('a transaction that lost its connection cannot write into somebody else’s', async () => {
     const { sql } = connect('single');
     await sql`SELECT 1`;
@@ -132,6 +151,37 @@ async function cut(target: TestDatabase, application_name: string): Promise<void
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = ${application_name}
       AND pid <> pg_backend_pid()`;
+}
+
+/** Stands before a database, and cuts the first connection that says these words. */
+function cuttingProxy(url: string, words: string) {
+  const database = new URL(url);
+  const state = { cuts: 0 };
+  const server = createServer((client) => {
+    const upstream = connectSocket(Number(database.port), database.hostname);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    client.on('error', end).on('close', end);
+    upstream.on('error', end).on('close', end);
+    upstream.on('data', (bytes) => client.write(bytes));
+    client.on('data', (bytes) => {
+      if (state.cuts > 0 || !bytes.includes(words)) return upstream.write(bytes);
+      state.cuts += 1;
+      return end();
+    });
+  }).listen(0, '127.0.0.1');
+  const through = new URL(url);
+  through.port = String((server.address() as AddressInfo).port);
+  through.hostname = '127.0.0.1';
+  return {
+    url: through.href,
+    get cuts() {
+      return state.cuts;
+    },
+    stop: () => server.close(),
+  };
 }
 
 /** A statement right after a cut may fail once per connection that was cut. */

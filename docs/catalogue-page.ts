@@ -130,7 +130,7 @@ const RULES = `## What each rule of the specification became
 | rule | became | shown by |
 |---|---|---|
 | Model catalogue: \`category\`, \`recommended_for\`; other values are refused by name | \`src/http/models/route.ts\` | \`test/http/models.test.ts\` |
-| models by their success of 24 hours, those without enough outcomes last | \`src/catalogue/ranking.ts\` | \`test/actors/ranking.test.ts\`, \`test/http/ranking.test.ts\` |
+| models by their success of 24 hours, those without enough outcomes last | \`src/catalogue/ranking.ts\` | \`test/actors/channels/ranking.test.ts\`, \`test/http/ranking.test.ts\` |
 | hidden, deferred and misspelled models are answered alike | \`visibility\`, \`src/config/installation.ts\` | \`test/http/crawl.test.ts\` |
 | Video 1: snake_case, and three camelCase aliases | \`src/catalogue/contracts/video.ts\`; both names with two values are refused | \`test/catalogue/video-contracts.test.ts\` |
 | Video 2: nine pictures, three videos, three sounds as references | \`multimodal-reference-video\` | the same |

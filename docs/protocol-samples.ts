@@ -2,7 +2,7 @@
  * How a client says each need of `FEATURES` in each protocol. `docs/protocols.md` is printed from
  * these samples by translating them, and a test does the same with every cell.
  */
-import type { ClientProtocol } from '../src/upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../src/protocols/names.ts';
 import type { Feature } from '../src/upstreams/translation/features.ts';
 
 export type Body = Record<string, unknown>;

@@ -1,8 +1,4 @@
-import {
-  CHAT_PROTOCOLS,
-  CLIENT_PROTOCOLS,
-  type ClientProtocol,
-} from '../src/upstreams/protocol-names.ts';
+import { CHAT_PROTOCOLS, CLIENT_PROTOCOLS, type ClientProtocol } from '../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../src/upstreams/translation/features.ts';
 import { readRequest, refusalOf, type Written } from '../src/upstreams/translation/translate.ts';
 import { sampleOf } from './protocol-samples.ts';

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 
 /** Tells every replica that a channel was switched; the payload is its id. */
 export const SWITCH_CHANNEL = 'weir_channel_switch';
-/** What a replica saw of a channel's model; see `src/actors/circuit-hints.ts`. */
+/** What a replica saw of a channel's model; see `src/actors/channels/circuit-hints.ts`. */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 
 export interface SwitchRow {

@@ -1,6 +1,6 @@
+import { isTransient } from '../../db/transient.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Clock } from './clock.ts';
-import { isTransient } from './transient.ts';
 
 /** Commands of one transaction. */
 export const MAX_BATCH_COMMANDS = 512;

@@ -8,7 +8,7 @@ import {
 } from '../../db/replicas.ts';
 import { newId } from '../../db/secrets.ts';
 import type { Clock } from './clock.ts';
-import type { Lane } from './lane.ts';
+import type { Lane } from './money/lane.ts';
 
 /** A replica that is silent for this long is given up. */
 export const LEASE_MS = 10_000;

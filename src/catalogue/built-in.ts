@@ -8,7 +8,7 @@ import direct from '../../catalogue/direct.json' with { type: 'json' };
 import image from '../../catalogue/image.json' with { type: 'json' };
 import music from '../../catalogue/music.json' with { type: 'json' };
 import video from '../../catalogue/video.json' with { type: 'json' };
-import type { GenerationScene } from './contracts/inputs.ts';
+import type { GenerationScene } from './inputs.ts';
 import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
 /** The models that Weir knows by itself. Throws if a reviewed file broke its schema. */

@@ -1,7 +1,6 @@
-import type { ClientProtocol } from '../upstreams/protocol-names.ts';
+import type { ClientProtocol } from '../protocols/names.ts';
 import type { GenerationContract } from './contracts/contract.ts';
 import { contractOf, offersOf } from './contracts/families.ts';
-import type { GenerationScene } from './contracts/inputs.ts';
 import { type DirectPrice, directPrice } from './direct-price.ts';
 import {
   type ChatFamily,
@@ -15,6 +14,7 @@ import {
   VENDOR_PROTOCOLS,
 } from './families.ts';
 import { type GenerationPrice, generationPrice } from './generation-price.ts';
+import type { GenerationScene } from './inputs.ts';
 import { type TokenPrice, tokenPrice } from './price.ts';
 import type { Category, ModelDeclaration, Offers } from './schema.ts';
 

@@ -1,9 +1,5 @@
-import {
-  CHAT_PROTOCOLS,
-  type ChannelProtocol,
-  type ClientProtocol,
-} from '../upstreams/protocol-names.ts';
-import type { GenerationScene } from './contracts/inputs.ts';
+import { CHAT_PROTOCOLS, type ChannelProtocol, type ClientProtocol } from '../protocols/names.ts';
+import type { GenerationScene } from './inputs.ts';
 
 type Category = 'chat' | DirectOperation | GenerationScene;
 

@@ -1,6 +1,6 @@
-import type { GenerationUsage } from '../upstreams/generation/contract.ts';
-import type { GenerationInput } from './contracts/inputs.ts';
+import type { GenerationUsage } from '../protocols/generation-usage.ts';
 import { imageTokensAtMost, inputTokensAtMost, megapixelsOf } from './image-tokens.ts';
+import type { GenerationInput } from './inputs.ts';
 import { picoPerToken } from './price.ts';
 import type { Offers, PriceDeclaration } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import type { ImageInput } from './contracts/inputs.ts';
+import type { ImageInput } from './inputs.ts';
 
 /** One output token covers a square of this side, pixels (OpenAI docs: image generation, cost). */
 const TILE_PIXELS: Record<string, number> = { low: 64, medium: 32, high: 16 };

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../upstreams/contract.ts';
+import type { TokenUsage } from '../protocols/token-usage.ts';
 import type { PriceDeclaration } from './schema.ts';
 
 /**

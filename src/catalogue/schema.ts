@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { VIDEO_OPERATIONS } from './contracts/inputs.ts';
 import { FAMILIES } from './families.ts';
+import { VIDEO_OPERATIONS } from './inputs.ts';
 
 /** Categories of the spec (Resources, Model object). */
 export const CATEGORIES = [

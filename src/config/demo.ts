@@ -1,7 +1,7 @@
 import { builtInModels } from '../catalogue/built-in.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
-import type { ChannelProtocol } from '../upstreams/protocol-names.ts';
+import type { ChannelProtocol } from '../protocols/names.ts';
 import { type Installation, installationOf } from './installation.ts';
 
 /** Where the simulator speaks each protocol that serves a model of the catalogue first. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
-import { GENERATION_SCENES, type GenerationScene } from '../catalogue/contracts/inputs.ts';
+import { GENERATION_SCENES, type GenerationScene } from '../catalogue/inputs.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig } from '../upstreams/contract.ts';
 import type { WeirYaml } from './schema.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
-import { CHANNEL_PROTOCOLS } from '../upstreams/protocol-names.ts';
+import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 
 /** A day in milliseconds is more than any upstream call takes, and less than a timer can hold. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Orm } from '../../db/client.ts';
+import { type ErrorFamily, renderError } from '../errors/render.ts';
+import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
@@ -7,8 +9,7 @@ import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import { chatCompletions } from './chat/route.ts';
 import { embeddings } from './embeddings/route.ts';
-import { type ErrorReport, endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
-import { type ErrorFamily, renderError } from './errors/render.ts';
+import { endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
 import { geminiModels } from './gemini/route.ts';
 import { editImage } from './images/edits.ts';

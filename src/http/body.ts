@@ -1,5 +1,6 @@
 import { WeirError } from '../errors/weir-error.ts';
-import { type Awaited, watch } from '../upstreams/deadlines.ts';
+import { skipString } from '../json/strings.ts';
+import { type Awaited, watch } from '../upstreams/transport/deadlines.ts';
 
 /** Bodies of inference calls; the vendor's own limit for messages (Anthropic docs: Errors, 413). */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
@@ -114,31 +115,18 @@ function decode(bytes: Uint8Array, headers: Headers): string {
 }
 
 const QUOTE = 34;
-const BACKSLASH = 92;
 
 /** Counts brackets outside strings, before any parser recurses over them. */
 function checkDepth(text: string): void {
   let depth = 0;
   for (let position = 0; position < text.length; position += 1) {
     const code = text.charCodeAt(position);
-    if (code === QUOTE) position = endOfString(text, position);
+    if (code === QUOTE) position = skipString(text, position) - 1;
     else if (code === 91 || code === 123) {
       depth += 1;
       if (depth > MAX_JSON_DEPTH) throw notJson('The body is nested too deeply.');
     } else if (code === 93 || code === 125) depth -= 1;
   }
-}
-
-/** Of the string that opens at `start`, the closing quote: most of a body is inside of strings. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end > 0) {
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 function notJson(message: string): WeirError {

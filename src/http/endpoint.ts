@@ -1,7 +1,8 @@
 import type { Server } from 'bun';
-import { isTransient } from '../actors/transient.ts';
+import { isTransient } from '../../db/transient.ts';
+import { type ErrorFamily, renderError } from '../errors/render.ts';
+import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
-import { type ErrorFamily, renderError } from './errors/render.ts';
 
 /** What a handler gets: the request, its ids, and what the path named. */
 export interface RequestContext {
@@ -20,9 +21,6 @@ interface ElysiaContext {
   request: Request;
   params?: unknown;
 }
-
-/** Reports of what clients are not told. Must not throw. */
-export type ErrorReport = (error: unknown, requestId: string) => void;
 
 /**
  * One route: runs the handler, gives every answer its request id, turns every error into the

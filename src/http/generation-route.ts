@@ -1,10 +1,11 @@
-import type { GenerationScene } from '../catalogue/contracts/inputs.ts';
 import { isPublicUrl } from '../catalogue/contracts/media.ts';
+import type { GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
+import { apiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import type { Handler } from './endpoint.ts';
-import { resolveGenerationModel } from './resolve-model.ts';
 import { taskAnswer } from './tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
@@ -29,7 +30,7 @@ export interface InlineContext {
 /** authenticate → rate limit → read → resolve the model → its contract → create the task. */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     const idempotency_key = idempotencyKey(request);
     const { text, value } = await (route.read?.(request) ??

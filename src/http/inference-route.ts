@@ -2,19 +2,14 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
-import type { Inference } from '../inference/inference.ts';
-import type { ClientProtocol } from '../upstreams/protocol-names.ts';
-import type { KeyRing } from './auth/key-ring.ts';
+import type { InferencePort } from '../inference/inference.ts';
+import type { KeyRing } from '../inference/keys/key-ring.ts';
+import { resolveModel } from '../inference/requests/resolve-model.ts';
+import type { ClientProtocol } from '../protocols/names.ts';
+import { apiKey } from './auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { resolveModel } from './resolve-model.ts';
-
-/** What the routes need of the inference floor. */
-export type InferencePort = Pick<
-  Inference,
-  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable'
->;
 
 export interface InferenceRouteDeps {
   keys: KeyRing;
@@ -56,7 +51,7 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(request, route.allowXApiKey);
+    const key = await deps.keys.authenticate(apiKey(request, route.allowXApiKey));
     await deps.rateLimit.consume(key);
     const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES);
     const { text, value } = parseJsonObject(bytes, request.headers);

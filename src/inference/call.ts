@@ -1,9 +1,10 @@
-import type { ChannelActor } from '../actors/channel.ts';
-import type { Consumption, Reservation, Settlement } from '../actors/reservation.ts';
+import type { ChannelActor } from '../actors/channels/channel.ts';
+import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
-import type { CallSignal, TokenUsage, UpstreamCall } from '../upstreams/contract.ts';
-import type { ClientProtocol } from '../upstreams/protocol-names.ts';
-import { charge } from './budget.ts';
+import type { ClientProtocol } from '../protocols/names.ts';
+import type { TokenUsage } from '../protocols/token-usage.ts';
+import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
+import { charge } from './budget/budget.ts';
 
 /** Who calls: the part of an API key that inference needs. */
 export interface Caller {

@@ -1,22 +1,22 @@
-import type { ChannelActor, ChannelPermit } from '../actors/channel.ts';
-import type { Channels } from '../actors/channels.ts';
-import type { Quotas } from '../actors/quotas.ts';
-import type { Reservation } from '../actors/reservation.ts';
+import type { ChannelActor, ChannelPermit } from '../actors/channels/channel.ts';
+import type { Channels } from '../actors/channels/channels.ts';
+import type { Quotas } from '../actors/money/quotas.ts';
+import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
-import { protocolFor, writtenFor } from '../upstreams/chat-protocols.ts';
+import { isChatProtocol } from '../protocols/names.ts';
+import { protocolFor, writtenFor } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { isChatProtocol } from '../upstreams/protocol-names.ts';
 import { readRequest, refusalOf } from '../upstreams/translation/translate.ts';
-import { Budget, charge } from './budget.ts';
+import { Budget, charge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
-import { type Answered, type DirectCall, runDirect } from './direct.ts';
-import { withHedge } from './hedge.ts';
-import { openStream } from './open-stream.ts';
-import { type Attempt, type Served, withFailover } from './route.ts';
-import { runSpeech, type SpeechCall } from './speech.ts';
-import { Stop } from './stop.ts';
-import { type OpenStream, StreamRun } from './stream.ts';
+import { type Answered, type DirectCall, runDirect } from './direct/direct.ts';
+import { runSpeech, type SpeechCall } from './direct/speech.ts';
+import { withHedge } from './routing/hedge.ts';
+import { type Attempt, type Served, withFailover } from './routing/route.ts';
+import { openStream } from './streaming/open-stream.ts';
+import { Stop } from './streaming/stop.ts';
+import { type OpenStream, StreamRun } from './streaming/stream.ts';
 
 const MAX_ALTERNATIVES = 3;
 /** Made once: each answer gets a copy of them. */
@@ -236,3 +236,9 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
     estimated: answer.usage === null,
   };
 }
+
+/** What the routes need of the inference floor. */
+export type InferencePort = Pick<
+  Inference,
+  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable'
+>;

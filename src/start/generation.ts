@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { DurableKind } from '../actors/durable-kind.ts';
+import type { DurableKind } from '../actors/durable/kind.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import type { LiveInstallation } from '../config/live-installation.ts';
 import { openSecretKey } from '../config/secret-key.ts';

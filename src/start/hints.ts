@@ -2,10 +2,10 @@ import type { Sql } from 'postgres';
 import { CIRCUIT_CHANNEL, readSwitches, SWITCH_CHANNEL } from '../../db/channels/switches.ts';
 import { KEY_CHANNEL } from '../../db/keys.ts';
 import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
-import type { Channels } from '../actors/channels.ts';
-import type { CircuitHints } from '../actors/circuit-hints.ts';
-import type { Quotas } from '../actors/quotas.ts';
-import type { KeyRing } from '../http/auth/key-ring.ts';
+import type { Channels } from '../actors/channels/channels.ts';
+import type { CircuitHints } from '../actors/channels/circuit-hints.ts';
+import type { Quotas } from '../actors/money/quotas.ts';
+import type { KeyRing } from '../inference/keys/key-ring.ts';
 
 /**
  * Listens to what other replicas announce with their commits. A hint may be lost: everybody who

@@ -3,7 +3,8 @@
  * `UpstreamProtocol`; nothing above this floor knows a provider's wire format.
  */
 
-import type { ChannelProtocol, ChatProtocol } from './protocol-names.ts';
+import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
+import type { TokenUsage } from '../protocols/token-usage.ts';
 
 /** Where a channel's calls go. The key is a secret: never logged, never in an error. */
 export interface UpstreamTarget {
@@ -13,17 +14,6 @@ export interface UpstreamTarget {
   readonly timeout_ms: number;
   /** The longest silence in the middle of a stream; as long as `timeout_ms` if nothing is said. */
   readonly stall_timeout_ms?: number | undefined;
-}
-
-/** Tokens of one call. Counts never overlap: `input_tokens` excludes both cache counts. */
-export interface TokenUsage {
-  input_tokens: number;
-  cached_input_tokens: number;
-  cache_write_tokens: number;
-  /** Of those, what is kept for an hour, which costs more (Anthropic docs: Prompt caching). */
-  cache_write_1h_tokens?: number;
-  /** Reasoning included. */
-  output_tokens: number;
 }
 
 /**

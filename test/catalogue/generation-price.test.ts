@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { estimateGeneration, priceGeneration } from '../../src/catalogue/generation-price.ts';
 import { imageTokensAtMost } from '../../src/catalogue/image-tokens.ts';
-import type { GenerationUsage } from '../../src/upstreams/generation/contract.ts';
+import type { GenerationUsage } from '../../src/protocols/generation-usage.ts';
 import { accept, declaredModel, generationModel } from '../support/contracts.ts';
 
 const USD = 1_000_000_000;

@@ -7,7 +7,7 @@ import {
   type TokenPrice,
   tokenPrice,
 } from '../../src/catalogue/price.ts';
-import type { TokenUsage } from '../../src/upstreams/contract.ts';
+import type { TokenUsage } from '../../src/protocols/token-usage.ts';
 
 const RUNS = { numRuns: 5_000 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { VIDEO_OPERATIONS } from '../../src/catalogue/contracts/inputs.ts';
+import { VIDEO_OPERATIONS } from '../../src/catalogue/inputs.ts';
 import { type Accepted, accept, generationModel } from '../support/contracts.ts';
 import { audio, element, image, open, PNG, url, urls, video } from '../support/video-requests.ts';
 

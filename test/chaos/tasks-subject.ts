@@ -3,7 +3,7 @@
  * to the simulator, and the kinds of provider that none of them is, such as one that recognises a
  * repeated submission.
  */
-import type { GenerationProtocolName } from '../../src/upstreams/protocol-names.ts';
+import type { GenerationProtocolName } from '../../src/protocols/names.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
 

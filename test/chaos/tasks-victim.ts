@@ -3,7 +3,7 @@
  * provider of one trait, and with a step at which the process kills itself. Nothing of this is
  * reachable in the product.
  */
-import type { DurableKind, Effect } from '../../src/actors/durable-kind.ts';
+import type { DurableKind, Effect } from '../../src/actors/durable/kind.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import type { Surroundings } from '../../src/start/generation.ts';
 import { createLog } from '../../src/start/log.ts';

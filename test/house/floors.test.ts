@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { importsOf, projectFiles } from './sources.ts';
+import { join } from 'node:path';
+import { importsOf, projectFiles, ROOT } from './sources.ts';
 
 /** Imports point down only (design 2). The first entry that fits a path is its floor. */
 const FLOORS: [prefix: string, floor: number][] = [
   ['src/machines/', 1],
+  ['src/json/', 1],
+  ['src/protocols/', 1],
   ['src/config/', 2],
   ['src/errors/', 2],
   ['src/catalogue/', 2],
@@ -32,7 +35,31 @@ for (const path of [...sources, ...projectFiles('web/**/*.{ts,tsx}')]) {
   imports.set(path, await importsOf(path));
 }
 
+/** Every folder that holds source files, at any depth, and the root. */
+const FOLDERS = [
+  ...new Set([
+    '',
+    ...sources.flatMap((path) =>
+      path.split('/').map((_, depth, parts) => parts.slice(0, depth).join('/')),
+    ),
+  ]),
+].sort();
+
+/** How many arrows the rooms of the largest folders may have, so that they stay apart. */
+const MAX_ARROWS: [folder: string, arrows: number][] = [
+  ['src/actors', 12],
+  ['src/upstreams', 20],
+];
+
 describe('the floors of the house', () => {
+  test('docs/rooms.md has one line for every folder', async () => {
+    const page = await Bun.file(join(ROOT, 'docs/rooms.md')).text();
+    const rooms = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, room]) => room);
+    expect(rooms.map(String).sort()).toEqual(
+      FOLDERS.filter((folder) => !['', 'src'].includes(folder)),
+    );
+  });
+
   test('every source file stands on one', () => {
     expect(sources.filter((path) => floorOf(path) === undefined)).toEqual([]);
   });
@@ -82,7 +109,41 @@ describe('the floors of the house', () => {
   test('imports make no circle', () => {
     expect(findCircle(imports)).toEqual([]);
   });
+
+  test.each(FOLDERS)('the rooms of %s make no circle', (folder) => {
+    expect(findCircle(arrowsWithin(folder, imports))).toEqual([]);
+  });
+
+  test.each(MAX_ARROWS)('%s has at most %d arrows between its rooms', (folder, max_arrows) => {
+    const arrows = [...arrowsWithin(folder, imports)].flatMap(([room, targets]) =>
+      targets.map((target) => `${room} -> ${target}`),
+    );
+    console.log(`${arrows.length} arrows in ${folder}:\n  ${arrows.join('\n  ')}`);
+    expect(arrows.length).toBeLessThanOrEqual(max_arrows);
+  });
 });
+
+/**
+ * The arrows between the rooms of a folder: a room is a folder or a file directly below it. An import
+ * within one room, or to a place outside the folder, is no arrow.
+ */
+function arrowsWithin(folder: string, graph: Map<string, string[]>): Map<string, string[]> {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const roomOf = (path: string) =>
+    path.startsWith(prefix) ? path.slice(prefix.length).split('/')[0] : undefined;
+  const arrows = new Map<string, string[]>();
+  for (const [path, targets] of graph) {
+    const room = roomOf(path);
+    if (room === undefined) continue;
+    const others = targets
+      .filter((target) => graph.has(target))
+      .map(roomOf)
+      .filter((other) => other !== undefined && other !== room);
+    const all = new Set([...(arrows.get(room) ?? []), ...others]);
+    arrows.set(room, [...all].map(String).sort());
+  }
+  return arrows;
+}
 
 /** The first circle found, as the paths along it; empty when there is none. */
 function findCircle(graph: Map<string, string[]>): string[] {

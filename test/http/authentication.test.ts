@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase } from '../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
-import { Channels } from '../../src/actors/channels.ts';
-import { CircuitHints } from '../../src/actors/circuit-hints.ts';
+import { Channels } from '../../src/actors/channels/channels.ts';
+import { CircuitHints } from '../../src/actors/channels/circuit-hints.ts';
 import { systemClock, systemIds } from '../../src/actors/clock.ts';
-import { Lane } from '../../src/actors/lane.ts';
-import { Quotas } from '../../src/actors/quotas.ts';
-import { KEY_TTL_MS, KeyRing } from '../../src/http/auth/key-ring.ts';
+import { Lane } from '../../src/actors/money/lane.ts';
+import { Quotas } from '../../src/actors/money/quotas.ts';
+import { apiKey } from '../../src/http/auth/credentials.ts';
+import { KEY_TTL_MS, KeyRing } from '../../src/inference/keys/key-ring.ts';
 import { listenToHints } from '../../src/start/hints.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
@@ -211,9 +212,9 @@ describe('the keys in memory', () => {
     });
     await listenToHints(replica.sql, { quotas, keys, channels, circuits, onError });
     const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
-    expect((await keys.authenticate(request, false)).id).toBe(id);
+    expect((await keys.authenticate(apiKey(request, false))).id).toBe(id);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
-    const authenticate = async () => keys.authenticate(request, false);
+    const authenticate = async () => keys.authenticate(apiKey(request, false));
     await until('the revocation is known elsewhere', () =>
       authenticate().then(
         () => false,

@@ -1,4 +1,4 @@
-import type { Consumption, Reservation } from '../../src/actors/reservation.ts';
+import type { Consumption, Reservation } from '../../src/actors/money/reservation.ts';
 import type { SimulatedReplica } from './replica.ts';
 
 export interface Call {

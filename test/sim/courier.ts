@@ -1,5 +1,5 @@
 import { setup } from 'xstate';
-import type { DurableKind } from '../../src/actors/durable-kind.ts';
+import type { DurableKind } from '../../src/actors/durable/kind.ts';
 
 /**
  * A small machine with everything that a durable actor can have: effects, retries, a deadline that

@@ -7,12 +7,12 @@
 import type { Sql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { adoptActors } from '../../db/actors/store.ts';
-import { DurableActors } from '../../src/actors/durable.ts';
-import type { Committed } from '../../src/actors/durable-tell.ts';
-import { InspectionFeed } from '../../src/actors/inspection.ts';
-import { Outbox } from '../../src/actors/outbox.ts';
-import { Registry } from '../../src/actors/registry.ts';
-import { Timers } from '../../src/actors/timers.ts';
+import { DurableActors } from '../../src/actors/durable/durable.ts';
+import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
+import { Outbox } from '../../src/actors/durable/outbox.ts';
+import { Registry } from '../../src/actors/durable/registry.ts';
+import type { Committed } from '../../src/actors/durable/tell.ts';
+import { Timers } from '../../src/actors/durable/timers.ts';
 import { courierKind, courierMachine } from './courier.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 import { Random } from './random.ts';

@@ -7,7 +7,7 @@
 import type { Sql } from 'postgres';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
-import type { Reservation } from '../../src/actors/reservation.ts';
+import type { Reservation } from '../../src/actors/money/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
 import { type Call, freeInTruth, usageOf } from './calls.ts';

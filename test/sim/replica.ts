@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Clock, Ids } from '../../src/actors/clock.ts';
-import { Lane } from '../../src/actors/lane.ts';
-import { Quotas } from '../../src/actors/quotas.ts';
+import { Lane } from '../../src/actors/money/lane.ts';
+import { Quotas } from '../../src/actors/money/quotas.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 
 /** What a simulated replica needs of the schedule that it lives in. */

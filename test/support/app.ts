@@ -10,9 +10,9 @@ import { demoInstallation } from '../../src/config/demo.ts';
 import { BUILT_IN_ROLES } from '../../src/config/installation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { createApp } from '../../src/http/app.ts';
-import { KeyRing } from '../../src/http/auth/key-ring.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
+import { KeyRing } from '../../src/inference/keys/key-ring.ts';
 import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 

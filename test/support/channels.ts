@@ -1,8 +1,9 @@
 /**
  * Channels for tests, without anybody at their other end.
  */
-import { ChannelActor, type ChannelTransition } from '../../src/actors/channel.ts';
-import { ChannelAccount } from '../../src/actors/channel-account.ts';
+
+import { ChannelAccount } from '../../src/actors/channels/account.ts';
+import { ChannelActor, type ChannelTransition } from '../../src/actors/channels/channel.ts';
 import type { Clock } from '../../src/actors/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/machines/channel.ts';
 import { type ChannelConfig, RetryableUpstreamError } from '../../src/upstreams/contract.ts';

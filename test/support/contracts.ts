@@ -1,7 +1,7 @@
 /** Contracts of the built-in catalogue's models, for tables of rules. */
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue, type GenerationModel } from '../../src/catalogue/catalogue.ts';
-import type { GenerationInput } from '../../src/catalogue/contracts/inputs.ts';
+import type { GenerationInput } from '../../src/catalogue/inputs.ts';
 import type { ModelDeclaration } from '../../src/catalogue/schema.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 

@@ -1,5 +1,5 @@
 /** What video calls are made of, for tables of rules. */
-import { VIDEO_OPERATIONS } from '../../src/catalogue/contracts/inputs.ts';
+import { VIDEO_OPERATIONS } from '../../src/catalogue/inputs.ts';
 import { declaredModel } from './contracts.ts';
 
 export const url = (name: string) => `https://example.com/${name}`;

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { anthropicProtocol } from '../../src/upstreams/anthropic.ts';
+import { anthropicProtocol } from '../../src/upstreams/chat/anthropic.ts';
+import { openaiProtocol } from '../../src/upstreams/chat/openai.ts';
 import {
   RetryableUpstreamError,
   TerminalUpstreamError,
   type UpstreamProtocol,
 } from '../../src/upstreams/contract.ts';
-import { openaiProtocol } from '../../src/upstreams/openai.ts';
 import { callOf, readStream, startUpstream } from './upstream.ts';
 
 const upstream = startUpstream();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { anthropicProtocol } from '../../src/upstreams/anthropic.ts';
-import type { TokenUsage, UpstreamCall, UpstreamProtocol } from '../../src/upstreams/contract.ts';
-import { openaiProtocol } from '../../src/upstreams/openai.ts';
+import type { TokenUsage } from '../../src/protocols/token-usage.ts';
+import { anthropicProtocol } from '../../src/upstreams/chat/anthropic.ts';
+import { openaiProtocol } from '../../src/upstreams/chat/openai.ts';
+import type { UpstreamCall, UpstreamProtocol } from '../../src/upstreams/contract.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { callOf, readStream, rejection } from './upstream.ts';
 

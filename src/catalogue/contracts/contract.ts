@@ -1,5 +1,5 @@
 import type { TObject } from '@sinclair/typebox';
-import type { GenerationInput, VideoOperation } from './inputs.ts';
+import type { GenerationInput, VideoOperation } from '../inputs.ts';
 
 /** What clients send: JSON, checked for nothing yet. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import type { ImageFamily } from '../families.ts';
+import type { GenerationInput, ImageInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
 import { canonical, pick, refuse } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
@@ -11,7 +12,6 @@ import {
   nearestRatio,
   nearestResolution,
 } from './image-size.ts';
-import type { GenerationInput, ImageInput } from './inputs.ts';
 import { checkReference } from './media.ts';
 
 /** Beside these each family takes parameters of its own. */

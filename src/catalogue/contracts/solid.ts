@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
+import type { GenerationInput, SolidInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
 import { canonical, pick, refuse } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
-import type { GenerationInput, SolidInput } from './inputs.ts';
 import { checkReference } from './media.ts';
 
 const MAX_PROMPT_CHARS = 1_024;

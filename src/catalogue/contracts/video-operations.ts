@@ -1,6 +1,6 @@
+import type { VideoOperation } from '../inputs.ts';
 import { refuse } from './check.ts';
 import type { Body } from './contract.ts';
-import type { VideoOperation } from './inputs.ts';
 
 /** Parameters that say where a video begins. */
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { VIDEO_OPERATIONS } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { VIDEO_OPERATIONS } from './inputs.ts';
 
 /** Taken by every video model; media only with the operations that work from them. */
 const COMMON = [

@@ -1,8 +1,8 @@
 import { validator } from '../../errors/validate.ts';
+import type { GenerationInput, KlingElement, VideoInput, VideoOperation } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
 import { canonical, pick, refuse } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
-import type { GenerationInput, KlingElement, VideoInput, VideoOperation } from './inputs.ts';
 import { checkReference, isInline, type MediaKind } from './media.ts';
 import { checkInputs, inferOperation, START_IMAGES } from './video-operations.ts';
 import { VIDEO_PARAMETERS, videoSchema } from './video-schema.ts';

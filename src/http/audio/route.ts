@@ -1,7 +1,8 @@
+import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { LISTENERS } from '../../upstreams/direct/protocols.ts';
+import { apiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveDirectModel } from '../resolve-model.ts';
 import { readAudioForm } from './form.ts';
 import { heardAs } from './formats.ts';
 
@@ -14,7 +15,7 @@ const LEAST_BYTES_PER_S = 750;
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     server?.timeout(request, 0);
     const {

@@ -1,11 +1,12 @@
 import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { SPEAKERS } from '../../upstreams/direct/protocols.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveDirectModel } from '../resolve-model.ts';
 
 /** What frames the text. */
 const FRAME_TOKENS = 64;
@@ -15,7 +16,7 @@ const validate = validator(SpeechSchema);
 /** `POST /v1/audio/speech` (OpenAI docs: Create speech): sent on as it comes. */
 export function speech(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const body = validate(value);

@@ -2,19 +2,20 @@ import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { EmbeddingsSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { countTokens } from '../../inference/tokens.ts';
+import { countTokens } from '../../inference/budget/tokens.ts';
+import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveDirectModel } from '../resolve-model.ts';
 
 const validate = validator(EmbeddingsSchema);
 
 /** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const body = validate(value);

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { inputTokensCounted } from '../../inference/tokens.ts';
-import { isObject } from '../../upstreams/http.ts';
+import { inputTokensCounted } from '../../inference/budget/tokens.ts';
+import { isObject } from '../../json/object.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
@@ -63,7 +64,7 @@ function named({ params }: RequestContext): { model: string; method: string } {
 /** Counted here, with a tokenizer: close to what the model's vendor would say. */
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async ({ request }) => {
-    const key = await deps.keys.authenticate(request, true);
+    const key = await deps.keys.authenticate(apiKey(request, true));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const inner = value['generateContentRequest'];

@@ -10,7 +10,8 @@ import {
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { KeyRing, Manager } from '../auth/key-ring.ts';
+import type { KeyRing, Manager } from '../../inference/keys/key-ring.ts';
+import { bearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import type { RateLimit } from '../rate-limit.ts';
@@ -30,7 +31,7 @@ const validateUpdate = validator(UpdateKeySchema);
 
 /** Authenticates and rate-limits a management request. */
 export async function manager(deps: ManagementDeps, { request }: RequestContext): Promise<Manager> {
-  const holder = await deps.keys.authenticateManager(request);
+  const holder = await deps.keys.authenticateManager(bearerToken(request));
   await deps.rateLimit.consume(holder);
   return holder;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { type Delivery, listDeliveries } from '../../../db/webhooks/deliveries.ts';
-import type { WebhookSecrets } from '../../actors/webhook-secrets.ts';
+import type { WebhookSecrets } from '../../actors/webhooks/secrets.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { type ManagementDeps, manager } from './keys.ts';

@@ -1,9 +1,11 @@
-import { inputTokensCounted } from '../../inference/tokens.ts';
+import { inputTokensCounted } from '../../inference/budget/tokens.ts';
+import { checkMessages } from '../../inference/requests/check-messages.ts';
+import { resolveModel } from '../../inference/requests/resolve-model.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveModel } from '../resolve-model.ts';
-import { checkMessages, requireVersion } from './route.ts';
+import { requireVersion } from './route.ts';
 
 /**
  * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting): what a message would have to
@@ -12,7 +14,7 @@ import { checkMessages, requireVersion } from './route.ts';
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request } = context;
-    const key = await deps.keys.authenticate(request, true);
+    const key = await deps.keys.authenticate(apiKey(request, true));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     requireVersion(context);

@@ -1,9 +1,10 @@
-import type { RankingSnapshot } from '../../actors/ranking.ts';
+import type { RankingSnapshot } from '../../actors/channels/ranking.ts';
 import type { Catalogue, CatalogueModel } from '../../catalogue/catalogue.ts';
 import { SCENES, type Scene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
@@ -16,7 +17,7 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 /** `GET /v1/models` (spec: Model catalogue). */
 export function listModels(deps: ModelRouteDeps): Handler {
   return async ({ request }) => {
-    const key = await deps.keys.authenticate(request, true);
+    const key = await deps.keys.authenticate(apiKey(request, true));
     await deps.rateLimit.consume(key);
     const query = new URL(request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
@@ -70,7 +71,7 @@ function oneOf<Value extends string>(
 /** `GET /v1/models/{model}`; ids may have slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
   return async ({ request, params }) => {
-    const key = await deps.keys.authenticate(request, true);
+    const key = await deps.keys.authenticate(apiKey(request, true));
     await deps.rateLimit.consume(key);
     const name = decode(params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();

@@ -1,4 +1,4 @@
-import type { RankingSnapshot } from '../../actors/ranking.ts';
+import type { RankingSnapshot } from '../../actors/channels/ranking.ts';
 import type {
   CatalogueModel,
   ChatModel,

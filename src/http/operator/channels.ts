@@ -6,13 +6,14 @@ import {
   type SwitchRow,
   writeSwitch,
 } from '../../../db/channels/switches.ts';
-import type { ChannelActor } from '../../actors/channel.ts';
-import type { ChannelAccount } from '../../actors/channel-account.ts';
-import type { Channels } from '../../actors/channels.ts';
+import type { ChannelAccount } from '../../actors/channels/account.ts';
+import type { ChannelActor } from '../../actors/channels/channel.ts';
+import type { Channels } from '../../actors/channels/channels.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { Verdict } from '../../inference/probe.ts';
-import type { KeyRing } from '../auth/key-ring.ts';
+import type { KeyRing } from '../../inference/keys/key-ring.ts';
+import type { Verdict } from '../../inference/probing/probe.ts';
+import { bearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
@@ -114,7 +115,7 @@ export class OperatorChannels {
   }
 
   private async enter({ request }: RequestContext): Promise<OperatorParts> {
-    await this.deps.keys.authenticateOperator(request);
+    await this.deps.keys.authenticateOperator(bearerToken(request));
     return this.deps.operator();
   }
 

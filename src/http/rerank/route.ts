@@ -1,11 +1,12 @@
 import { RerankSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
+import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import type { Ranked } from '../../upstreams/direct/contract.ts';
 import { RANKERS } from '../../upstreams/direct/protocols.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveDirectModel } from '../resolve-model.ts';
 
 /** The vendors' bounds (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
@@ -18,7 +19,7 @@ const validate = validator(RerankSchema);
 /** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);

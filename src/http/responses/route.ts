@@ -8,6 +8,7 @@ import {
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { isKept } from '../../upstreams/translation/responses-answer.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute, type Prepared } from '../inference-route.ts';
 import { itemsOf } from './items.ts';
@@ -139,7 +140,7 @@ async function own(deps: ResponsesDeps, context: RequestContext): Promise<Stored
 }
 
 async function admitted(deps: ResponsesDeps, { request }: RequestContext) {
-  const key = await deps.keys.authenticate(request, false);
+  const key = await deps.keys.authenticate(apiKey(request, false));
   await deps.rateLimit.consume(key);
   return key;
 }

@@ -2,11 +2,12 @@ import type { Static } from '@sinclair/typebox';
 import { TranslationSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
+import { apiKey } from '../auth/credentials.ts';
 import { readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { resolveDirectModel } from '../resolve-model.ts';
 
 /** DeepL docs: Translate. */
 const MAX_BODY_BYTES = 128 * 1024;
@@ -21,7 +22,7 @@ const validate = validator(TranslationSchema);
 /** `POST /v1/translations`, text into text. */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
-    const key = await deps.keys.authenticate(request, false);
+    const key = await deps.keys.authenticate(apiKey(request, false));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_BODY_BYTES);
     const body = validate(canonical(value));

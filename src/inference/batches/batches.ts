@@ -10,7 +10,7 @@ import {
 } from '../../../db/batches/batches.ts';
 import { type ItemEnd, insertItems, listResults, type NewItem } from '../../../db/batches/items.ts';
 import type { Ids } from '../../actors/clock.ts';
-import type { Tell, Told } from '../../actors/durable-tell.ts';
+import type { Tell, Told } from '../../actors/durable/tell.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';

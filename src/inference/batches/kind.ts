@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { type BatchStatus, writeBatch } from '../../../db/batches/batches.ts';
 import { endRest } from '../../../db/batches/items.ts';
-import type { DurableKind } from '../../actors/durable-kind.ts';
+import type { DurableKind } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
 

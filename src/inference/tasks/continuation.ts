@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { findContinued } from '../../../db/tasks/rows.ts';
-import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+import type { GenerationInput } from '../../catalogue/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProducedRecord } from './deps.ts';
 

@@ -1,13 +1,13 @@
 import type { Sql } from 'postgres';
 import type { TaskWorkRow } from '../../../db/tasks/rows.ts';
-import type { ChannelActor } from '../../actors/channel.ts';
-import type { Channels } from '../../actors/channels.ts';
+import type { ChannelActor } from '../../actors/channels/channel.ts';
+import type { Channels } from '../../actors/channels/channels.ts';
 import type { Catalogue, GenerationModel } from '../../catalogue/catalogue.ts';
-import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+import type { GenerationInput } from '../../catalogue/inputs.ts';
+import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { UpstreamTarget } from '../../upstreams/contract.ts';
 import type {
   GenerationProtocol,
-  GenerationUsage,
   UpstreamJob,
   UpstreamOutput,
 } from '../../upstreams/generation/contract.ts';

@@ -1,7 +1,7 @@
-import type { Told } from '../../actors/durable-tell.ts';
-import type { LedgerAnswer } from '../../actors/ledger-commands.ts';
-import { ledgerAway, moneyGone, moneyInFlight, refusal } from '../../actors/quota-errors.ts';
-import type { Quotas } from '../../actors/quotas.ts';
+import type { Told } from '../../actors/durable/tell.ts';
+import type { LedgerAnswer } from '../../actors/money/ledger-commands.ts';
+import { ledgerAway, moneyGone, moneyInFlight, refusal } from '../../actors/money/quota-errors.ts';
+import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Caller } from '../call.ts';
 
 /** A refused hold asks again this often: hints that money came back may be lost. */

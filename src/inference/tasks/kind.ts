@@ -1,6 +1,6 @@
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
 import type { TaskStatus } from '../../../db/tasks/rows.ts';
-import type { Change, DurableKind } from '../../actors/durable-kind.ts';
+import type { Change, DurableKind } from '../../actors/durable/kind.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';

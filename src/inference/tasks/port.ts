@@ -1,5 +1,5 @@
 import type { GenerationModel } from '../../catalogue/catalogue.ts';
-import type { GenerationInput, GenerationScene } from '../../catalogue/contracts/inputs.ts';
+import type { GenerationInput, GenerationScene } from '../../catalogue/inputs.ts';
 import type { Caller } from '../call.ts';
 
 /** One result of a task, kept in our storage. */

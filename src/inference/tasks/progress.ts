@@ -1,6 +1,6 @@
 import { noteError, noteOutputs, noteProduced } from '../../../db/tasks/progress.ts';
 import { findTaskWork } from '../../../db/tasks/rows.ts';
-import type { Effect } from '../../actors/durable-kind.ts';
+import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress } from '../../upstreams/generation/contract.ts';

@@ -1,5 +1,5 @@
 import { findTaskWork } from '../../../db/tasks/rows.ts';
-import type { Effect } from '../../actors/durable-kind.ts';
+import type { Effect } from '../../actors/durable/kind.ts';
 import { priceGeneration } from '../../catalogue/generation-price.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import {

@@ -6,12 +6,12 @@ import {
   noteProduced,
 } from '../../../db/tasks/progress.ts';
 import { findTaskWork } from '../../../db/tasks/rows.ts';
-import type { ChannelPermit } from '../../actors/channel.ts';
-import type { Effect, EffectContext, Report } from '../../actors/durable-kind.ts';
+import type { ChannelPermit } from '../../actors/channels/channel.ts';
+import type { Effect, EffectContext, Report } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type Submitted } from '../../upstreams/generation/contract.ts';
-import { orderChannels } from '../order.ts';
+import { orderChannels } from '../routing/order.ts';
 import {
   ownRoute,
   type Route,

@@ -6,8 +6,8 @@ import {
   type TaskRequest,
 } from '../../../db/tasks/rows.ts';
 import type { Clock, Ids } from '../../actors/clock.ts';
-import type { Committed, Tell, Told } from '../../actors/durable-tell.ts';
-import type { Quotas } from '../../actors/quotas.ts';
+import type { Committed, Tell, Told } from '../../actors/durable/tell.ts';
+import type { Quotas } from '../../actors/money/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';

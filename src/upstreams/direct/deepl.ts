@@ -1,5 +1,6 @@
+import { isObject } from '../../json/object.ts';
+import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { count, isObject } from '../http.ts';
 import type { Translator } from './contract.ts';
 import { askJson } from './json-call.ts';
 

@@ -1,11 +1,8 @@
-import {
-  RetryableUpstreamError,
-  TerminalUpstreamError,
-  type TokenUsage,
-  type UpstreamCall,
-} from '../contract.ts';
-import { isObject, parseObject } from '../http.ts';
-import { geminiUsage } from '../translation/gemini-answer.ts';
+import { isObject } from '../../json/object.ts';
+import { geminiUsage } from '../../protocols/gemini-usage.ts';
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import { parseObject } from '../transport/exchange.ts';
 import type { Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
 import { askJson } from './json-call.ts';
 

@@ -1,6 +1,6 @@
 import type { UpstreamCall } from '../contract.ts';
-import { failureOf } from '../failures.ts';
-import { ask, parseObject } from '../http.ts';
+import { ask, parseObject } from '../transport/exchange.ts';
+import { failureOf } from '../transport/failures.ts';
 
 /** Asks with a body of our own. Throws like every direct call. */
 export function askJson(

@@ -1,10 +1,10 @@
-import type { ChannelProtocol } from '../protocol-names.ts';
+import type { ChannelProtocol } from '../../protocols/names.ts';
 import { cohereDirect } from './cohere.ts';
 import type { Embedder, Listener, Ranker, Speaker, Translator } from './contract.ts';
 import { deeplDirect } from './deepl.ts';
+import { geminiDirect } from './gemini.ts';
 import { geminiAudio } from './gemini-audio.ts';
-import { geminiDirect } from './gemini-direct.ts';
-import { azureDirect, openaiDirect } from './openai-direct.ts';
+import { azureDirect, openaiDirect } from './openai.ts';
 
 type Spoken<Protocol> = Partial<Record<ChannelProtocol, Protocol>>;
 

@@ -1,4 +1,4 @@
-import { isObject } from '../http.ts';
+import { isObject } from '../../json/object.ts';
 
 /**
  * The answer with its vectors as the client asked for them, where an upstream gave the other form:

@@ -1,6 +1,6 @@
-import type { VideoInput } from '../../catalogue/contracts/inputs.ts';
+import type { VideoInput } from '../../catalogue/inputs.ts';
+import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { count } from '../http.ts';
 import {
   type GenerationCall,
   type GenerationProtocol,

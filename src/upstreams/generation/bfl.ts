@@ -1,4 +1,4 @@
-import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import type { ImageInput } from '../../catalogue/inputs.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,

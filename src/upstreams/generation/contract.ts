@@ -3,7 +3,9 @@
  * implements `GenerationProtocol`. Submitting, asking, fetching and cancelling are separate, since a
  * task may be killed between any two of them (design 3).
  */
-import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+
+import type { GenerationInput } from '../../catalogue/inputs.ts';
+import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { UpstreamTarget } from '../contract.ts';
 
 /** One provider account and what is asked of it. */
@@ -52,20 +54,6 @@ export interface UpstreamOutput {
   readonly height?: number;
   /** What a continuation of this names it, e.g. a clip id. Never shown as it is. */
   readonly continuation_id?: string;
-}
-
-/** What a generation used, as far as the provider says; absent = not said. */
-export interface GenerationUsage {
-  readonly images?: number;
-  /** Seconds of output. */
-  readonly seconds?: number;
-  readonly songs?: number;
-  readonly tokens?: {
-    readonly text_input: number;
-    readonly image_input: number;
-    readonly cached_input: number;
-    readonly output: number;
-  };
 }
 
 export interface Produced {

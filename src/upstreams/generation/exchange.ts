@@ -1,7 +1,8 @@
+import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../contract.ts';
-import { retryAfterMs } from '../failures.ts';
-import { isObject, MAX_ANSWER_BYTES } from '../http.ts';
-import { scrub } from '../scrub.ts';
+import { MAX_ANSWER_BYTES } from '../transport/exchange.ts';
+import { retryAfterMs } from '../transport/failures.ts';
+import { scrub } from '../transport/scrub.ts';
 import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } from './contract.ts';
 
 export type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@ import type {
   ImageInput,
   SoundInput,
   VideoInput,
-} from '../../catalogue/contracts/inputs.ts';
+} from '../../catalogue/inputs.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {

@@ -1,6 +1,6 @@
-import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import type { ImageInput } from '../../catalogue/inputs.ts';
+import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { count } from '../http.ts';
 import {
   type Failed,
   type GenerationCall,

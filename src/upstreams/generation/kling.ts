@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { KlingElement, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import type { KlingElement, VideoInput } from '../../catalogue/inputs.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,

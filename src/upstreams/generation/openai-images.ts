@@ -1,10 +1,10 @@
-import type { ImageInput } from '../../catalogue/contracts/inputs.ts';
+import type { ImageInput } from '../../catalogue/inputs.ts';
+import type { GenerationUsage } from '../../protocols/generation-usage.ts';
+import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { count } from '../http.ts';
 import {
   type GenerationCall,
   type GenerationProtocol,
-  type GenerationUsage,
   LostSubmissionError,
   type Submitted,
   type UpstreamOutput,

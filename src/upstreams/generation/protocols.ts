@@ -1,4 +1,4 @@
-import type { GenerationProtocolName } from '../protocol-names.ts';
+import type { GenerationProtocolName } from '../../protocols/names.ts';
 import { arkProtocol } from './ark.ts';
 import { bflProtocol } from './bfl.ts';
 import type { GenerationProtocol } from './contract.ts';

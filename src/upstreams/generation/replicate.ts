@@ -1,4 +1,4 @@
-import type { GenerationInput } from '../../catalogue/contracts/inputs.ts';
+import type { GenerationInput } from '../../catalogue/inputs.ts';
 import {
   type GenerationProtocol,
   type JobCall,

@@ -1,4 +1,4 @@
-import type { MusicInput } from '../../catalogue/contracts/inputs.ts';
+import type { MusicInput } from '../../catalogue/inputs.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,

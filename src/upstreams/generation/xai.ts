@@ -1,4 +1,4 @@
-import type { ImageInput, VideoInput } from '../../catalogue/contracts/inputs.ts';
+import type { ImageInput, VideoInput } from '../../catalogue/inputs.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,

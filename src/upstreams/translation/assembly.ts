@@ -1,12 +1,6 @@
-import { GrownText } from '../grown-text.ts';
-import type {
-  AnswerUsage,
-  AssistantPart,
-  NeutralAnswer,
-  NeutralEvent,
-  OpenedPart,
-  Stop,
-} from './neutral.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
+import { GrownText } from '../stream/grown-text.ts';
+import type { AssistantPart, NeutralAnswer, NeutralEvent, OpenedPart, Stop } from './neutral.ts';
 
 /** The whole answer out of the events of a stream. */
 export class Assembly {

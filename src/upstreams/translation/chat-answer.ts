@@ -1,11 +1,12 @@
 /** Answers of OpenAI chat completions, read and written (contracts 1.2). */
+import { isObject } from '../../json/object.ts';
+import { openaiUsage } from '../../protocols/openai-usage.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { usageOf } from '../openai-answer.ts';
 import { Assembly } from './assembly.ts';
 import { writeCall } from './chat-write.ts';
 import type {
   AnswerNames,
-  AnswerUsage,
   AssistantPart,
   NeutralAnswer,
   NeutralEvent,
@@ -14,7 +15,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { defined, isJson, type Json, listOf } from './reading.ts';
+import { defined, type Json, listOf } from './reading.ts';
 
 const STOPS: Record<string, Stop> = {
   stop: 'end',
@@ -38,10 +39,10 @@ function stopOf(reason: unknown, hasCalls: boolean): Stop {
 }
 
 function usageIn(value: unknown): AnswerUsage | null {
-  const usage = usageOf(value);
-  if (!usage || !isJson(value)) return null;
+  const usage = openaiUsage(value);
+  if (!usage || !isObject(value)) return null;
   const details = value['completion_tokens_details'];
-  const reasoning = isJson(details) ? details['reasoning_tokens'] : undefined;
+  const reasoning = isObject(details) ? details['reasoning_tokens'] : undefined;
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
@@ -59,8 +60,8 @@ export function chatUsage(usage: AnswerUsage): object {
 
 export function readChatAnswer(answer: Json): NeutralAnswer {
   const [choice] = listOf(answer['choices']);
-  const message = isJson(choice) ? choice['message'] : undefined;
-  if (!isJson(choice) || !isJson(message)) {
+  const message = isObject(choice) ? choice['message'] : undefined;
+  if (!isObject(choice) || !isObject(message)) {
     throw new RetryableUpstreamError('malformed', 'an answer without a message');
   }
   const parts: AssistantPart[] = [];
@@ -71,8 +72,8 @@ export function readChatAnswer(answer: Json): NeutralAnswer {
   if (typeof content === 'string' && content !== '') parts.push({ type: 'text', text: content });
   if (typeof refusal === 'string' && refusal !== '') parts.push({ type: 'refusal', text: refusal });
   for (const call of listOf(message['tool_calls'])) {
-    const called = isJson(call) ? call['function'] : undefined;
-    if (!isJson(call) || !isJson(called)) continue;
+    const called = isObject(call) ? call['function'] : undefined;
+    if (!isObject(call) || !isObject(called)) continue;
     parts.push({
       type: 'call',
       id: String(call['id']),
@@ -129,13 +130,13 @@ export class ChatReader implements StreamReader {
   read(_: string | undefined, data: string): NeutralEvent[] {
     if (data === '[DONE]') return [...this.close(), { type: 'end' }];
     const chunk: unknown = JSON.parse(data);
-    if (!isJson(chunk)) return [];
+    if (!isObject(chunk)) return [];
     const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
     this.begun = true;
     const [choice] = listOf(chunk['choices']);
-    if (isJson(choice)) {
+    if (isObject(choice)) {
       const { delta, finish_reason } = choice;
-      if (isJson(delta)) events.push(...this.delta(delta));
+      if (isObject(delta)) events.push(...this.delta(delta));
       if (typeof finish_reason === 'string') {
         events.push(...this.close(), { type: 'stop', stop: stopOf(finish_reason, this.hasCalls) });
       }
@@ -156,8 +157,8 @@ export class ChatReader implements StreamReader {
     say('text', delta['content']);
     say('refusal', delta['refusal']);
     for (const call of listOf(delta['tool_calls'])) {
-      if (!isJson(call)) continue;
-      const called = isJson(call['function']) ? call['function'] : {};
+      if (!isObject(call)) continue;
+      const called = isObject(call['function']) ? call['function'] : {};
       this.hasCalls = true;
       const index = Number(call['index'] ?? 0);
       if (this.open !== index) {
@@ -192,7 +193,7 @@ export class ChatWriter implements StreamWriter {
 
   constructor(private readonly names: AnswerNames) {
     const options = names.request['stream_options'];
-    this.wantsUsage = isJson(options) && options['include_usage'] === true;
+    this.wantsUsage = isObject(options) && options['include_usage'] === true;
   }
 
   write(event: NeutralEvent): string {

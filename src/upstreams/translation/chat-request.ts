@@ -1,4 +1,5 @@
 /** OpenAI chat completions as a request (OpenAI docs: Chat Completions; contracts 1.2). */
+import { isObject } from '../../json/object.ts';
 import type {
   AssistantPart,
   Format,
@@ -16,7 +17,6 @@ import {
   dataUrl,
   defined,
   imageAt,
-  isJson,
   type Json,
   listOf,
   Needs,
@@ -84,7 +84,7 @@ function noteUntranslatable(body: Json, needs: Needs): void {
   for (const name of ['logprobs', 'top_logprobs']) {
     if (body[name]) needs.note('logprobs', name);
   }
-  if (isJson(body['logit_bias']) && Object.keys(body['logit_bias']).length > 0) {
+  if (isObject(body['logit_bias']) && Object.keys(body['logit_bias']).length > 0) {
     needs.note('other', 'logit_bias');
   }
   for (const name of ['functions', 'function_call']) {
@@ -145,7 +145,7 @@ function readChoice(value: unknown, needs: Needs): ToolChoice | undefined {
 }
 
 function readFormat(value: unknown, needs: Needs): Format | undefined {
-  if (!isJson(value) || value['type'] === 'text') return undefined;
+  if (!isObject(value) || value['type'] === 'text') return undefined;
   const { type, json_schema } = value;
   return type === 'json_object'
     ? readNamedFormat({ type }, 'response_format', needs)

@@ -1,11 +1,10 @@
 /** Answers of Gemini's generateContent, read and written (Gemini API docs: GenerateContentResponse). */
-import type { TokenUsage } from '../contract.ts';
+import { isObject } from '../../json/object.ts';
+import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { count } from '../http.ts';
 import { Assembly } from './assembly.ts';
 import type {
   AnswerNames,
-  AnswerUsage,
   AssistantPart,
   NeutralAnswer,
   NeutralEvent,
@@ -14,7 +13,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, isJson, type Json, listOf } from './reading.ts';
+import { argumentsOf, type Json, listOf } from './reading.ts';
 
 const FILTERS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
 const REASONS: Record<Stop, string> = {
@@ -25,37 +24,6 @@ const REASONS: Record<Stop, string> = {
   filter: 'SAFETY',
 };
 
-/** Thinking is output, and stands beside the answer's tokens; null = nothing was reported. */
-export function geminiUsage(value: unknown): AnswerUsage | null {
-  if (!isJson(value)) return null;
-  const { promptTokenCount, candidatesTokenCount } = value;
-  if (typeof promptTokenCount !== 'number' && typeof candidatesTokenCount !== 'number') return null;
-  const cached = Math.min(count(value['cachedContentTokenCount']), count(promptTokenCount));
-  const thoughts = count(value['thoughtsTokenCount']);
-  const usage: TokenUsage = {
-    input_tokens: count(promptTokenCount) + count(value['toolUsePromptTokenCount']) - cached,
-    cached_input_tokens: cached,
-    cache_write_tokens: 0,
-    output_tokens: count(candidatesTokenCount) + thoughts,
-  };
-  return thoughts > 0 ? { ...usage, reasoning_tokens: thoughts } : usage;
-}
-
-export function usageMetadata(usage: AnswerUsage): object {
-  const promptTokenCount =
-    usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
-  const thoughts = usage.reasoning_tokens ?? 0;
-  return {
-    promptTokenCount,
-    candidatesTokenCount: usage.output_tokens - thoughts,
-    ...(usage.cached_input_tokens > 0
-      ? { cachedContentTokenCount: usage.cached_input_tokens }
-      : {}),
-    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
-    totalTokenCount: promptTokenCount + usage.output_tokens,
-  };
-}
-
 function stopOf(reason: unknown, hasCalls: boolean): Stop {
   if (reason === 'MAX_TOKENS') return 'length';
   if (FILTERS.includes(String(reason))) return 'filter';
@@ -65,14 +33,14 @@ function stopOf(reason: unknown, hasCalls: boolean): Stop {
 /** A prompt that was refused has no candidate, and says so. */
 function blocked(answer: Json): boolean {
   const feedback = answer['promptFeedback'];
-  return isJson(feedback) && typeof feedback['blockReason'] === 'string';
+  return isObject(feedback) && typeof feedback['blockReason'] === 'string';
 }
 
 export function readGeminiAnswer(answer: Json, serial = false): NeutralAnswer {
   const reader = new GeminiReader(serial);
   const whole = new Assembly();
   const [candidate] = listOf(answer['candidates']);
-  if (!isJson(candidate) && !blocked(answer)) {
+  if (!isObject(candidate) && !blocked(answer)) {
     throw new RetryableUpstreamError('malformed', 'an answer without a candidate');
   }
   for (const event of reader.read(undefined, JSON.stringify(answer))) whole.take(event);
@@ -90,17 +58,17 @@ export class GeminiReader implements StreamReader {
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const chunk: unknown = JSON.parse(data);
-    if (!isJson(chunk)) return [];
+    if (!isObject(chunk)) return [];
     const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
     this.begun = true;
     const [candidate] = listOf(chunk['candidates']);
-    const content = isJson(candidate) ? candidate['content'] : undefined;
-    for (const part of listOf(isJson(content) ? content['parts'] : [])) {
-      if (isJson(part)) events.push(...this.part(part));
+    const content = isObject(candidate) ? candidate['content'] : undefined;
+    for (const part of listOf(isObject(content) ? content['parts'] : [])) {
+      if (isObject(part)) events.push(...this.part(part));
     }
     const usage = geminiUsage(chunk['usageMetadata']);
     if (usage) events.push({ type: 'usage', usage });
-    const reason = isJson(candidate) ? candidate['finishReason'] : undefined;
+    const reason = isObject(candidate) ? candidate['finishReason'] : undefined;
     if (typeof reason === 'string' || blocked(chunk)) {
       const stop = blocked(chunk) ? 'filter' : stopOf(reason, this.calls > 0);
       events.push(...this.close(), { type: 'stop', stop }, { type: 'end' });
@@ -110,7 +78,7 @@ export class GeminiReader implements StreamReader {
 
   private part(part: Json): NeutralEvent[] {
     const call = part['functionCall'];
-    if (isJson(call)) {
+    if (isObject(call)) {
       this.calls += 1;
       if (this.serial && this.calls > 1) return [];
       const id =

@@ -1,4 +1,5 @@
 /** Gemini's generateContent as a request (Gemini API docs: generateContent). */
+import { isObject } from '../../json/object.ts';
 import { addToUser } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -11,16 +12,7 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import {
-  defined,
-  isJson,
-  type Json,
-  listOf,
-  Needs,
-  numberOf,
-  objectAt,
-  textOf,
-} from './reading.ts';
+import { defined, type Json, listOf, Needs, numberOf, objectAt, textOf } from './reading.ts';
 
 const KNOWN = new Set(
   'contents systemInstruction tools toolConfig generationConfig safetySettings labels cachedContent model stream'.split(
@@ -40,7 +32,7 @@ const camel = (key: string) =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 function member(value: unknown): Json {
-  if (!isJson(value)) return {};
+  if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [camel(key), each]));
 }
 
@@ -202,7 +194,7 @@ function readTools(value: unknown, param: string, needs: Needs): Tool[] {
 /** The vendor writes types in capitals; JSON Schema does not. */
 function lowerTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerTypes);
-  if (!isJson(schema)) return schema;
+  if (!isObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,

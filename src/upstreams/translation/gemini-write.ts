@@ -1,4 +1,5 @@
 /** A request for an upstream that speaks Gemini's generateContent. */
+import { isObject } from '../../json/object.ts';
 import type {
   AssistantPart,
   ImagePart,
@@ -9,7 +10,7 @@ import type {
   ToolChoice,
   UserPart,
 } from './neutral.ts';
-import { argumentsOf, defined, isJson } from './reading.ts';
+import { argumentsOf, defined } from './reading.ts';
 
 /** What stands for the signature of a thought that another vendor's model had (docs: Thought signatures). */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
@@ -71,7 +72,7 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
 function resultOf(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
-    return isJson(value) ? value : { result: value };
+    return isObject(value) ? value : { result: value };
   } catch {
     return { result: text };
   }

@@ -1,11 +1,11 @@
 /** Answers of Anthropic messages, read and written (contracts 1.4). */
-import { usageOf } from '../anthropic-stream.ts';
-import type { TokenUsage } from '../contract.ts';
+import { isObject } from '../../json/object.ts';
+import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
+import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { Assembly } from './assembly.ts';
 import type {
   AnswerNames,
-  AnswerUsage,
   AssistantPart,
   NeutralAnswer,
   NeutralEvent,
@@ -14,7 +14,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, isJson, type Json } from './reading.ts';
+import { argumentsOf, type Json } from './reading.ts';
 
 const STOPS: Record<string, Stop> = {
   end_turn: 'end',
@@ -39,9 +39,9 @@ function stopIn(said: Json): Pick<NeutralAnswer, 'stop' | 'stop_sequence'> {
 }
 
 function usageIn(value: unknown, before: TokenUsage | null): AnswerUsage | null {
-  const usage = usageOf(value, before);
-  const details = isJson(value) ? value['output_tokens_details'] : undefined;
-  const thinking = isJson(details) ? details['thinking_tokens'] : undefined;
+  const usage = anthropicUsage(value, before);
+  const details = isObject(value) ? value['output_tokens_details'] : undefined;
+  const thinking = isObject(details) ? details['thinking_tokens'] : undefined;
   return usage && typeof thinking === 'number' ? { ...usage, reasoning_tokens: thinking } : usage;
 }
 
@@ -58,7 +58,7 @@ export function readMessagesAnswer(answer: Json): NeutralAnswer {
   if (!Array.isArray(answer['content'])) {
     throw new RetryableUpstreamError('malformed', 'an answer without content');
   }
-  const parts = answer['content'].flatMap((block) => (isJson(block) ? readBlock(block) : []));
+  const parts = answer['content'].flatMap((block) => (isObject(block) ? readBlock(block) : []));
   return { parts, ...stopIn(answer), usage: usageIn(answer['usage'], null) };
 }
 
@@ -118,20 +118,20 @@ export class MessagesReader implements StreamReader {
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const event: unknown = JSON.parse(data);
-    if (!isJson(event)) return [];
+    if (!isObject(event)) return [];
     switch (event['type']) {
       case 'message_start':
         return [{ type: 'start' }, ...this.counted(event['message'])];
       case 'content_block_start':
-        return isJson(event['content_block']) ? opening(event['content_block']) : [];
+        return isObject(event['content_block']) ? opening(event['content_block']) : [];
       case 'content_block_delta':
-        return isJson(event['delta']) ? delta(event['delta']) : [];
+        return isObject(event['delta']) ? delta(event['delta']) : [];
       case 'content_block_stop':
         return [{ type: 'close' }];
       case 'message_delta': {
         const said = event['delta'];
         const stop =
-          isJson(said) && said['stop_reason'] ? [{ type: 'stop', ...stopIn(said) } as const] : [];
+          isObject(said) && said['stop_reason'] ? [{ type: 'stop', ...stopIn(said) } as const] : [];
         return [...stop, ...this.counted(event)];
       }
       case 'message_stop':
@@ -142,7 +142,7 @@ export class MessagesReader implements StreamReader {
   }
 
   private counted(said: unknown): NeutralEvent[] {
-    if (isJson(said)) this.usage = usageIn(said['usage'], this.usage);
+    if (isObject(said)) this.usage = usageIn(said['usage'], this.usage);
     return this.usage ? [{ type: 'usage', usage: this.usage }] : [];
   }
 }

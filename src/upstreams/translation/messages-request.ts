@@ -1,5 +1,6 @@
 /** Anthropic messages as a request (Anthropic docs: Messages; contracts 1.4). */
 
+import { isObject } from '../../json/object.ts';
 import { addToUser, readTexts } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -14,17 +15,7 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import {
-  defined,
-  isJson,
-  type Json,
-  listOf,
-  Needs,
-  numberOf,
-  objectAt,
-  textOf,
-  wrong,
-} from './reading.ts';
+import { defined, type Json, listOf, Needs, numberOf, objectAt, textOf, wrong } from './reading.ts';
 
 /** Read below, or without any effect on the answer. */
 const KNOWN = new Set(
@@ -56,11 +47,11 @@ export function readMessagesRequest(body: Json): ReadRequest {
   for (const name of ['temperature', 'top_p', 'top_k'] as const) {
     if (numberOf(body[name]) !== undefined) needs.note(name, name);
   }
-  const choice = isJson(body['tool_choice']) ? body['tool_choice'] : undefined;
+  const choice = isObject(body['tool_choice']) ? body['tool_choice'] : undefined;
   const serial = choice?.['disable_parallel_tool_use'] === true;
   if (serial) needs.note('serial_calls', 'tool_choice.disable_parallel_tool_use');
   const metadata = body['metadata'];
-  const user = isJson(metadata) ? metadata['user_id'] : undefined;
+  const user = isObject(metadata) ? metadata['user_id'] : undefined;
   const request: NeutralRequest = defined({
     system,
     turns,
@@ -119,7 +110,7 @@ function readImage(block: Json, param: string, needs: Needs): ImagePart[] {
 function readDocument(block: Json, param: string, needs: Needs): UserPart[] {
   const source = objectAt(block['source'], `${param}.source`);
   const title = typeof block['title'] === 'string' ? { name: block['title'] } : {};
-  if (isJson(block['citations']) && block['citations']['enabled'] === true) {
+  if (isObject(block['citations']) && block['citations']['enabled'] === true) {
     needs.note('other', `${param}.citations`);
   }
   if (source['type'] === 'text') {
@@ -229,19 +220,19 @@ function readChoice(choice: Json | undefined, needs: Needs): ToolChoice | undefi
 }
 
 function readFormat(config: unknown, needs: Needs): Format | undefined {
-  const format = isJson(config) ? config['format'] : undefined;
-  if (!isJson(format)) return undefined;
+  const format = isObject(config) ? config['format'] : undefined;
+  if (!isObject(format)) return undefined;
   needs.note('json_schema', 'output_config.format');
   return { type: 'schema', name: 'answer', schema: format['schema'] ?? {}, strict: true };
 }
 
 function readThinking(thinking: unknown, config: unknown, needs: Needs): Reasoning | undefined {
-  const effort = isJson(config) ? config['effort'] : undefined;
-  if (isJson(thinking) && thinking['type'] === 'disabled') {
+  const effort = isObject(config) ? config['effort'] : undefined;
+  if (isObject(thinking) && thinking['type'] === 'disabled') {
     needs.note('reasoning_off', 'thinking');
     return { off: true };
   }
-  if (isJson(thinking) && typeof thinking['budget_tokens'] === 'number') {
+  if (isObject(thinking) && typeof thinking['budget_tokens'] === 'number') {
     needs.note('reasoning_budget', 'thinking.budget_tokens');
     return { budget_tokens: thinking['budget_tokens'] };
   }
@@ -249,7 +240,7 @@ function readThinking(thinking: unknown, config: unknown, needs: Needs): Reasoni
     needs.note('reasoning_effort', 'output_config.effort');
     return { effort: effort === 'low' || effort === 'medium' ? effort : 'high' };
   }
-  if (!isJson(thinking)) return undefined;
+  if (!isObject(thinking)) return undefined;
   needs.note('reasoning_effort', 'thinking');
   return { effort: 'medium' };
 }

@@ -3,7 +3,7 @@
  * written from it for the upstream's; answers go the other way. N protocols need N readers and
  * writers, not N × N (design 5).
  */
-import type { TokenUsage } from '../contract.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
 
 export interface TextPart {
@@ -132,11 +132,6 @@ export interface ReadRequest {
  * filter stopped it.
  */
 export type Stop = 'end' | 'length' | 'calls' | 'sequence' | 'filter';
-
-/** Tokens as metered, and how many of the output were thinking, where that was said. */
-export interface AnswerUsage extends TokenUsage {
-  readonly reasoning_tokens?: number;
-}
 
 export interface NeutralAnswer {
   readonly parts: readonly AssistantPart[];

@@ -1,4 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import { isObject } from '../../json/object.ts';
 import type { Feature } from './features.ts';
 import type { ImagePart, Use } from './neutral.ts';
 
@@ -27,10 +28,6 @@ export function wrong(param: string, what: string): WeirError {
   return new WeirError('invalid_request', `${param}: ${what}`, { param });
 }
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -43,7 +40,7 @@ export function textOf(value: unknown, param: string): string {
 
 /** A member that must be an object. */
 export function objectAt(value: unknown, param: string): Json {
-  if (isJson(value)) return value;
+  if (isObject(value)) return value;
   throw wrong(param, 'must be an object.');
 }
 
@@ -78,7 +75,7 @@ export function defined<Value extends object>(
 /** The arguments of a call, as the text that they are; some protocols take JSON only. */
 export function callArguments(value: unknown, param: string, needs: Needs): string {
   const text = textOf(value, param);
-  if (text.trim() !== '' && !isJson(parsed(text))) needs.note('broken_arguments', param);
+  if (text.trim() !== '' && !isObject(parsed(text))) needs.note('broken_arguments', param);
   return text;
 }
 
@@ -93,5 +90,5 @@ function parsed(text: string): unknown {
 /** The JSON of a tool's arguments as a value; what is no object is an empty one. */
 export function argumentsOf(text: string): Json {
   const value = parsed(text);
-  return isJson(value) ? value : {};
+  return isObject(value) ? value : {};
 }

@@ -1,6 +1,7 @@
 /** Answers of OpenAI responses, written (OpenAI docs: Responses; contracts 1.3). */
-import type { AnswerNames, AnswerUsage, AssistantPart, NeutralAnswer } from './neutral.ts';
-import { isJson } from './reading.ts';
+import { isObject } from '../../json/object.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
+import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
 
 /** Quoted from the request in every answer, and what it is where the request says nothing. */
 const QUOTED: Record<string, unknown> = {
@@ -125,5 +126,5 @@ function sealed(
 
 /** True unless the client wants nothing kept. */
 export function isKept(request: unknown): boolean {
-  return isJson(request) && request['store'] !== false;
+  return isObject(request) && request['store'] !== false;
 }

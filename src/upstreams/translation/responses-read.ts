@@ -1,8 +1,9 @@
 /** Answers of OpenAI responses, read (OpenAI docs: Responses; contracts 1.3). */
+import { isObject } from '../../json/object.ts';
+import { responsesUsage } from '../../protocols/responses-usage.ts';
+import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { responsesUsage } from '../openai-responses-answer.ts';
 import type {
-  AnswerUsage,
   AssistantPart,
   NeutralAnswer,
   NeutralEvent,
@@ -10,10 +11,10 @@ import type {
   Stop,
   StreamReader,
 } from './neutral.ts';
-import { isJson, type Json, listOf } from './reading.ts';
+import { type Json, listOf } from './reading.ts';
 
 export function readResponsesAnswer(answer: Json): NeutralAnswer {
-  const parts = listOf(answer['output']).flatMap((item) => (isJson(item) ? partsOf(item) : []));
+  const parts = listOf(answer['output']).flatMap((item) => (isObject(item) ? partsOf(item) : []));
   const stop = stopOf(
     answer,
     parts.some(({ type }) => type === 'call'),
@@ -26,13 +27,13 @@ function partsOf(item: Json): AssistantPart[] {
   switch (item['type']) {
     case 'message':
       return listOf(item['content']).flatMap((part): AssistantPart[] => {
-        if (!isJson(part)) return [];
+        if (!isObject(part)) return [];
         if (part['type'] === 'refusal') return [{ type: 'refusal', text: textIn(part, 'refusal') }];
         return [{ type: 'text', text: textIn(part, 'text') }];
       });
     case 'reasoning': {
       const text = listOf(item['summary'])
-        .map((part) => (isJson(part) ? textIn(part, 'text') : ''))
+        .map((part) => (isObject(part) ? textIn(part, 'text') : ''))
         .join('\n');
       return text === '' ? [] : [{ type: 'reasoning', text }];
     }
@@ -54,16 +55,16 @@ const textIn = (value: Json, key: string) => (typeof value[key] === 'string' ? v
 
 function stopOf(answer: Json, hasCalls: boolean): Stop {
   const details = answer['incomplete_details'];
-  const reason = isJson(details) ? details['reason'] : undefined;
+  const reason = isObject(details) ? details['reason'] : undefined;
   if (answer['status'] === 'incomplete') return reason === 'content_filter' ? 'filter' : 'length';
   return hasCalls ? 'calls' : 'end';
 }
 
 function usageIn(value: unknown): AnswerUsage | null {
   const usage = responsesUsage(value);
-  if (!usage || !isJson(value)) return null;
+  if (!usage || !isObject(value)) return null;
   const details = value['output_tokens_details'];
-  const reasoning = isJson(details) ? details['reasoning_tokens'] : undefined;
+  const reasoning = isObject(details) ? details['reasoning_tokens'] : undefined;
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
@@ -75,7 +76,8 @@ export class ResponsesReader implements StreamReader {
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const event: unknown = JSON.parse(data);
-    if (!isJson(event)) throw new RetryableUpstreamError('malformed', 'an event that is no object');
+    if (!isObject(event))
+      throw new RetryableUpstreamError('malformed', 'an event that is no object');
     const events: NeutralEvent[] = this.started ? [] : [{ type: 'start' }];
     this.started = true;
     switch (event['type']) {
@@ -102,7 +104,7 @@ export class ResponsesReader implements StreamReader {
   }
 
   private added(item: unknown): NeutralEvent[] {
-    if (!isJson(item) || item['type'] !== 'function_call') return [];
+    if (!isObject(item) || item['type'] !== 'function_call') return [];
     this.hasCalls = true;
     const part = { type: 'call' as const, id: textIn(item, 'call_id'), name: textIn(item, 'name') };
     this.open = 'call';
@@ -128,7 +130,7 @@ export class ResponsesReader implements StreamReader {
   }
 
   private ended(response: unknown): NeutralEvent[] {
-    if (!isJson(response)) return [];
+    if (!isObject(response)) return [];
     const usage = usageIn(response['usage']);
     return [
       ...(usage ? [{ type: 'usage' as const, usage }] : []),
@@ -140,5 +142,5 @@ export class ResponsesReader implements StreamReader {
 
 function isRefusal(event: Json): boolean {
   const part = event['part'];
-  return isJson(part) && part['type'] === 'refusal';
+  return isObject(part) && part['type'] === 'refusal';
 }

@@ -1,4 +1,5 @@
 /** OpenAI responses as a request (OpenAI docs: Responses; contracts 1.3). */
+import { isObject } from '../../json/object.ts';
 import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -14,7 +15,6 @@ import {
   callArguments,
   defined,
   imageAt,
-  isJson,
   type Json,
   listOf,
   Needs,
@@ -53,8 +53,8 @@ export function readResponses(body: Json): ReadRequest {
   const serial = body['parallel_tool_calls'] === false;
   if (serial) needs.note('serial_calls', 'parallel_tool_calls');
   const text = body['text'];
-  const format = isJson(text) ? text['format'] : undefined;
-  if (isJson(text) && text['verbosity'] && text['verbosity'] !== 'medium') {
+  const format = isObject(text) ? text['format'] : undefined;
+  if (isObject(text) && text['verbosity'] && text['verbosity'] !== 'medium') {
     needs.note('other', 'text.verbosity');
   }
   const reasoning = body['reasoning'];
@@ -68,9 +68,9 @@ export function readResponses(body: Json): ReadRequest {
     temperature,
     top_p: numberOf(body['top_p']),
     stop: [],
-    format: isJson(format) ? readNamedFormat(format, 'text.format', needs) : undefined,
+    format: isObject(format) ? readNamedFormat(format, 'text.format', needs) : undefined,
     reasoning: readEffort(
-      isJson(reasoning) ? reasoning['effort'] : undefined,
+      isObject(reasoning) ? reasoning['effort'] : undefined,
       'reasoning.effort',
       needs,
     ),
@@ -214,7 +214,7 @@ function readReasoning(item: Json, turns: Turn[]): void {
   const sealed = item['encrypted_content'];
   if (typeof sealed !== 'string') return;
   const text = listOf(item['summary'])
-    .map((part) => (isJson(part) ? String(part['text'] ?? '') : ''))
+    .map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
     .join('');
   addToAssistant(turns, { type: 'reasoning', text, signature: sealed });
 }

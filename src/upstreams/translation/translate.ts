@@ -1,6 +1,7 @@
 import { WeirError } from '../../errors/weir-error.ts';
-import type { TokenUsage, UpstreamCall } from '../contract.ts';
-import type { ClientProtocol } from '../protocol-names.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { UpstreamCall } from '../contract.ts';
 import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
 import { readChat } from './chat-request.ts';
 import { writeChat } from './chat-write.ts';

@@ -3,7 +3,8 @@
  * makes of success, of refusals in the provider's own words, and of everything that can go wrong.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { GenerationInput } from '../../../src/catalogue/contracts/inputs.ts';
+import type { GenerationInput } from '../../../src/catalogue/inputs.ts';
+import type { GenerationProtocolName } from '../../../src/protocols/names.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../../src/upstreams/contract.ts';
 import {
   type Failed,
@@ -14,7 +15,6 @@ import {
   type Progress,
 } from '../../../src/upstreams/generation/contract.ts';
 import { GENERATION_PROTOCOLS } from '../../../src/upstreams/generation/protocols.ts';
-import type { GenerationProtocolName } from '../../../src/upstreams/protocol-names.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 
 setDefaultTimeout(60_000);

@@ -3,9 +3,9 @@
  * client reads is what the vendor said, whole and streamed, in its own protocol and in every other.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { protocolFor, writtenFor } from '../../../src/upstreams/chat-protocols.ts';
+import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
+import { protocolFor, writtenFor } from '../../../src/upstreams/chat/protocols.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
-import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
 import { readRequest, refusalOf } from '../../../src/upstreams/translation/translate.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';

@@ -1,6 +1,7 @@
 /** Clients of each protocol, for whoever asks and reads through a pair of protocols. */
+
+import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
 import type { UpstreamStream } from '../../../src/upstreams/contract.ts';
-import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
 import { Assembly } from '../../../src/upstreams/translation/assembly.ts';
 import { ChatReader, readChatAnswer } from '../../../src/upstreams/translation/chat-answer.ts';
 import { writeChat } from '../../../src/upstreams/translation/chat-write.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { sampleOf } from '../../../docs/protocol-samples.ts';
 import { cellOf, protocolsPage } from '../../../docs/protocols-page.ts';
 import { WeirError } from '../../../src/errors/weir-error.ts';
-import { protocolFor } from '../../../src/upstreams/chat-protocols.ts';
-import { type ChatProtocol, CLIENT_PROTOCOLS } from '../../../src/upstreams/protocol-names.ts';
+import { type ChatProtocol, CLIENT_PROTOCOLS } from '../../../src/protocols/names.ts';
+import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import {
   readRequest,

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { sampleOf } from '../../../docs/protocol-samples.ts';
 import { WeirError } from '../../../src/errors/weir-error.ts';
-import { CLIENT_PROTOCOLS } from '../../../src/upstreams/protocol-names.ts';
+import { CLIENT_PROTOCOLS } from '../../../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
 import { translateCall, type Written } from '../../../src/upstreams/translation/translate.ts';

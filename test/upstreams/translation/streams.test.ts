@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { chunkOf } from '../../../simulator/bedrock/frames.ts';
-import { protocolFor } from '../../../src/upstreams/chat-protocols.ts';
-import type { ChatProtocol, ClientProtocol } from '../../../src/upstreams/protocol-names.ts';
+import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
+import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import type { Written } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
 import { CLIENTS, PAIRS, readStreamed, said } from './clients.ts';

@@ -1,7 +1,7 @@
 import { JSONParser, TokenType } from '@streamparser/json';
 import type { NewItem } from '../../../../db/batches/items.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
-import { isObject } from '../../../upstreams/http.ts';
+import { isObject } from '../../../json/object.ts';
 import { MAX_JSON_DEPTH } from '../../body.ts';
 
 /** The vendor's own bounds (Anthropic docs: Batch processing). */

@@ -1,0 +1,73 @@
+import type { Sql } from 'postgres';
+import { CIRCUIT_CHANNEL } from '../../../db/channels/switches.ts';
+import type { ChannelTransition, PeerHint } from './channel.ts';
+import type { Channels } from './channels.ts';
+
+/** While one replica tries a channel, the others wait for its verdict. */
+const PROBE_MS = 5_000;
+
+export interface CircuitHintsDeps {
+  readonly sql: Sql;
+  readonly replicaId: () => string;
+  readonly now: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+interface Message {
+  readonly replica: string;
+  readonly channel: string;
+  readonly model: string;
+  readonly kind: PeerHint['kind'];
+  /** From now on: clocks of replicas differ. */
+  readonly rest_ms?: number;
+  readonly reason?: string | null;
+}
+
+/**
+ * Replicas tell each other what they found out of channels, so that all see a change at once. A hint
+ * that is lost costs each replica a few attempts of its own, which fail over.
+ */
+export class CircuitHints {
+  constructor(private readonly deps: CircuitHintsDeps) {}
+
+  /** Announces a change of state that this replica saw itself. */
+  announce(transition: ChannelTransition): void {
+    const hint = hintOf(transition);
+    if (!hint || transition.heard) return;
+    const { channel_id: channel, model } = transition;
+    const message: Message = { replica: this.deps.replicaId(), channel, model, ...hint };
+    this.deps.sql
+      .notify(CIRCUIT_CHANNEL, JSON.stringify(message))
+      .catch((error: unknown) => this.deps.onError(error));
+  }
+
+  /** What another replica announced. */
+  hear(payload: string, channels: Channels): void {
+    const {
+      replica,
+      channel,
+      model,
+      kind,
+      rest_ms = 0,
+      reason = null,
+    } = JSON.parse(payload) as Message;
+    if (replica === this.deps.replicaId()) return;
+    const hint: PeerHint =
+      kind === 'left_alone' ? { kind, until: this.deps.now() + rest_ms, reason } : { kind };
+    channels.hear(channel, model, hint);
+  }
+}
+
+function hintOf({
+  from,
+  to,
+  reason,
+  open_until,
+  at_ms,
+  returns,
+}: ChannelTransition): Pick<Message, 'kind' | 'rest_ms' | 'reason'> | undefined {
+  if (to === 'open') return { kind: 'left_alone', rest_ms: open_until - at_ms, reason };
+  if (to === 'probing') return { kind: 'left_alone', rest_ms: PROBE_MS, reason };
+  if (to === 'disabled' && returns) return { kind: 'refused' };
+  return to === 'degraded' && from !== 'healthy' ? { kind: 'mended' } : undefined;
+}

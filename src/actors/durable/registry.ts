@@ -1,0 +1,126 @@
+import { type AnyActorRef, type AnyMachineSnapshot, createActor } from 'xstate';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { Clock } from '../clock.ts';
+import type { DurableActors } from './durable.ts';
+import type { InspectionFeed } from './inspection.ts';
+import type { Committed, Tell, Told } from './tell.ts';
+
+/** Live actors in memory; beyond it the one that was quiet longest is passivated. */
+export const MAX_LIVE_ACTORS = 20_000;
+/** A live actor that hears nothing for this long is passivated. */
+export const PASSIVATE_AFTER_MS = 60_000;
+/** Commands of one actor that wait for their commit; more are refused with 503. */
+export const MAX_MAILBOX = 64;
+const SWEEP_MS = 10_000;
+
+interface Entry {
+  actor: AnyActorRef;
+  seq: number;
+  touchedAt: number;
+}
+
+export interface RegistryDeps {
+  actors: DurableActors;
+  clock: Clock;
+  feed: InspectionFeed;
+}
+
+/**
+ * Virtual actors: `kind/id` → a live XState actor, made on demand, forgotten when idle. A live
+ * actor hears of an event only after its commit, so whoever watches it sees what is true (design 3).
+ */
+export class Registry {
+  private readonly live = new Map<string, Entry>();
+  private readonly mailboxes = new Map<string, number>();
+  private stopClock: () => void = () => undefined;
+
+  constructor(private readonly deps: RegistryDeps) {
+    this.schedule();
+  }
+
+  get size(): number {
+    return this.live.size;
+  }
+
+  /** Tells an actor; throws `service_unavailable` when its mailbox is full. */
+  async tell(tell: Tell): Promise<Told> {
+    const name = `${tell.kind}/${tell.id}`;
+    const waiting = this.mailboxes.get(name) ?? 0;
+    if (waiting >= MAX_MAILBOX) {
+      throw new WeirError('service_unavailable', 'Too much is asked of this task at once.', {
+        retry_after: 1,
+      });
+    }
+    this.mailboxes.set(name, waiting + 1);
+    try {
+      return await this.deps.actors.tell(tell);
+    } finally {
+      const left = (this.mailboxes.get(name) ?? 1) - 1;
+      if (left === 0) this.mailboxes.delete(name);
+      else this.mailboxes.set(name, left);
+    }
+  }
+
+  /** The live actor of a snapshot that was read or answered: to subscribe to, not to send to. */
+  activate(kind: string, id: string, snapshot: AnyMachineSnapshot, seq: number): AnyActorRef {
+    const name = `${kind}/${id}`;
+    const known = this.live.get(name);
+    if (known && known.seq >= seq) return this.touch(known).actor;
+    known?.actor.stop();
+    const machine = this.deps.actors.kinds.get(kind)?.machine;
+    if (!machine) throw new Error(`no durable actor is called ${kind}`);
+    const actor = createActor(machine, { snapshot });
+    // A machine that throws is made anew from its committed snapshot, next time.
+    actor.subscribe({ error: () => this.live.delete(name) });
+    actor.start();
+    this.live.set(name, { actor, seq, touchedAt: this.deps.clock.now() });
+    if (this.live.size > MAX_LIVE_ACTORS) this.passivateOldest();
+    return actor;
+  }
+
+  /** What was committed reaches the live actors and the feed; in the order of the commits. */
+  committed(events: readonly Committed[]): void {
+    for (const { kind, id, seq, event, snapshot, taken } of events) {
+      const entry = this.live.get(`${kind}/${id}`);
+      if (entry && entry.seq === seq - 1) {
+        this.touch(entry).actor.send(event);
+        entry.seq = seq;
+      } else if (entry && entry.seq < seq) {
+        // Another replica's commits lie between: what is in memory is not the truth any more.
+        this.passivate(`${kind}/${id}`, entry);
+      }
+      const { value, status } = snapshot;
+      this.deps.feed.publish({ kind, id, seq, event, value, status, taken });
+    }
+  }
+
+  stop(): void {
+    this.stopClock();
+    for (const [name, entry] of this.live) this.passivate(name, entry);
+  }
+
+  private touch(entry: Entry): Entry {
+    entry.touchedAt = this.deps.clock.now();
+    return entry;
+  }
+
+  private passivate(name: string, entry: Entry): void {
+    this.live.delete(name);
+    entry.actor.stop();
+  }
+
+  private passivateOldest(): void {
+    const [oldest] = [...this.live].sort(([, a], [, b]) => a.touchedAt - b.touchedAt);
+    if (oldest) this.passivate(...oldest);
+  }
+
+  private schedule(): void {
+    this.stopClock = this.deps.clock.after(SWEEP_MS, () => {
+      const before = this.deps.clock.now() - PASSIVATE_AFTER_MS;
+      for (const [name, entry] of this.live) {
+        if (entry.touchedAt < before) this.passivate(name, entry);
+      }
+      this.schedule();
+    });
+  }
+}

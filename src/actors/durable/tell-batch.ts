@@ -1,0 +1,291 @@
+import type { TransactionSql } from 'postgres';
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import {
+  type ActorRow,
+  createActors,
+  deleteUntold,
+  type EventRow,
+  endOutbox,
+  findCommitted,
+  insertEvents,
+  insertOutbox,
+  type Json,
+  lockActors,
+  lockOwnLife,
+  type OutboxRow,
+  type TimerChange,
+  takeTimers,
+  timerKey,
+  writeActors,
+  writeTimers,
+} from '../../../db/actors/store.ts';
+import type { Ids } from '../clock.ts';
+import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
+import type { LedgerAnswer } from '../money/ledger-commands.ts';
+import type { Change, DurableKind } from './kind.ts';
+import type { Command, Committed, Told } from './tell.ts';
+
+/** A command as the machine decided it, or its answer where there is nothing to decide. */
+type Step =
+  | { answer: Told }
+  | {
+      command: Command;
+      row: ActorRow;
+      before: AnyMachineSnapshot;
+      after: AnyMachineSnapshot;
+      actions: readonly { type: string; params?: unknown }[];
+    };
+
+/** True if the timer or the effect of a command no longer stood; else nobody else has it now. */
+function wasDealtWith(
+  { timer, effect }: Command,
+  timers: Set<string>,
+  effects: Set<string>,
+): boolean {
+  if (timer && !timers.delete(timerKey(timer))) return true;
+  return effect !== undefined && !effects.delete(effect.id);
+}
+
+/** True if the ledger did what was asked, now or before. */
+function isGranted(money: MoneyCommand, answer: LedgerAnswer): boolean {
+  if (answer.type !== 'hold_ended') return answer.type === 'held';
+  if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
+  return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
+}
+
+/** One transaction over many actors. */
+export class DurableBatch {
+  readonly answers: Told[] = [];
+  readonly committed: Committed[] = [];
+  readonly outbox: OutboxRow[] = [];
+  private readonly events: EventRow[] = [];
+  private readonly timers: TimerChange[] = [];
+  private rows = new Map<string, ActorRow>();
+  private readonly snapshots = new Map<string, AnyMachineSnapshot>();
+
+  constructor(
+    private readonly tx: TransactionSql,
+    private readonly kinds: ReadonlyMap<string, DurableKind>,
+    private readonly ids: Ids,
+    private readonly replicaId: string,
+  ) {}
+
+  async run(commands: Command[]): Promise<void> {
+    if (!(await lockOwnLife(this.tx, this.replicaId))) {
+      this.answers.push(...commands.map(() => ({ type: 'fenced' }) as const));
+      return;
+    }
+    await this.create(commands.filter((command) => command.create));
+    const rows = await lockActors(this.tx, distinct(commands));
+    this.rows = new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
+    const known = await findCommitted(
+      this.tx,
+      commands.map((command) => command.command_id),
+    );
+    const steps: Step[] = [];
+    const fresh = commands.filter(
+      ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
+    );
+    // Whoever comes first takes it out of the set: a timer fires once, an effect ends once.
+    const timers = await takeTimers(
+      this.tx,
+      fresh.flatMap(({ timer }) => timer ?? []),
+    );
+    const effects = await endOutbox(
+      this.tx,
+      fresh.flatMap(({ effect }) => effect ?? []),
+    );
+    for (const command of commands) {
+      const isStale = !known.has(command.command_id) && wasDealtWith(command, timers, effects);
+      steps.push(this.decide(command, known.has(command.command_id), isStale));
+    }
+    await this.moveMoney(steps);
+    for (const step of steps) this.answers.push(await this.carryOut(step));
+    if (this.events.length > 0) {
+      await writeActors(this.tx, [...this.rows.values()]);
+      await insertEvents(this.tx, this.events);
+      await writeTimers(this.tx, this.timers);
+      await insertOutbox(this.tx, this.outbox);
+      await this.project();
+    }
+  }
+
+  private async create(commands: Command[]): Promise<void> {
+    const rows = distinct(commands).map(({ kind, id }): ActorRow => {
+      const { machine, version } = this.kind(kind);
+      const [snapshot] = initialTransition(machine);
+      return {
+        kind,
+        id,
+        machine_version: version,
+        snapshot: stored(snapshot),
+        seq: 0,
+        live: true,
+        owner: this.replicaId,
+        epoch: 1,
+      };
+    });
+    // Rows are inserted in the order in which they are locked later.
+    await createActors(this.tx, rows);
+  }
+
+  /** What the machine makes of a command, before anything is written of it. */
+  private decide(command: Command, isRepetition: boolean, isStale: boolean): Step {
+    const row = this.rows.get(`${command.kind}/${command.id}`);
+    if (!row) return { answer: { type: 'not_found' } };
+    const before = this.snapshotOf(row);
+    if (isRepetition) {
+      return { answer: { type: 'told', snapshot: before, seq: row.seq, taken: true } };
+    }
+    if (isStale) return { answer: { type: 'stale' } };
+    const [after, actions] = row.live
+      ? transition(this.kind(row.kind).machine, before, command.event)
+      : [before, []];
+    row.live = after.status === 'active';
+    this.snapshots.set(`${row.kind}/${row.id}`, after);
+    return { command, row, before, after, actions };
+  }
+
+  /**
+   * All money of the batch moves at once, so organizations and keys are locked in id order, and
+   * before anything else refers to their rows. What the ledger refuses is undone whole.
+   */
+  private async moveMoney(steps: Step[]): Promise<void> {
+    const paid = steps.flatMap((step, index) => {
+      if (!('command' in step) || !step.command.money || step.after === step.before) return [];
+      return [{ step, index, money: step.command.money }];
+    });
+    if (paid.length === 0) return;
+    const answers = await applyMoneyCommands(
+      this.tx,
+      paid.map(({ money }) => money),
+    );
+    const undone: { kind: string; id: string }[] = [];
+    paid.forEach(({ step, index, money }, position) => {
+      const answer = answers[position];
+      if (answer && isGranted(money, answer)) return;
+      const { command, row } = step;
+      if (!answer || !command.create || row.seq > 0) {
+        throw new Error(
+          `${command.event.type} of ${row.kind}/${row.id}: ${JSON.stringify(answer)}`,
+        );
+      }
+      steps[index] = { answer: { type: 'refused', answer } };
+      this.rows.delete(`${row.kind}/${row.id}`);
+      undone.push(row);
+    });
+    await deleteUntold(this.tx, undone);
+  }
+
+  private async carryOut(step: Step): Promise<Told> {
+    if ('answer' in step) return step.answer;
+    const { command, row, before, after, actions } = step;
+    // Its creation was refused in this batch.
+    if (!this.rows.has(`${row.kind}/${row.id}`)) return { type: 'not_found' };
+    await command.also?.(this.tx);
+    row.seq += 1;
+    const taken = after !== before;
+    this.note(row, command, before, after, taken);
+    for (const action of actions) this.perform(row, action);
+    return { type: 'told', snapshot: after, seq: row.seq, taken };
+  }
+
+  /** What a kind keeps beside its actors' rows follows them in the same transaction. */
+  private async project(): Promise<void> {
+    const byKind = new Map<string, Change[]>();
+    for (const { kind, actor_id: id, from_state, to_state } of this.events) {
+      if (from_state === to_state || !this.kind(kind).project) continue;
+      const snapshot = this.snapshots.get(`${kind}/${id}`);
+      if (!snapshot) continue;
+      const changes = byKind.get(kind) ?? [];
+      changes.push({ id, from_state, to_state, snapshot });
+      byKind.set(kind, changes);
+    }
+    for (const [kind, changes] of byKind) await this.kind(kind).project?.(this.tx, changes);
+  }
+
+  private note(
+    row: ActorRow,
+    { command_id, event }: Command,
+    before: AnyMachineSnapshot,
+    after: AnyMachineSnapshot,
+    taken: boolean,
+  ): void {
+    const { kind, id, seq } = row;
+    row.snapshot = stored(after);
+    row.machine_version = this.kind(kind).version;
+    this.events.push({
+      kind,
+      actor_id: id,
+      seq,
+      command_id,
+      event: event as unknown as Json,
+      from_state: stateName(before),
+      to_state: stateName(after),
+      taken,
+    });
+    this.committed.push({ kind, id, seq, event, snapshot: after, taken });
+  }
+
+  /** An action is data: a timer to set or cancel, or an effect for the outbox. */
+  private perform(row: ActorRow, action: { type: string; params?: unknown }): void {
+    const { kind, id: actor_id, seq } = row;
+    const params = (action.params ?? {}) as { name?: string; delay_ms?: number; event?: Json };
+    if (action.type === 'setTimer' || action.type === 'cancelTimer') {
+      const delay_ms = action.type === 'setTimer' ? (params.delay_ms ?? 0) : null;
+      this.timers.push({
+        kind,
+        actor_id,
+        name: params.name ?? '',
+        delay_ms,
+        event: params.event ?? null,
+      });
+    } else if (action.type in this.kind(kind).effects) {
+      const id = this.ids.uuid();
+      this.outbox.push({ id, kind, actor_id, seq, effect: action.type, params: params as Json });
+    }
+  }
+
+  private snapshotOf(row: ActorRow): AnyMachineSnapshot {
+    const name = `${row.kind}/${row.id}`;
+    const cached = this.snapshots.get(name);
+    if (cached) return cached;
+    const { machine, version, migrate } = this.kind(row.kind);
+    const current =
+      row.machine_version === version || !migrate
+        ? row.snapshot
+        : migrate(row.snapshot, row.machine_version);
+    const { value, context } = current as unknown as Pick<AnyMachineSnapshot, 'value' | 'context'>;
+    const snapshot = machine.resolveState({ value, context }) as AnyMachineSnapshot;
+    this.snapshots.set(name, snapshot);
+    return snapshot;
+  }
+
+  private kind(name: string): DurableKind {
+    const kind = this.kinds.get(name);
+    if (!kind) throw new Error(`no durable actor is called ${name}`);
+    return kind;
+  }
+}
+
+function distinct(commands: readonly Command[]): { kind: string; id: string }[] {
+  const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
+  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
+}
+
+function stored({ value, context }: AnyMachineSnapshot): Json {
+  return { value, context } as unknown as Json;
+}
+
+/** `processing.polling`; parallel regions as JSON. */
+export function stateName({ value }: AnyMachineSnapshot): string {
+  const parts: string[] = [];
+  let at: unknown = value;
+  while (typeof at === 'object' && at !== null) {
+    const [[key, inner] = ['', undefined], ...others] = Object.entries(at);
+    if (others.length > 0) return [...parts, JSON.stringify(at)].join('.');
+    parts.push(key);
+    at = inner;
+  }
+  return [...parts, String(at)].join('.');
+}

@@ -1,0 +1,99 @@
+import type { Sql } from 'postgres';
+import { Webhook } from 'standardwebhooks';
+import {
+  type DeliveryStatus,
+  findDelivery,
+  writeDeliveries,
+} from '../../../db/webhooks/deliveries.ts';
+import { type WebhookContext, type WebhookEvent, webhookMachine } from '../../machines/webhook.ts';
+import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
+import type { DurableKind } from '../durable/kind.ts';
+
+export const WEBHOOK_KIND = 'webhook';
+/** A receiver answers within this time, or is asked again (Standard Webhooks: 15 to 30 s). */
+const RECEIVER_TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const EFFECT_TIMEOUT_MS = 60_000;
+const MAX_ATTEMPTS = 5;
+/** The receiver says that it wants no more of them. */
+const GONE = 410;
+
+export interface WebhookDeps {
+  readonly sql: Sql;
+  /** `whsec_…` of an organization. */
+  readonly secretOf: (organization_id: string) => Promise<string>;
+  /** The public record of a task, as JSON. */
+  readonly payloadOf: (task_id: string, organization_id: string) => Promise<string | undefined>;
+  readonly fetch: (
+    url: string,
+    options: GuardedFetchOptions,
+  ) => Promise<{ status: number; stream: ReadableStream }>;
+  /** Receivers on internal addresses that the operator allows; none by default. */
+  readonly allow_hosts?: ReadonlySet<string>;
+  readonly now: () => number;
+}
+
+/** Webhooks as durable actors: an attempt is an effect, a pause is a timer that survives restarts. */
+export function webhookKind(deps: WebhookDeps): DurableKind {
+  return {
+    kind: WEBHOOK_KIND,
+    machine: webhookMachine,
+    version: 1,
+    effects: { deliver: (_, { actor_id, signal }) => deliver(deps, actor_id, signal) },
+    effect_timeout_ms: EFFECT_TIMEOUT_MS,
+    max_attempts: MAX_ATTEMPTS,
+    failed: () => ({ type: 'REFUSED', status: 0, final: false }) satisfies WebhookEvent,
+    project: (tx, changes) =>
+      writeDeliveries(
+        tx,
+        changes.map(({ id, to_state, snapshot }) => ({
+          task_id: id,
+          status: statusOf(to_state),
+          ...(snapshot.context as WebhookContext),
+        })),
+      ),
+  };
+}
+
+function statusOf(state: string): DeliveryStatus {
+  return state === 'delivered' || state === 'failed' ? state : 'pending';
+}
+
+/** One attempt, signed anew (Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature). */
+async function deliver(
+  deps: WebhookDeps,
+  task_id: string,
+  signal: AbortSignal,
+): Promise<WebhookEvent> {
+  const delivery = await findDelivery(deps.sql, task_id);
+  const body = delivery && (await deps.payloadOf(task_id, delivery.organization_id));
+  if (!delivery || !body) return { type: 'REFUSED', status: 0, final: true };
+  const secret = await deps.secretOf(delivery.organization_id);
+  const at = new Date(deps.now());
+  // The same for every attempt: a receiver can tell a repetition.
+  const id = `msg_${task_id}`;
+  try {
+    const { status, stream } = await deps.fetch(delivery.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(secret).sign(id, at, body),
+      },
+      body,
+      max_bytes: MAX_ANSWER_BYTES,
+      timeout_ms: RECEIVER_TIMEOUT_MS,
+      follow: false,
+      signal,
+      ...(deps.allow_hosts ? { allow_hosts: deps.allow_hosts } : {}),
+    });
+    await stream.cancel();
+    const isTaken = status >= 200 && status < 300;
+    return isTaken
+      ? { type: 'DELIVERED', status }
+      : { type: 'REFUSED', status, final: status === GONE };
+  } catch (error) {
+    return { type: 'REFUSED', status: 0, final: error instanceof ForbiddenAddressError };
+  }
+}

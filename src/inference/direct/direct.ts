@@ -1,0 +1,157 @@
+import type { ChannelPermit } from '../../actors/channels/channel.ts';
+import type { Channels } from '../../actors/channels/channels.ts';
+import type { Quotas } from '../../actors/money/quotas.ts';
+import type { Reservation } from '../../actors/money/reservation.ts';
+import type { DirectModel } from '../../catalogue/catalogue.ts';
+import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
+import type { ChannelProtocol } from '../../protocols/names.ts';
+import type { UpstreamCall } from '../../upstreams/contract.ts';
+import type { Caller } from '../call.ts';
+import { withFailover } from '../routing/route.ts';
+
+/** What statements of usage call it (spec: Management, `scene`). */
+const SCENES: Record<DirectModel['operation'], string> = {
+  embedding: 'embedding',
+  stt: 'audio',
+  tts: 'audio',
+  rerank: 'rerank',
+  translation: 'translation',
+};
+
+export interface DirectDeps {
+  quotas: Quotas;
+  channels: Channels;
+  now: () => number;
+  random: () => number;
+}
+
+/** One question, asked in whichever protocol a channel of the model speaks. */
+export interface DirectCall<Protocol, Made> {
+  readonly request_id: string;
+  readonly key: Caller;
+  readonly model: DirectModel;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly body_text: string;
+  readonly signal: AbortSignal;
+  /** The most that the call can use. */
+  readonly most: DirectUsage;
+  readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
+  readonly ask: (protocol: Protocol, call: UpstreamCall) => Promise<Made>;
+}
+
+export interface Answered<Answer> {
+  readonly answer: Answer;
+  readonly usage: DirectUsage;
+  /** True where the upstream did not report the usage. */
+  readonly estimated: boolean;
+}
+
+/**
+ * Reserve → route → call → settle, for what is not streamed. Resolves when the charge is committed
+ * (P4). Throws WeirError, or the signal's reason when the client left: then nothing is charged.
+ */
+export async function runDirect<Protocol, Answer>(
+  deps: DirectDeps,
+  call: DirectCall<Protocol, Answered<Answer>>,
+): Promise<Answer> {
+  const { made, permit, reservation } = await openDirect(deps, call);
+  permit.succeeded();
+  try {
+    await settleDirect(call, permit, reservation, made.usage, {
+      outcome: 'completed',
+      estimated: made.estimated,
+    });
+    return made.answer;
+  } catch (error) {
+    // After a charge this changes nothing.
+    reservation.release();
+    throw error;
+  }
+}
+
+/** A call that a channel has begun to answer; whoever has it ends permit and reservation. */
+export interface OpenDirect<Made> {
+  readonly made: Made;
+  readonly permit: ChannelPermit;
+  readonly reservation: Reservation;
+}
+
+/** Reserve → route → call. Throws like `runDirect`; then nothing is left open. */
+export async function openDirect<Protocol, Made>(
+  deps: DirectDeps,
+  call: DirectCall<Protocol, Made>,
+): Promise<OpenDirect<Made>> {
+  const { model, key, protocols } = call;
+  const amount = directCharge(model.price, call.most);
+  const quota = deps.quotas.of(key);
+  const ask = { amount, minimum: () => amount, signal: call.signal };
+  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+  try {
+    const channels = deps.channels
+      .serving(model.id)
+      .filter(({ config }) => protocols[config.protocol] !== undefined);
+    const { policy } = model.declaration.routing ?? {};
+    const surroundings = { ...deps, ...(policy ? { policy } : {}) };
+    const { result: made, permit } = await withFailover(channels, surroundings, (given) => {
+      const { config } = given.channel;
+      return call.ask(protocols[config.protocol] as Protocol, upstreamCall(call, config));
+    });
+    return { made, permit, reservation };
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+}
+
+/** Books a direct call; resolves when the charge is committed. */
+export async function settleDirect(
+  { model, key, request_id }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id'>,
+  permit: ChannelPermit,
+  reservation: Reservation,
+  usage: DirectUsage,
+  how: { outcome: 'completed' | 'partial'; estimated: boolean },
+): Promise<void> {
+  const line = {
+    id: request_id,
+    request_id,
+    organization_id: key.organization_id,
+    key_id: key.id,
+    scene: SCENES[model.operation],
+    access_channel: 'platform' as const,
+    model: model.id,
+    model_vendor: model.owned_by,
+    channel_id: permit.channel.config.id,
+    ...how,
+    input_tokens: usage.input_tokens ?? 0,
+    output_tokens: usage.output_tokens ?? 0,
+    ...{ cached_input_tokens: 0, cache_write_tokens: 0 },
+  };
+  await reservation.settle(line, directCharge(model.price, usage));
+}
+
+function upstreamCall(
+  call: Pick<
+    DirectCall<unknown, unknown>,
+    'request_id' | 'model' | 'body' | 'body_text' | 'signal'
+  >,
+  config: {
+    id: string;
+    base_url: string;
+    api_key: string;
+    timeout_ms: number;
+    models: Readonly<Record<string, string>>;
+  },
+): UpstreamCall {
+  const { id: channel_id, base_url, api_key, timeout_ms, models } = config;
+  return {
+    target: { channel_id, base_url, api_key, timeout_ms },
+    physical_model: models[call.model.id] ?? call.model.id,
+    public_model: call.model.id,
+    answer_id: call.request_id,
+    body_text: call.body_text,
+    body: call.body,
+    model_max_output_tokens: call.model.max_output_tokens,
+    headers: {},
+    signal: call.signal,
+  };
+}

@@ -1,0 +1,71 @@
+import { RetryableUpstreamError } from '../../upstreams/contract.ts';
+import type { Speaker, Spoken } from '../../upstreams/direct/contract.ts';
+import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
+
+interface Opened extends Pick<Spoken, 'usage'> {
+  readonly pieces: AsyncGenerator<Uint8Array>;
+  readonly first: Uint8Array;
+}
+
+export type SpeechCall = Omit<DirectCall<Speaker, Opened>, 'ask'> & {
+  /** Told of what the client cannot be told; must not throw. */
+  readonly onError: (error: unknown) => void;
+};
+
+/**
+ * Text into sound that goes out as it comes. The last piece is held back until the charge is
+ * committed (P4). A provider bills the whole text with the first byte: so does Weir where the client
+ * leaves; sound that breaks off upstream is charged to nobody (P12).
+ */
+export async function runSpeech(
+  deps: DirectDeps,
+  call: SpeechCall,
+): Promise<ReadableStream<Uint8Array>> {
+  const { made, permit, reservation } = await openDirect(deps, {
+    ...call,
+    // Until its first piece it may still move to another channel (P7).
+    ask: async (speaker: Speaker, upstream) => {
+      const { pieces, usage } = await speaker.speak(upstream);
+      const { done, value } = await pieces.next();
+      if (done) throw new RetryableUpstreamError('malformed', 'an answer without sound');
+      return { pieces, first: value, ...(usage ? { usage } : {}) };
+    },
+  });
+  const { pieces } = made;
+  let held = made.first;
+  let ended = false;
+  const settle = (outcome: 'completed' | 'partial') =>
+    settleDirect(call, permit, reservation, made.usage ?? call.most, {
+      outcome,
+      estimated: made.usage === undefined && call.most.output_tokens !== undefined,
+    });
+  return new ReadableStream({
+    async pull(client) {
+      try {
+        const { done, value } = await pieces.next();
+        if (done) {
+          ended = true;
+          permit.succeeded();
+          await settle('completed');
+        }
+        client.enqueue(held);
+        if (done) client.close();
+        else held = value;
+      } catch (error) {
+        if (!ended && error instanceof RetryableUpstreamError) permit.failed(error);
+        else if (!ended) permit.abandoned();
+        ended = true;
+        reservation.release();
+        call.onError(error);
+        client.error(error);
+      }
+    },
+    async cancel() {
+      if (ended) return;
+      ended = true;
+      permit.abandoned();
+      await settle('partial').catch(call.onError);
+      await pieces.return(undefined);
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import { validator } from '../../errors/validate.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import { requireImageSources } from './messages-images.ts';
+import { MessagesRequestSchema } from './messages-schema.ts';
+
+/** Roles that belong to the other chat route (spec: Messages, Rules). */
+const FOREIGN_ROLES = ['system', 'developer', 'tool'];
+
+const validate = validator(MessagesRequestSchema);
+
+/** Validates a body of `POST /v1/messages`. Throws WeirError (400) that names the parameter. */
+export function validateMessages(value: Record<string, unknown>) {
+  const body = validate(value);
+  requireImageSources(body.messages);
+  return body;
+}
+
+/** All checks of a body of messages. Throws WeirError (400) that names the parameter. */
+export function checkMessages(body: Record<string, unknown>): void {
+  refuseForeignRoles(body);
+  validateMessages(body);
+}
+
+/** The wording is what clients look for to try again without such a message (contracts 0). */
+export function refuseForeignRoles(body: Record<string, unknown>): void {
+  const list = Array.isArray(body['messages']) ? body['messages'] : [];
+  const index = list.findIndex((message) => FOREIGN_ROLES.includes(message?.role));
+  if (index < 0) return;
+  const role = String(list[index].role);
+  const advice =
+    role === 'system'
+      ? 'put it in the top-level system field, or use /v1/chat/completions'
+      : 'use /v1/chat/completions';
+  throw new WeirError(
+    'invalid_request',
+    `role '${role}' is not supported on this model: ${advice}`,
+    {
+      param: `messages.${index}.role`,
+    },
+  );
+}

@@ -1,0 +1,132 @@
+import {
+  type Catalogue,
+  type CatalogueModel,
+  type ChatModel,
+  type DirectModel,
+  type GenerationModel,
+  isAllowed,
+} from '../../catalogue/catalogue.ts';
+import type { GenerationScene } from '../../catalogue/inputs.ts';
+import { suggestModels } from '../../catalogue/suggest.ts';
+import { WeirError } from '../../errors/weir-error.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
+import type { Caller } from '../call.ts';
+
+const CHAT_ROUTES: Record<ClientProtocol, string> = {
+  openai: '/v1/chat/completions',
+  anthropic: '/v1/messages',
+  responses: '/v1/responses',
+  gemini: '/v1beta/models',
+};
+const DIRECT_ROUTES: Record<DirectModel['operation'], string> = {
+  embedding: '/v1/embeddings',
+  stt: '/v1/audio/translations',
+  tts: '/v1/audio/speech',
+  rerank: '/v1/rerank',
+  translation: '/v1/translations',
+};
+const GENERATION_ROUTES: Record<GenerationScene, string> = {
+  image: '/v1/images/generations',
+  video: '/v1/videos/generations',
+  music: '/v1/music/generations',
+  '3d': '/v1/3d/generations',
+  audio: '/v1/audio/generations',
+};
+
+type IsCallable = (model: CatalogueModel, key: Caller) => boolean;
+
+/** The model that a chat call names. Throws like `resolve`. */
+export function resolveModel(
+  catalogue: Catalogue,
+  name: string,
+  key: Caller,
+  protocol: ClientProtocol,
+  isCallable: IsCallable,
+): ChatModel {
+  return resolve(catalogue, name, key, CHAT_ROUTES[protocol], isChat, isCallable);
+}
+
+const isChat = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
+
+/** The model of a direct call, or the only one there is for it. Throws like `resolve`. */
+export function resolveDirectModel(
+  catalogue: Catalogue,
+  name: string | undefined,
+  key: Caller,
+  operation: DirectModel['operation'],
+  isCallable: IsCallable,
+): DirectModel {
+  const isServedHere = (model: CatalogueModel): model is DirectModel =>
+    model.kind === 'direct' && model.operation === operation;
+  const asked = name ?? catalogue.all().find(isServedHere)?.id ?? '';
+  return resolve(catalogue, asked, key, DIRECT_ROUTES[operation], isServedHere, isCallable);
+}
+
+/** The model that a create call names, or the scene's default. Throws like `resolve`. */
+export function resolveGenerationModel(
+  catalogue: Catalogue,
+  name: string | undefined,
+  key: Caller,
+  scene: GenerationScene,
+  isCallable: IsCallable,
+): GenerationModel {
+  const isServedHere = (model: CatalogueModel): model is GenerationModel =>
+    model.kind === 'generation' && model.scene === scene;
+  const asked = name ?? catalogue.defaults[scene] ?? '';
+  return resolve(catalogue, asked, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
+}
+
+/**
+ * The model of a name. Throws WeirError: `model_not_found` with models that this key can call now
+ * (P13), `model_not_allowed`, or 400 where another route serves the model.
+ */
+function resolve<Served extends CatalogueModel>(
+  catalogue: Catalogue,
+  name: string,
+  key: Caller,
+  route: string,
+  isServedHere: (model: CatalogueModel) => model is Served,
+  isCallable: IsCallable,
+): Served {
+  const model = catalogue.find(name);
+  if (!model) {
+    throw notFound(name, catalogue, (each) => isServedHere(each) && isCallable(each, key));
+  }
+  if (!isAllowed(key.models, model)) {
+    throw new WeirError('model_not_allowed', `This API key may not use ${quoted(name)}.`, {
+      param: 'model',
+      hint: 'Add the model to the key’s models with the management API, or use another key.',
+    });
+  }
+  if (!isServedHere(model)) {
+    const proper = routeOf(model);
+    throw new WeirError('invalid_request', `${quoted(name)} is not available on ${route}.`, {
+      param: 'model',
+      hint: `Use ${proper}.`,
+    });
+  }
+  return model;
+}
+
+function notFound(
+  name: string,
+  catalogue: Catalogue,
+  isOfUse: (model: CatalogueModel) => boolean,
+): WeirError {
+  return new WeirError('model_not_found', `The model ${quoted(name)} does not exist.`, {
+    param: 'model',
+    ...suggestModels(name, catalogue.all().filter(isOfUse)),
+    hint: 'GET /v1/models lists the models.',
+  });
+}
+
+function routeOf(model: CatalogueModel): string {
+  if (model.kind === 'chat') return CHAT_ROUTES[model.protocol];
+  return model.kind === 'direct' ? DIRECT_ROUTES[model.operation] : GENERATION_ROUTES[model.scene];
+}
+
+const MAX_QUOTED_CHARS = 100;
+
+function quoted(name: string): string {
+  return `'${name.slice(0, MAX_QUOTED_CHARS)}'`;
+}

@@ -1,0 +1,31 @@
+import { isObject } from '../json/object.ts';
+import { count, type TokenUsage } from './token-usage.ts';
+
+/**
+ * Reads `usage`; what it leaves out is as `before`, since the counts of a stream are cumulative. null
+ * if nothing was ever reported. `input_tokens` excludes both cache counts, as ours do.
+ */
+export function anthropicUsage(usage: unknown, before: TokenUsage | null): TokenUsage | null {
+  if (!isObject(usage)) return before;
+  const { input_tokens, output_tokens } = usage;
+  if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return before;
+  const read = (key: string, earlier: number | undefined) =>
+    typeof usage[key] === 'number' ? count(usage[key]) : (earlier ?? 0);
+  const cache_write_tokens = read('cache_creation_input_tokens', before?.cache_write_tokens);
+  const cache_write_1h_tokens = Math.min(
+    cache_write_tokens,
+    writtenForAnHour(usage['cache_creation']) ?? before?.cache_write_1h_tokens ?? 0,
+  );
+  return {
+    input_tokens: read('input_tokens', before?.input_tokens),
+    cached_input_tokens: read('cache_read_input_tokens', before?.cached_input_tokens),
+    cache_write_tokens,
+    ...(cache_write_1h_tokens > 0 ? { cache_write_1h_tokens } : {}),
+    output_tokens: read('output_tokens', before?.output_tokens),
+  };
+}
+
+function writtenForAnHour(creation: unknown): number | undefined {
+  const tokens = isObject(creation) ? creation['ephemeral_1h_input_tokens'] : undefined;
+  return typeof tokens === 'number' ? count(tokens) : undefined;
+}

@@ -1,0 +1,33 @@
+import { isObject } from '../json/object.ts';
+import { type AnswerUsage, count, type TokenUsage } from './token-usage.ts';
+
+/** Thinking is output, and stands beside the answer's tokens; null = nothing was reported. */
+export function geminiUsage(value: unknown): AnswerUsage | null {
+  if (!isObject(value)) return null;
+  const { promptTokenCount, candidatesTokenCount } = value;
+  if (typeof promptTokenCount !== 'number' && typeof candidatesTokenCount !== 'number') return null;
+  const cached = Math.min(count(value['cachedContentTokenCount']), count(promptTokenCount));
+  const thoughts = count(value['thoughtsTokenCount']);
+  const usage: TokenUsage = {
+    input_tokens: count(promptTokenCount) + count(value['toolUsePromptTokenCount']) - cached,
+    cached_input_tokens: cached,
+    cache_write_tokens: 0,
+    output_tokens: count(candidatesTokenCount) + thoughts,
+  };
+  return thoughts > 0 ? { ...usage, reasoning_tokens: thoughts } : usage;
+}
+
+export function usageMetadata(usage: AnswerUsage): object {
+  const promptTokenCount =
+    usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
+  const thoughts = usage.reasoning_tokens ?? 0;
+  return {
+    promptTokenCount,
+    candidatesTokenCount: usage.output_tokens - thoughts,
+    ...(usage.cached_input_tokens > 0
+      ? { cachedContentTokenCount: usage.cached_input_tokens }
+      : {}),
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    totalTokenCount: promptTokenCount + usage.output_tokens,
+  };
+}

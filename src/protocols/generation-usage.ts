@@ -1,0 +1,13 @@
+/** What a generation used, as far as the provider says; absent = not said. */
+export interface GenerationUsage {
+  readonly images?: number;
+  /** Seconds of output. */
+  readonly seconds?: number;
+  readonly songs?: number;
+  readonly tokens?: {
+    readonly text_input: number;
+    readonly image_input: number;
+    readonly cached_input: number;
+    readonly output: number;
+  };
+}

@@ -1,0 +1,28 @@
+import { isObject } from '../json/object.ts';
+import { count, type TokenUsage } from './token-usage.ts';
+
+/**
+ * Reads `usage`; null if it reports nothing, which an explicit zero is not. `prompt_tokens` includes
+ * what came from the cache or went into it; our counts never overlap.
+ */
+export function openaiUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
+  const details = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
+  const prompt = count(prompt_tokens);
+  const cached = Math.min(count(details['cached_tokens']), prompt);
+  const written = Math.min(count(details['cache_write_tokens']), prompt - cached);
+  const completion = count(completion_tokens);
+  const spent = isObject(usage['completion_tokens_details'])
+    ? count(usage['completion_tokens_details']['reasoning_tokens'])
+    : 0;
+  // Some servers count reasoning beside the completion; their total tells.
+  const isBeside = spent > 0 && count(total_tokens) === prompt + completion + spent;
+  return {
+    input_tokens: prompt - cached - written,
+    cached_input_tokens: cached,
+    cache_write_tokens: written,
+    output_tokens: isBeside ? completion + spent : completion,
+  };
+}

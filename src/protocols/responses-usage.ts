@@ -1,0 +1,19 @@
+import { isObject } from '../json/object.ts';
+import { count, type TokenUsage } from './token-usage.ts';
+
+/** Reads `usage`; null if it reports nothing. `input_tokens` includes what the cache gave or took. */
+export function responsesUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const { input_tokens, output_tokens } = usage;
+  if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return null;
+  const details = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
+  const input = count(input_tokens);
+  const cached = Math.min(count(details['cached_tokens']), input);
+  const written = Math.min(count(details['cache_write_tokens']), input - cached);
+  return {
+    input_tokens: input - cached - written,
+    cached_input_tokens: cached,
+    cache_write_tokens: written,
+    output_tokens: count(output_tokens),
+  };
+}

@@ -1,0 +1,122 @@
+import { editMembers } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { StreamEvent, UpstreamCall } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { hideModel, modelNames, publish } from '../pass-through/publish.ts';
+import type { MeteredDialect } from '../pass-through/request.ts';
+import { oneLine } from '../stream/events.ts';
+import { parseObject } from '../transport/exchange.ts';
+import { failureInside } from '../transport/failures.ts';
+
+/** The events of one streamed message (Anthropic docs: Streaming). */
+export class MessageStream implements MeteredDialect {
+  private counted: TokenUsage | null = null;
+  /** The last `message_delta` reported the output: before it only the input side is known. */
+  private isCounted = false;
+  private openBlock: unknown;
+  private stopping = false;
+  private done = false;
+  private names: string[];
+
+  constructor(private readonly call: UpstreamCall) {
+    this.names = modelNames(undefined, call);
+  }
+
+  usage(): TokenUsage | null {
+    return this.isCounted ? this.counted : null;
+  }
+
+  inputUsage(): TokenUsage | null {
+    return this.counted;
+  }
+
+  ended(): boolean {
+    return this.done;
+  }
+
+  take({ event: name, data }: { event?: string | undefined; data: string }): StreamEvent {
+    const value = parseObject(data);
+    const type = typeof value['type'] === 'string' ? value['type'] : (name ?? '');
+    let text = data;
+    let produced = '';
+    switch (type) {
+      case 'content_block_delta':
+        produced = producedByDelta(value['delta']);
+        break;
+      case 'message_start':
+        text = this.begin(data, value['message']);
+        break;
+      case 'content_block_start':
+        this.openBlock = value['index'];
+        produced = producedByStart(value['content_block']);
+        break;
+      case 'content_block_stop':
+        this.openBlock = undefined;
+        break;
+      case 'message_delta':
+        this.count(value);
+        break;
+      case 'message_stop':
+        this.stopping = true;
+        this.done = true;
+        break;
+      case 'error':
+        throw failureInside(this.call, data);
+      default:
+        // `ping`, and what later versions bring.
+        break;
+    }
+    const line = name ?? oneLine(type);
+    const shown = oneLine(hideModel(text, this.names, this.call.public_model));
+    return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping };
+  }
+
+  atEnd(): StreamEvent[] {
+    if (!this.stopping) {
+      throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+    }
+    this.done = true;
+    return [{ text: event({ type: 'message_stop' }), produced: '', final: true }];
+  }
+
+  cutShort(usage: TokenUsage): string {
+    const index = this.openBlock;
+    const stop = index === undefined ? '' : event({ type: 'content_block_stop', index });
+    const last = {
+      type: 'message_delta',
+      delta: { stop_reason: 'max_tokens', stop_sequence: null },
+      usage: { output_tokens: usage.output_tokens },
+    };
+    return stop + event(last) + event({ type: 'message_stop' });
+  }
+
+  private begin(data: string, message: unknown): string {
+    if (!isObject(message)) return data;
+    this.counted = anthropicUsage(message['usage'], this.counted);
+    this.names = modelNames(message['model'], this.call);
+    return editMembers(data, { message: (text) => publish(text, message, this.call) });
+  }
+
+  private count({ delta, usage }: Readonly<Record<string, unknown>>): void {
+    if (isObject(usage) && typeof usage['output_tokens'] === 'number') this.isCounted = true;
+    this.counted = anthropicUsage(usage, this.counted);
+    this.stopping ||= isObject(delta) && Boolean(delta['stop_reason']);
+  }
+}
+
+function event(data: { type: string; [member: string]: unknown }): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A block may begin with text, and a tool's name is part of what is paid for. */
+function producedByStart(block: unknown): string {
+  if (!isObject(block)) return '';
+  return `${block['text'] ?? ''}${block['thinking'] ?? ''}${block['name'] ?? ''}`;
+}
+
+function producedByDelta(delta: unknown): string {
+  if (!isObject(delta)) return '';
+  return `${delta['text'] ?? ''}${delta['thinking'] ?? ''}${delta['partial_json'] ?? ''}`;
+}

@@ -1,0 +1,99 @@
+import { type Edit, editMembers } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
+import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { publish } from '../pass-through/publish.ts';
+import {
+  commonEdits,
+  requestAnswer,
+  requestStream,
+  type UpstreamRequest,
+} from '../pass-through/request.ts';
+import { MessageStream } from './anthropic-stream.ts';
+
+/** Understands the sampling parameters, which later versions refuse (contracts: Version header). */
+const SAMPLING_VERSION = '2023-06-01';
+const KNOWN_VERSIONS = [SAMPLING_VERSION, '2026-10-21'];
+/** The least that thinking may be given (Anthropic docs: Extended thinking). */
+const MIN_THINKING_TOKENS = 1_024;
+
+/** Anthropic messages (Anthropic docs: Messages; Streaming). */
+export const anthropicProtocol: UpstreamProtocol = {
+  name: 'anthropic',
+
+  complete: (call) => requestAnswer(call, requestOf(call), answerOfMessages),
+
+  stream: (call) => requestStream(call, requestOf(call), new MessageStream(call)),
+
+  errorEvent: messagesErrorEvent,
+};
+
+/** A whole message, wherever it is served. Throws RetryableUpstreamError where it is none. */
+export function answerOfMessages(
+  text: string,
+  answer: Readonly<Record<string, unknown>>,
+  call: UpstreamCall,
+): UpstreamAnswer {
+  const { content } = answer;
+  if (!Array.isArray(content)) {
+    throw new RetryableUpstreamError('malformed', 'an answer without content');
+  }
+  return {
+    body_text: publish(text, answer, call),
+    usage: anthropicUsage(answer['usage'], null),
+    produced: () => content.map(producedByBlock).join(''),
+  };
+}
+
+export function messagesErrorEvent({
+  native_type,
+  message,
+}: {
+  native_type: string;
+  message: string;
+}): string {
+  const error = { type: 'error', error: { type: native_type, message } };
+  return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
+}
+
+function requestOf(call: UpstreamCall): UpstreamRequest {
+  const { body, headers, target } = call;
+  const asked = headers['anthropic-version'] ?? '';
+  const samples = ['temperature', 'top_p', 'top_k'].some((key) => body[key] !== undefined);
+  const version = samples || !KNOWN_VERSIONS.includes(asked) ? SAMPLING_VERSION : asked;
+  const beta = headers['anthropic-beta'];
+  return {
+    path: '/v1/messages',
+    headers: {
+      'x-api-key': target.api_key,
+      'anthropic-version': version,
+      ...(beta ? { 'anthropic-beta': beta } : {}),
+    },
+    edits: { ...commonEdits(call), ...messagesLimits(call) },
+  };
+}
+
+/** Thinking is part of the output and must be less than all of it, or the call is refused. */
+export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
+  if (max_output_tokens === undefined) return {};
+  const asked = body['max_tokens'];
+  const most = typeof asked === 'number' ? Math.min(asked, max_output_tokens) : max_output_tokens;
+  const edits: Record<string, Edit> = { max_tokens: String(most) };
+  const { thinking } = body;
+  const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;
+  if (typeof budget === 'number' && budget >= most) {
+    edits['thinking'] =
+      most > MIN_THINKING_TOKENS
+        ? (text) => editMembers(text, { budget_tokens: String(most - 1) })
+        : '{"type":"disabled"}';
+  }
+  return edits;
+}
+
+/** What a finished block of an answer holds that was produced and is paid for. */
+function producedByBlock(block: unknown): string {
+  if (!isObject(block)) return '';
+  const input = block['input'] === undefined ? '' : JSON.stringify(block['input']);
+  return `${block['text'] ?? ''}${block['thinking'] ?? ''}${block['name'] ?? ''}${input}`;
+}

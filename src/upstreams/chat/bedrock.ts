@@ -1,0 +1,72 @@
+import { AwsV4Signer } from 'aws4fetch';
+import type { Edit } from '../../json/members.ts';
+import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
+import {
+  commonEdits,
+  requestAnswer,
+  requestStream,
+  type UpstreamRequest,
+} from '../pass-through/request.ts';
+import { asServerSentEvents } from '../stream/aws-event-stream.ts';
+import { answerOfMessages, messagesErrorEvent, messagesLimits } from './anthropic.ts';
+import { MessageStream } from './anthropic-stream.ts';
+
+/** The version of messages that Bedrock speaks (AWS docs: Anthropic Claude Messages API). */
+const VERSION = '"bedrock-2023-05-31"';
+const DEFAULT_REGION = 'us-east-1';
+
+/**
+ * Anthropic's models at AWS (AWS docs: InvokeModel, InvokeModelWithResponseStream). A channel's key is
+ * `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with `:SESSION_TOKEN` if there is one, or an API key of Bedrock.
+ */
+export const bedrockProtocol: UpstreamProtocol = {
+  name: 'bedrock',
+  complete: (call) => requestAnswer(call, requestOf(call, 'invoke'), answerOfMessages),
+  stream: (call) =>
+    requestStream(
+      call,
+      { ...requestOf(call, 'invoke-with-response-stream'), unwrap: asServerSentEvents },
+      new MessageStream(call),
+    ),
+  errorEvent: messagesErrorEvent,
+};
+
+function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
+  const { headers, target, physical_model } = call;
+  const beta = headers['anthropic-beta']?.split(',').map((each) => each.trim());
+  const edits: Record<string, Edit> = {
+    ...commonEdits(call),
+    ...messagesLimits(call),
+    // The path says both.
+    model: null,
+    stream: null,
+    anthropic_version: VERSION,
+    ...(beta ? { anthropic_beta: JSON.stringify(beta) } : {}),
+  };
+  return {
+    path: `/model/${encodeURIComponent(physical_model)}/${method}`,
+    headers: {},
+    edits,
+    authorize: (url, body) => signed(target.api_key, url, body),
+  };
+}
+
+/** The headers of AWS Signature Version 4, or of a bearer key. */
+async function signed(api_key: string, url: string, body: string): Promise<Record<string, string>> {
+  const [accessKeyId = '', secretAccessKey, ...token] = api_key.split(':');
+  if (secretAccessKey === undefined) return { authorization: `Bearer ${api_key}` };
+  const { headers } = await new AwsV4Signer({
+    ...{ url, body, method: 'POST', service: 'bedrock', region: regionOf(url) },
+    ...{ accessKeyId, secretAccessKey, headers: { 'content-type': 'application/json' } },
+    ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
+  }).sign();
+  // Whoever sends the request says these himself, once.
+  headers.delete('host');
+  headers.delete('content-type');
+  return Object.fromEntries(headers);
+}
+
+/** `bedrock-runtime.eu-central-1.amazonaws.com` names its region. */
+function regionOf(url: string): string {
+  return /\b([a-z]{2}(?:-[a-z]+)+-\d)\b/.exec(new URL(url).hostname)?.[1] ?? DEFAULT_REGION;
+}

@@ -1,0 +1,164 @@
+import { type Edit, editMembers } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
+import type { ChatProtocol } from '../../protocols/names.ts';
+import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import {
+  type MeteredDialect,
+  requestAnswer,
+  requestStream,
+  type UpstreamRequest,
+} from '../pass-through/request.ts';
+import { oneLine } from '../stream/events.ts';
+import { parseObject } from '../transport/exchange.ts';
+import { failureInside } from '../transport/failures.ts';
+
+/** Gemini's generateContent (Gemini API docs: generateContent, streamGenerateContent). */
+export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
+  'x-goog-api-key': api_key,
+}));
+
+type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
+
+/** The same words, wherever they are spoken. */
+export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
+  const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
+    ...requestOf(call, method),
+    authorize: () => credentials(call.target),
+  });
+  return { name, ...methods(requestTo) };
+}
+
+function methods(
+  requestTo: (call: UpstreamCall, method: string) => UpstreamRequest,
+): Omit<UpstreamProtocol, 'name'> {
+  return {
+    complete: (call) =>
+      requestAnswer(call, requestTo(call, 'generateContent'), (text, answer) => {
+        if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
+          throw new RetryableUpstreamError('malformed', 'an answer without candidates');
+        }
+        return {
+          body_text: publish(text, answer, call),
+          usage: geminiUsage(answer['usageMetadata']),
+          produced: () => producedBy(answer),
+        };
+      }),
+
+    stream: (call) =>
+      requestStream(
+        call,
+        requestTo(call, 'streamGenerateContent?alt=sse'),
+        new ContentStream(call),
+      ),
+
+    errorEvent({ code, message }) {
+      const error = { code: 502, message, status: 'UNAVAILABLE', details: [{ reason: code }] };
+      return `data: ${JSON.stringify({ error })}\n\n`;
+    },
+  };
+}
+
+function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
+  const { body, max_output_tokens: most, physical_model } = call;
+  // Ours alone: the path names both.
+  const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
+  if (most !== undefined) {
+    const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
+    const asked = config?.['maxOutputTokens'];
+    const bound = String(typeof asked === 'number' ? Math.min(asked, most) : most);
+    edits['generationConfig'] = config
+      ? (text) => editMembers(text, { maxOutputTokens: bound })
+      : `{"maxOutputTokens":${bound}}`;
+  }
+  return {
+    path: `/models/${encodeURIComponent(physical_model)}:${method}`,
+    headers: {},
+    edits,
+  };
+}
+
+function publish(
+  text: string,
+  answer: Readonly<Record<string, unknown>>,
+  call: UpstreamCall,
+): string {
+  const edits: Record<string, Edit> = {};
+  if ('modelVersion' in answer) edits['modelVersion'] = JSON.stringify(call.public_model);
+  if ('responseId' in answer) edits['responseId'] = JSON.stringify(call.answer_id);
+  return editMembers(text, edits);
+}
+
+function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
+  const candidates: unknown[] = Array.isArray(answer['candidates']) ? answer['candidates'] : [];
+  return candidates.flatMap((candidate) => {
+    const content = isObject(candidate) ? candidate['content'] : undefined;
+    return isObject(content) && Array.isArray(content['parts']) ? content['parts'] : [];
+  });
+}
+
+/** All that was produced and is paid for: text, thoughts, calls. */
+function producedBy(answer: Readonly<Record<string, unknown>>): string {
+  return partsOf(answer)
+    .map((part) => {
+      if (!isObject(part)) return '';
+      if (typeof part['text'] === 'string') return part['text'];
+      return part['functionCall'] ? JSON.stringify(part['functionCall']) : '';
+    })
+    .join('');
+}
+
+/** The chunks of one streamed answer: each is an answer with a piece of the content. */
+class ContentStream implements MeteredDialect {
+  private counted: TokenUsage | null = null;
+  private finished = false;
+  private done = false;
+
+  constructor(private readonly call: UpstreamCall) {}
+
+  usage(): TokenUsage | null {
+    return this.finished ? this.counted : null;
+  }
+
+  inputUsage(): TokenUsage | null {
+    return this.counted;
+  }
+
+  ended(): boolean {
+    return this.done;
+  }
+
+  take({ data }: { data: string }): StreamEvent {
+    const chunk = parseObject(data);
+    if (chunk['error']) throw failureInside(this.call, data);
+    this.counted = geminiUsage(chunk['usageMetadata']) ?? this.counted;
+    const candidates: unknown[] = Array.isArray(chunk['candidates']) ? chunk['candidates'] : [];
+    const isBlocked = isObject(chunk['promptFeedback']) && chunk['promptFeedback']['blockReason'];
+    this.finished ||=
+      Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
+    const text = oneLine(publish(data, chunk, this.call));
+    return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
+  }
+
+  /** There is no terminal event: the last chunk has a reason. */
+  atEnd(): StreamEvent[] {
+    if (!this.finished) {
+      throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+    }
+    this.done = true;
+    return [];
+  }
+
+  cutShort(usage: TokenUsage): string {
+    const { public_model, answer_id } = this.call;
+    const chunk = {
+      candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'MAX_TOKENS', index: 0 }],
+      usageMetadata: usageMetadata(usage),
+      modelVersion: public_model,
+      responseId: answer_id,
+    };
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  }
+}

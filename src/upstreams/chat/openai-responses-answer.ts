@@ -1,0 +1,27 @@
+import { isObject } from '../../json/object.ts';
+
+/** All text of the items that was produced and is paid for. */
+export function producedByItems(output: readonly unknown[]): string {
+  return output.map((item) => textsIn(item, 0)).join('');
+}
+
+/** Members of items that hold what a model wrote; ids, types and states are not its words. */
+const WRITTEN = ['text', 'refusal', 'arguments', 'input', 'code', 'name', 'query'];
+const NESTED = ['content', 'summary', 'action'];
+const MAX_DEPTH = 4;
+
+function textsIn(value: unknown, depth: number): string {
+  if (depth > MAX_DEPTH) return '';
+  if (Array.isArray(value)) return value.map((each) => textsIn(each, depth + 1)).join('');
+  if (!isObject(value)) return '';
+  let texts = '';
+  for (const key of WRITTEN) if (typeof value[key] === 'string') texts += value[key];
+  for (const key of NESTED) texts += textsIn(value[key], depth + 1);
+  return texts;
+}
+
+/** What an error of this protocol says, in the envelope of the others. */
+export function asEnvelope(said: unknown): string {
+  const { code, message, param } = isObject(said) ? said : {};
+  return JSON.stringify({ error: { type: code, code, message, param } });
+}

@@ -1,0 +1,73 @@
+import type { Edit } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import { responsesUsage } from '../../protocols/responses-usage.ts';
+import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { publish } from '../pass-through/publish.ts';
+import {
+  commonEdits,
+  requestAnswer,
+  requestStream,
+  type UpstreamRequest,
+} from '../pass-through/request.ts';
+import { failureInside } from '../transport/failures.ts';
+import { asEnvelope, producedByItems } from './openai-responses-answer.ts';
+import { ResponseStream } from './openai-responses-stream.ts';
+
+/**
+ * OpenAI responses (OpenAI docs: Responses). Weir keeps the conversations itself, so the upstream
+ * keeps nothing: each call brings all of its items, and any channel can serve any of them.
+ */
+export const openaiResponsesProtocol: UpstreamProtocol = {
+  name: 'openai-responses',
+
+  complete: (call) =>
+    requestAnswer(call, requestOf(call), (text, answer) => {
+      const { output, status, error } = answer;
+      if (status === 'failed') throw failureInside(call, asEnvelope(error));
+      if (!Array.isArray(output)) {
+        throw new RetryableUpstreamError('malformed', 'a response without output');
+      }
+      return {
+        body_text: publish(text, answer, call),
+        usage: responsesUsage(answer['usage']),
+        produced: () => producedByItems(output),
+      };
+    }),
+
+  stream: (call) => requestStream(call, requestOf(call), new ResponseStream(call)),
+
+  errorEvent({ code, message }) {
+    const error = { type: 'error', code, message, param: null, sequence_number: 0 };
+    return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
+  },
+};
+
+function requestOf(call: UpstreamCall): UpstreamRequest {
+  const { body, max_output_tokens: most, target } = call;
+  const edits: Record<string, Edit> = {
+    ...commonEdits(call),
+    store: 'false',
+    previous_response_id: null,
+  };
+  const { input, max_output_tokens: asked } = body;
+  if (Array.isArray(input)) edits['input'] = JSON.stringify(input.flatMap(withoutOwnId));
+  if (most !== undefined) {
+    edits['max_output_tokens'] = String(typeof asked === 'number' ? Math.min(asked, most) : most);
+  }
+  return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
+}
+
+/** Items whose ids nobody refers to. */
+const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
+
+/**
+ * An id names an item that the upstream keeps, and it keeps none: a thought without its encrypted
+ * content is then one that it cannot know (OpenAI docs: Reasoning, stateless).
+ */
+function withoutOwnId(item: unknown): unknown[] {
+  if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];
+  if (item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string') return [];
+  const { id: _, ...rest } = item;
+  return [rest];
+}

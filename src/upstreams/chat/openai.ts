@@ -1,0 +1,81 @@
+import { type Edit, editMembers } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+import type { ChatProtocol } from '../../protocols/names.ts';
+import { openaiUsage } from '../../protocols/openai-usage.ts';
+import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
+import { RetryableUpstreamError } from '../contract.ts';
+import { publish } from '../pass-through/publish.ts';
+import {
+  commonEdits,
+  requestAnswer,
+  requestStream,
+  type UpstreamRequest,
+} from '../pass-through/request.ts';
+import { producedBy } from './openai-answer.ts';
+import { ChatStream, DONE } from './openai-stream.ts';
+
+/** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
+export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
+
+/** The same at Azure: `base_url` ends in `/openai/v1` (Azure OpenAI docs: v1 API). */
+export const azureOpenaiProtocol = chatProtocol('azure-openai', (key) => ({ 'api-key': key }));
+
+type Credentials = (api_key: string) => Record<string, string>;
+
+function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
+  return {
+    name,
+
+    complete: (call) => requestAnswer(call, requestOf(call, credentials), answerOf),
+
+    stream: (call) => requestStream(call, requestOf(call, credentials), new ChatStream(call)),
+
+    errorEvent({ type, code, message }) {
+      return `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n${DONE}`;
+    },
+  };
+}
+
+function answerOf(
+  text: string,
+  answer: Record<string, unknown>,
+  call: UpstreamCall,
+): UpstreamAnswer {
+  const { choices } = answer;
+  if (!Array.isArray(choices) || choices.length === 0) {
+    throw new RetryableUpstreamError('malformed', 'an answer without choices');
+  }
+  return {
+    body_text: publish(text, answer, call),
+    usage: openaiUsage(answer['usage']),
+    produced: () => producedBy(choices, 'message'),
+  };
+}
+
+function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamRequest {
+  const { body } = call;
+  const edits: Record<string, Edit> = commonEdits(call);
+  if (body['stream'] === true) {
+    // Billing needs the usage whether the client asked for it or not.
+    edits['stream_options'] = isObject(body['stream_options'])
+      ? (options) => editMembers(options, { include_usage: 'true' })
+      : '{"include_usage":true}';
+  }
+  limitOutput(call, edits);
+  return {
+    path: '/chat/completions',
+    headers: credentials(call.target.api_key),
+    edits,
+  };
+}
+
+/** Both names of the limit are obeyed by somebody: each that the client uses is lowered. */
+function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
+  const { body, max_output_tokens: most } = call;
+  if (most === undefined) return;
+  const named = ['max_tokens', 'max_completion_tokens'].filter(
+    (name) => typeof body[name] === 'number',
+  );
+  for (const name of named) edits[name] = String(Math.min(Number(body[name]), most));
+  if (named.length === 0) edits['max_completion_tokens'] = String(most);
+}

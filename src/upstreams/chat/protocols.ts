@@ -1,0 +1,49 @@
+import {
+  CHAT_PROTOCOLS,
+  type ChatProtocol,
+  CLIENT_PROTOCOLS,
+  type ClientProtocol,
+} from '../../protocols/names.ts';
+import type { UpstreamProtocol } from '../contract.ts';
+import type { Written } from '../translation/translate.ts';
+import { translated } from '../translation/translated.ts';
+import { anthropicProtocol } from './anthropic.ts';
+import { bedrockProtocol } from './bedrock.ts';
+import { geminiChatProtocol } from './gemini.ts';
+import { azureOpenaiProtocol, openaiProtocol } from './openai.ts';
+import { openaiResponsesProtocol } from './openai-responses.ts';
+import { vertexProtocol } from './vertex.ts';
+
+/** What each upstream protocol is, and in which words it takes a request. */
+const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Written }> = {
+  openai: { upstream: openaiProtocol, written: 'openai' },
+  'openai-responses': { upstream: openaiResponsesProtocol, written: 'responses' },
+  'azure-openai': { upstream: azureOpenaiProtocol, written: 'openai' },
+  anthropic: { upstream: anthropicProtocol, written: 'anthropic' },
+  bedrock: { upstream: bedrockProtocol, written: 'anthropic' },
+  gemini: { upstream: geminiChatProtocol, written: 'gemini' },
+  vertex: { upstream: vertexProtocol, written: 'gemini' },
+};
+
+/** The words of an upstream's protocol. */
+export function writtenFor(upstream: ChatProtocol): Written {
+  return SPOKEN[upstream].written;
+}
+
+function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
+  const { upstream, written } = SPOKEN[name];
+  // The same words in and out pass through: nothing of the body is lost (design 5).
+  return written === client ? upstream : translated(client, written, upstream);
+}
+
+const PAIRS = new Map(
+  CLIENT_PROTOCOLS.map((client) => [
+    client,
+    new Map(CHAT_PROTOCOLS.map((upstream) => [upstream, pair(client, upstream)])),
+  ]),
+);
+
+/** How a client of one protocol is served by an upstream of another one, or of the same. */
+export function protocolFor(client: ClientProtocol, upstream: ChatProtocol): UpstreamProtocol {
+  return PAIRS.get(client)?.get(upstream) ?? pair(client, upstream);
+}

@@ -1,0 +1,74 @@
+import { isObject } from '../../json/object.ts';
+import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import type { Embedder } from './contract.ts';
+import { askJson } from './json-call.ts';
+import { encode } from './vectors.ts';
+
+/** Texts of one request (Gemini API docs: Embeddings, batchEmbedContents). */
+const MAX_TEXTS = 100;
+
+/**
+ * Embeddings of Gemini, answered as OpenAI's. Vectors that were shortened are brought back to length
+ * one, as the vendor advises and as OpenAI's are.
+ */
+export const geminiDirect: Embedder = {
+  async embed(call, counted) {
+    const texts = textsIn(call);
+    const vectors: number[][] = [];
+    for (let at = 0; at < texts.length; at += MAX_TEXTS) {
+      vectors.push(...(await vectorsOf(call, texts.slice(at, at + MAX_TEXTS))));
+    }
+    const isBase64 = call.body['encoding_format'] === 'base64';
+    const data = vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: isBase64 ? encode(vector) : vector,
+    }));
+    const tokens = counted();
+    const usage = { prompt_tokens: tokens, total_tokens: tokens };
+    const answer = { object: 'list', data, model: call.public_model, usage };
+    return { body_text: JSON.stringify(answer), input_tokens: null };
+  },
+};
+
+function textsIn({ body }: UpstreamCall): string[] {
+  const input = [body['input']].flat();
+  if (input.every((each) => typeof each === 'string')) return input;
+  throw new TerminalUpstreamError(
+    'invalid_request',
+    'input must be text for this model: it does not know the tokens of another one.',
+    'input',
+    400,
+  );
+}
+
+async function vectorsOf(call: UpstreamCall, texts: string[]): Promise<number[][]> {
+  const { physical_model, body, target } = call;
+  const model = `models/${physical_model}`;
+  const { dimensions } = body;
+  const answer = await askJson(
+    call,
+    `/models/${encodeURIComponent(physical_model)}:batchEmbedContents`,
+    { 'x-goog-api-key': target.api_key },
+    {
+      requests: texts.map((text) => ({
+        model,
+        content: { parts: [{ text }] },
+        ...(typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {}),
+      })),
+    },
+  );
+  const found = Array.isArray(answer['embeddings']) ? answer['embeddings'].filter(isObject) : [];
+  const vectors = found.flatMap(({ values }) => (isVector(values) ? [ofLengthOne(values)] : []));
+  if (vectors.length === texts.length) return vectors;
+  throw new RetryableUpstreamError('malformed', 'not as many embeddings as texts');
+}
+
+function isVector(values: unknown): values is number[] {
+  return Array.isArray(values) && values.every((each) => typeof each === 'number');
+}
+
+function ofLengthOne(vector: number[]): number[] {
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector : vector.map((value) => value / length);
+}

@@ -1,0 +1,86 @@
+import { isObject } from '../../json/object.ts';
+import { count } from '../../protocols/token-usage.ts';
+import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
+import { publish } from '../pass-through/publish.ts';
+import { requestAnswer, send } from '../pass-through/request.ts';
+import { ask, parseObject, readAll, readPieces } from '../transport/exchange.ts';
+import { failureInside, failureOf } from '../transport/failures.ts';
+import type { Embedder, Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
+import { inFormat } from './vectors.ts';
+
+type Credentials = (api_key: string) => Record<string, string>;
+
+/** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
+function directProtocol(credentials: Credentials): Embedder & Listener & Speaker {
+  return {
+    embed(call) {
+      const request = {
+        path: '/embeddings',
+        headers: credentials(call.target.api_key),
+        edits: { model: JSON.stringify(call.physical_model) },
+      };
+      return requestAnswer(call, request, (text, answer) => {
+        const { data, usage } = answer;
+        if (!Array.isArray(data)) {
+          throw new RetryableUpstreamError('malformed', 'embeddings without data');
+        }
+        const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
+        return {
+          body_text: inFormat(publish(text, answer, call), data, call.body['encoding_format']),
+          input_tokens: typeof reported === 'number' ? count(reported) : null,
+        };
+      });
+    },
+
+    async listen(call, what) {
+      const credential = credentials(call.target.api_key);
+      const path = `/audio/${what.task}`;
+      return ask(call, path, credential, formOf(call, what), (head, text) => {
+        if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+        const answer = parseObject(text);
+        if (answer['error']) throw failureInside(call, text);
+        return heardIn(answer);
+      });
+    },
+
+    async speak(call) {
+      const exchange = await send(call, {
+        path: '/audio/speech',
+        headers: credentials(call.target.api_key),
+        edits: { model: JSON.stringify(call.physical_model) },
+      });
+      const kind = exchange.response.headers.get('content-type') ?? '';
+      if (kind.startsWith('application/json')) throw failureInside(call, await readAll(exchange));
+      return { pieces: readPieces(exchange) };
+    },
+  };
+}
+
+export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
+export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
+
+/** Always with time stamps: they say how long it was, and every format is made of them. */
+function formOf(call: UpstreamCall, { file, prompt, temperature, language }: Listening): FormData {
+  const form = new FormData();
+  form.set('file', file, file.name);
+  form.set('model', call.physical_model);
+  form.set('response_format', 'verbose_json');
+  if (prompt !== undefined) form.set('prompt', prompt);
+  if (temperature !== undefined) form.set('temperature', String(temperature));
+  if (language !== undefined) form.set('language', language);
+  return form;
+}
+
+function heardIn(answer: Record<string, unknown>): Heard {
+  const { text, duration, language, segments } = answer;
+  if (typeof text !== 'string' || !(Number(duration) >= 0)) {
+    throw new RetryableUpstreamError('malformed', 'what was heard has no text or no duration');
+  }
+  return {
+    task: answer['task'],
+    language: String(language ?? ''),
+    duration: Number(duration),
+    text,
+    segments: Array.isArray(segments) ? (segments.filter(isObject) as unknown as Segment[]) : [],
+  };
+}

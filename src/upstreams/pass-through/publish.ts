@@ -1,0 +1,104 @@
+import { type Edit, editMembers, endOfMembers } from '../../json/members.ts';
+import type { UpstreamCall } from '../contract.ts';
+
+/**
+ * Members of an answer that name the provider, the account or its request, added by resellers to the
+ * two dialects (P5). Everything else that Weir does not know keeps its bytes.
+ */
+const LEAKS = ['provider', 'request_id', 'x_groq', 'x_request_id'];
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The text of an answer object with our id and the public model name; `answer` is what `text` says.
+ * The physical name is replaced wherever a member `model` has it, at any depth.
+ */
+export function publish(text: string, answer: Json, call: UpstreamCall): string {
+  const edits: Record<string, Edit> = {};
+  if (typeof answer['id'] === 'string') edits['id'] = JSON.stringify(call.answer_id);
+  if (typeof answer['model'] === 'string') edits['model'] = JSON.stringify(call.public_model);
+  for (const leak of LEAKS) if (leak in answer) edits[leak] = null;
+  return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
+}
+
+/** The JSON texts of the names that must not be seen: as configured, and as answered. */
+export function modelNames(
+  answered: unknown,
+  { physical_model, public_model }: UpstreamCall,
+): string[] {
+  const names: string[] = [];
+  if (physical_model !== public_model) names.push(JSON.stringify(physical_model));
+  const isAnother = answered !== physical_model && answered !== public_model;
+  if (typeof answered === 'string' && answered !== '' && isAnother) {
+    names.push(JSON.stringify(answered));
+  }
+  return names;
+}
+
+/** Replaces such names as values of a member `model`, at any depth. */
+export function hideModel(text: string, names: readonly string[], public_model: string): string {
+  let result = text;
+  for (const name of names) {
+    if (!result.includes(name)) continue;
+    // Safe on raw text: inside a JSON string the quotes around a key would be escaped.
+    const member = new RegExp(`("model"\\s*:\\s*)${RegExp.escape(name)}`, 'g');
+    result = result.replace(member, (_, key: string) => key + JSON.stringify(public_model));
+  }
+  return result;
+}
+
+/**
+ * Publishes the chunks of one stream. All of them begin with the same members up to `model`, so that
+ * beginning is edited once and remembered: a chunk then costs a comparison instead of a scan.
+ */
+export class ChunkPublisher {
+  private head = '';
+  private publicHead = '';
+  private id: unknown;
+  private model: unknown;
+  private names: string[] = [];
+
+  constructor(private readonly call: UpstreamCall) {}
+
+  /** The public text of `chunk`, which is what `text` says; without `usage` unless it is wanted. */
+  publish(text: string, chunk: Json, keepUsage: boolean): string {
+    const dropUsage = !keepUsage && 'usage' in chunk;
+    const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
+    if (!isKnown || LEAKS.some((leak) => leak in chunk)) {
+      const all = publish(text, chunk, this.call);
+      return dropUsage ? editMembers(all, { usage: null }) : all;
+    }
+    const rest = hideModel(text.slice(this.head.length), this.names, this.call.public_model);
+    if (!dropUsage) return this.publicHead + rest;
+    return rest.endsWith(NO_USAGE) && rest.indexOf('"usage"') === rest.length - USAGE_TO_END
+      ? `${this.publicHead}${rest.slice(0, -NO_USAGE.length)}}`
+      : editMembers(this.publicHead + rest, { usage: null });
+  }
+
+  private knows(text: string, chunk: Json): boolean {
+    return (
+      this.head !== '' &&
+      chunk['id'] === this.id &&
+      chunk['model'] === this.model &&
+      text.startsWith(this.head)
+    );
+  }
+
+  private learns(text: string, chunk: Json): boolean {
+    const end = endOfMembers(text, ['id', 'model']);
+    if (end < 0 || typeof chunk['id'] !== 'string' || typeof chunk['model'] !== 'string') {
+      return false;
+    }
+    this.head = text.slice(0, end);
+    // Closed, the beginning is an object of its own.
+    this.publicHead = publish(`${this.head}}`, chunk, this.call).slice(0, -1);
+    this.id = chunk['id'];
+    this.model = chunk['model'];
+    this.names = modelNames(this.model, this.call);
+    return true;
+  }
+}
+
+/** How an upstream that was asked for usage says "not yet" at the end of a chunk. */
+const NO_USAGE = ',"usage":null}';
+const USAGE_TO_END = NO_USAGE.length - 1;

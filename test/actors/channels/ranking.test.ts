@@ -1,0 +1,139 @@
+/** A day of outcomes on the database's clock, which the test moves: the ranking of every minute. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../../db/client.ts';
+import { addOutcomes, forgetOutcomes } from '../../../db/health/outcomes.ts';
+import { Outcomes } from '../../../src/actors/channels/outcomes.ts';
+import { LatestRanking } from '../../../src/actors/channels/ranking.ts';
+import { builtInModels } from '../../../src/catalogue/built-in.ts';
+import { Catalogue } from '../../../src/catalogue/catalogue.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+setDefaultTimeout(60_000);
+
+const START = Date.parse('2026-11-20T00:00:30Z');
+const MINUTE = 60_000;
+const MIN_SAMPLES = 20;
+/** Longer than the window, so that outcomes leave it. */
+const HOURS = 30;
+const models = new Catalogue(builtInModels()).all();
+const images = models.filter(({ category }) => category === 'image').map(({ id }) => id);
+
+let database: TestDatabase;
+let replicas: Database[];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  replicas = [0, 1].map(() => connectDatabase(database.url, { pool: 'single' }));
+});
+afterAll(async () => {
+  for (const replica of replicas) await replica.close();
+  await database.drop();
+});
+
+let now = START;
+async function setNow(ms: number): Promise<void> {
+  now = ms;
+  const text = new Date(ms).toISOString();
+  for (const { sql } of replicas) await sql`select set_config('weir.now', ${text}, false)`;
+}
+
+const clock = { now: () => now, after: () => () => undefined };
+const rankingOn = (replica: number) =>
+  new LatestRanking({
+    ...{ sql: (replicas[replica] as Database).sql, clock, models: () => models },
+    min_samples: () => MIN_SAMPLES,
+    onError: (error) => {
+      throw error;
+    },
+  });
+
+interface Said {
+  minute: number;
+  model: string;
+  succeeded: number;
+  failed: number;
+}
+
+/** Calculated anew from everything that was ever said, in another way than the product does. */
+function expected(said: readonly Said[]) {
+  const from = Math.floor(now / MINUTE) - 24 * 60;
+  const sums = new Map<string, { good: number; all: number }>();
+  for (const { minute, model, succeeded, failed } of said) {
+    if (minute <= from) continue;
+    const sum = sums.get(model) ?? { good: 0, all: 0 };
+    sums.set(model, { good: sum.good + succeeded, all: sum.all + succeeded + failed });
+  }
+  return new Map(
+    images.map((id) => {
+      const { good, all } = sums.get(id) ?? { good: 0, all: 0 };
+      const rate = all === 0 ? 0 : Math.round((good / all) * 10_000) / 10_000;
+      return [id, { samples: all, success_rate: rate, ready: all >= MIN_SAMPLES }];
+    }),
+  );
+}
+
+test('P14: at every minute of a day and more each replica has the ranking that the outcomes make', async () => {
+  const said: Said[] = [];
+  let latest = [rankingOn(0), rankingOn(1)];
+  let checks = 0;
+  for (let minute = 0; minute < HOURS * 60; minute += 1) {
+    await setNow(START + minute * MINUTE);
+    // Some minutes are silent, and some models have hours of their own.
+    const busy = images.filter((_, at) => (minute * 7 + at * 13) % (11 + at) === 0);
+    const rows = busy.map((model, at) => ({
+      ...{ channel_id: `channel-${at % 2}`, model, scene: 'image' },
+      succeeded: (minute + at) % 5,
+      failed: Math.floor(minute / 400) % 3 === at % 3 ? 3 : 0,
+    }));
+    await addOutcomes((replicas[minute % 2] as Database).sql, rows);
+    said.push(...rows.map((row) => ({ ...row, minute: Math.floor(now / MINUTE) })));
+    // A replica starts anew in the middle of the night.
+    if (minute === 1_000) latest = [rankingOn(0), latest[1] as LatestRanking];
+    await Promise.all(latest.map((each) => each.look()));
+    // Whoever lost the race reads at his next look.
+    await Promise.all(latest.map((each) => each.look()));
+    const right = expected(said);
+    for (const each of latest) {
+      expect(each.latest.updated_at.getTime()).toBe(now);
+      for (const { model, samples, success_rate, ready } of each.latest.ranking.image ?? []) {
+        expect({ minute, model, samples, success_rate, ready }).toEqual({
+          ...{ minute, model },
+          ...(right.get(model) as { samples: number; success_rate: number; ready: boolean }),
+        });
+        checks += 1;
+      }
+    }
+  }
+  expect(checks).toBe(HOURS * 60 * 2 * images.length);
+  await setNow(START + 10 * 24 * 60 * MINUTE);
+  expect(await forgetOutcomes((replicas[0] as Database).sql, 100_000)).toBeGreaterThan(0);
+  expect(await forgetOutcomes((replicas[0] as Database).sql, 100_000)).toBe(0);
+});
+
+test('outcomes are written many at once, and one flush that fails loses only its own', async () => {
+  const errors: unknown[] = [];
+  let broken = false;
+  const { sql } = replicas[0] as Database;
+  const sometimes = ((...args: Parameters<typeof sql>) => {
+    if (broken) throw new Error('the database is away');
+    return sql(...args);
+  }) as typeof sql;
+  const outcomes = new Outcomes({
+    ...{
+      sql: sometimes,
+      clock,
+      sceneOf: (model: string) => (model === 'gone' ? undefined : 'tts'),
+    },
+    onError: (error) => errors.push(error),
+  });
+  for (let count = 0; count < 50; count += 1) outcomes.record('c', 'tts-1', count % 5 > 0);
+  outcomes.record('c', 'gone', true);
+  await outcomes.flush();
+  broken = true;
+  outcomes.record('c', 'tts-1', false);
+  expect(await outcomes.flush().catch((error: Error) => error.message)).toContain('away');
+  broken = false;
+  outcomes.record('c', 'tts-1', true);
+  await outcomes.stop();
+  const rows = await sql`select succeeded, failed from outcome_minute where scene = 'tts'`;
+  expect([...rows]).toEqual([{ succeeded: 41, failed: 10 }]);
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../../db/client.ts';
+import { systemClock, systemIds } from '../../../src/actors/clock.ts';
+import { DurableActors } from '../../../src/actors/durable/durable.ts';
+import { InspectionFeed, type InspectionFrame } from '../../../src/actors/durable/inspection.ts';
+import { Outbox } from '../../../src/actors/durable/outbox.ts';
+import { MAX_MAILBOX, Registry } from '../../../src/actors/durable/registry.ts';
+import { Timers } from '../../../src/actors/durable/timers.ts';
+import { courierKind, type Outside } from '../../sim/courier.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
+
+describe('durable actors', () => {
+  let database: Database;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const fresh = await createTestDatabase();
+    drop = fresh.drop;
+    database = connectDatabase(fresh.url, { pool: 'background' });
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await drop();
+  });
+
+  /** A replica with the courier, whose outside the test decides. */
+  async function replica(outside: Outside) {
+    const id = `replica-${crypto.randomUUID()}`;
+    const { sql } = database;
+    await sql`insert into replica (id, lease_until) values (${id}, now() + interval '1 hour')`;
+    const replicaId = () => id;
+    const onError = () => undefined;
+    const feed = new InspectionFeed(replicaId, Date.now);
+    const actors: DurableActors = new DurableActors({
+      sql,
+      clock: systemClock,
+      ids: systemIds,
+      kinds: [courierKind(outside)],
+      replicaId,
+      onError,
+      onCommitted: (events) => registry.committed(events),
+    });
+    const shared = { sql, clock: systemClock, actors, replicaId, onError };
+    const registry = new Registry({ actors, clock: systemClock, feed });
+    const outbox = new Outbox({ ...shared, random: Math.random });
+    const timers = new Timers(shared);
+    return { id, actors, registry, outbox, timers, feed };
+  }
+
+  const send = (id: string) => ({ kind: 'courier', id, event: { type: 'SEND' }, create: true });
+
+  test('an effect runs after the commit, with a key of its own, and its report moves the actor on', async () => {
+    const keys: string[] = [];
+    const { registry, outbox } = await replica({
+      act: async (_effect, _actor, key) => {
+        keys.push(key);
+        return 'done';
+      },
+    });
+    const told = await registry.tell(send('effect'));
+    if (told.type !== 'told') throw new Error(told.type);
+    const live = registry.activate('courier', 'effect', told.snapshot, told.seq);
+    await outbox.look();
+    await outbox.idle();
+    expect(keys).toHaveLength(1);
+    expect(live.getSnapshot().value).toBe('delivered');
+    const events = await database.sql`
+      select seq, from_state, to_state, taken from actor_event where actor_id = 'effect' order by seq`;
+    expect(events.map((row) => ({ ...row }))).toEqual([
+      { seq: 1, from_state: 'ready', to_state: 'delivering', taken: true },
+      { seq: 2, from_state: 'delivering', to_state: 'delivered', taken: true },
+    ]);
+    const timers = await database.sql`select 1 from timer where actor_id = 'effect'`;
+    expect(timers).toHaveLength(0);
+  });
+
+  test('an event that no state takes is kept in the log and changes nothing', async () => {
+    const { registry } = await replica({ act: async () => 'done' });
+    await registry.tell(send('ignored'));
+    const told = await registry.tell({ kind: 'courier', id: 'ignored', event: { type: 'NUDGE' } });
+    expect(told).toMatchObject({ type: 'told', taken: false, seq: 2 });
+  });
+
+  test('a timer fires once, though two replicas look for it; a cancelled one never', async () => {
+    const one = await replica({ act: () => new Promise(() => undefined) });
+    await one.registry.tell(send('timer'));
+    await database.sql`update timer set fire_at = now() - interval '1 s' where actor_id = 'timer'`;
+    await Promise.all([one.timers.look(), one.timers.look(), one.timers.look()]);
+    const fired = await database.sql`
+      select 1 from actor_event where actor_id = 'timer' and event ->> 'type' = 'DEADLINE'`;
+    expect(fired).toHaveLength(1);
+  });
+
+  test('a replica that was declared dead writes nothing more; its actors are adopted under a new epoch', async () => {
+    const zombie = await replica({ act: async () => 'done' });
+    await zombie.registry.tell(send('orphan'));
+    await database.sql`update replica set status = 'dead' where id = ${zombie.id}`;
+    const late = { kind: 'courier', id: 'orphan', event: { type: 'DELIVERED' } };
+    expect(await zombie.registry.tell(late)).toEqual({ type: 'fenced' });
+    const heir = await replica({ act: async () => 'done' });
+    const { adoptActors } = await import('../../../db/actors/store.ts');
+    expect(await adoptActors(database.sql, heir.id, 100)).toBeGreaterThanOrEqual(1);
+    await heir.outbox.look();
+    await heir.outbox.idle();
+    const [row] = await database.sql`select owner, epoch, live from actor where id = 'orphan'`;
+    expect({ ...row }).toEqual({ owner: heir.id, epoch: 2, live: false });
+  });
+
+  test('an effect that keeps failing is given up, and the actor hears of it', async () => {
+    const { registry, outbox } = await replica({
+      act: async (effect) => {
+        if (effect === 'deliver') throw new Error('no way');
+        return 'done';
+      },
+    });
+    await registry.tell(send('hopeless'));
+    await until('the actor gave up', async () => {
+      await database.sql`update outbox set next_attempt_at = now() where actor_id = 'hopeless'`;
+      await outbox.look();
+      await outbox.idle();
+      const [row] =
+        await database.sql`select snapshot ->> 'value' as value from actor where id = 'hopeless'`;
+      return row?.value === 'returned';
+    });
+    const [dead] = await database.sql`
+      select status, attempts from outbox where actor_id = 'hopeless' and effect = 'deliver'`;
+    expect({ ...dead }).toEqual({ status: 'dead', attempts: 7 });
+  });
+
+  test('a full mailbox refuses with 503 and the commands before it are served', async () => {
+    const { registry } = await replica({ act: async () => 'done' });
+    await registry.tell(send('busy'));
+    const nudge = { kind: 'courier', id: 'busy', event: { type: 'NUDGE' } };
+    const results = await Promise.allSettled(
+      Array.from({ length: MAX_MAILBOX + 5 }, () => registry.tell(nudge)),
+    );
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(5);
+    expect(refused[0]?.reason).toMatchObject({ id: 'service_unavailable' });
+  });
+
+  test('the feed tells watchers states and event types, and nothing that an event carried', async () => {
+    const { registry, feed } = await replica({ act: async () => 'done' });
+    await registry.tell({ ...send('seen'), event: { type: 'SEND', secret: 'sk-secret' } });
+    const frames: InspectionFrame[] = [];
+    const stop = feed.watch((frame) => frames.push(frame));
+    await registry.tell({ kind: 'courier', id: 'seen', event: { type: 'NUDGE' } });
+    stop();
+    expect(frames.map((frame) => frame.type)).toEqual([
+      '@xstate.event',
+      '@xstate.snapshot',
+      '@xstate.event',
+      '@xstate.snapshot',
+    ]);
+    expect(JSON.stringify(frames)).not.toContain('sk-secret');
+  });
+});

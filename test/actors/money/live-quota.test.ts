@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createActor } from 'xstate';
+import { LiveQuota } from '../../../src/actors/money/live-quota.ts';
+import { type QuotaEvent, type QuotaSums, quotaMachine } from '../../../src/machines/quota.ts';
+
+const RUNS = 5_000;
+
+/** Calls, and now and then something else; a call that ends is one of those that were admitted. */
+const command = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('reserve' as const), amount: fc.nat(60) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      call: fc.nat(9),
+      actual: fc.nat(90),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), call: fc.nat(9) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('event' as const),
+      event: fc.constantFrom<QuotaEvent>(
+        { type: 'GRANTED', granted: 500, exact: false },
+        { type: 'GRANTED', granted: 900, exact: true },
+        { type: 'REFILL' },
+        { type: 'REFUSED', gone: true },
+        { type: 'RECALLED' },
+        { type: 'SHRINK', keep: 20 },
+        { type: 'LIMIT_CHANGED' },
+        { type: 'STATUS_CHANGED', status: 'inactive' },
+        { type: 'STATUS_CHANGED', status: 'active' },
+        { type: 'EXPIRED' },
+      ),
+    }),
+  },
+);
+
+/** Other events leave the answer to the one before as it is. */
+const ANSWERED = ['GRANTED', 'RECALLED', 'SHRINK'];
+
+const sumsOf = ({ granted, settled, reserved, in_flight }: QuotaSums) => ({
+  granted,
+  settled,
+  reserved,
+  in_flight,
+});
+
+describe('the live quota of a key', () => {
+  test('answers and counts as if each call were an event of its own', () => {
+    let countedCalls = 0;
+    fc.assert(
+      fc.property(fc.array(command, { minLength: 10, maxLength: 60 }), (commands) => {
+        const live = new LiveQuota();
+        const plain = createActor(quotaMachine).start();
+        const say = (event: QuotaEvent) => {
+          plain.send(event);
+          return plain.getSnapshot().context.verdict;
+        };
+        say({ type: 'GRANTED', granted: 300, exact: false });
+        live.send({ type: 'GRANTED', granted: 300, exact: false });
+        const calls: number[] = [];
+        for (const each of commands) {
+          if (each.do === 'reserve') {
+            const verdict = say({ type: 'RESERVE', amount: each.amount });
+            expect(live.reserve(each.amount)).toEqual(verdict);
+            if (verdict.type === 'admitted') calls.push(each.amount);
+          } else if (each.do === 'settle' || each.do === 'release') {
+            const [reserved] = calls.splice(each.call % Math.max(1, calls.length), 1);
+            if (reserved === undefined) continue;
+            countedCalls += 1;
+            if (each.do === 'settle') {
+              const verdict = say({ type: 'SETTLE', reserved, actual: each.actual });
+              expect<object>({ type: 'charged', ...live.settle(reserved, each.actual) }).toEqual(
+                verdict,
+              );
+            } else {
+              say({ type: 'RELEASE', reserved });
+              live.release(reserved);
+            }
+          } else if (each.do === 'event') {
+            const [answer, expected] = [live.send(each.event), say(each.event)];
+            if (ANSWERED.includes(each.event.type)) expect(answer).toEqual(expected);
+          } else {
+            const { value, context } = live.snapshot;
+            expect(value).toEqual(plain.getSnapshot().value);
+            expect(sumsOf(context)).toEqual(sumsOf(plain.getSnapshot().context));
+          }
+          expect(sumsOf(live.sums)).toEqual(sumsOf(plain.getSnapshot().context));
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(countedCalls).toBeGreaterThan(RUNS);
+  });
+
+  test('tells the machine of calls before it is looked at, once', () => {
+    const live = new LiveQuota();
+    live.send({ type: 'GRANTED', granted: 100, exact: false });
+    for (let call = 0; call < 5; call += 1) live.reserve(10);
+    live.settle(10, 4);
+    live.release(10);
+    expect(live.snapshot.context).toMatchObject({ reserved: 30, settled: 4, in_flight: 3 });
+    expect(live.snapshot).toBe(live.snapshot);
+  });
+});

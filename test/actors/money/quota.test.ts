@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../../db/client.ts';
+import { findImbalances } from '../../../db/ledger/audit.ts';
+import { systemClock, systemIds } from '../../../src/actors/clock.ts';
+import { Lane } from '../../../src/actors/money/lane.ts';
+import { LiveQuota } from '../../../src/actors/money/live-quota.ts';
+import { Quotas } from '../../../src/actors/money/quotas.ts';
+import { usageOf } from '../../sim/calls.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+
+describe('the quota actor', () => {
+  let database: Database;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const fresh = await createTestDatabase();
+    drop = fresh.drop;
+    database = connectDatabase(fresh.url, { pool: 'lane' });
+  });
+
+  afterAll(async () => {
+    expect(await findImbalances(database.sql)).toEqual([]);
+    await database.close();
+    await drop();
+  });
+
+  async function account(limit: number | null) {
+    const { sql } = database;
+    const id = `key_${crypto.randomUUID()}`;
+    const organization_id = id.replace('key', 'org');
+    const replica_id = id.replace('key', 'replica');
+    await sql`insert into organization (id, name) values (${organization_id}, 'test')`;
+    await sql`insert into api_key
+      (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
+      values (${id}, ${organization_id}, 'test', ${id}, 'sk-', ${limit}, ${limit})`;
+    await sql`insert into replica (id, lease_until) values (${replica_id}, now() + interval '1 h')`;
+    const lane = new Lane({ sql, clock: systemClock, onError: () => undefined });
+    const deposit = { deposit_id: systemIds.uuid(), organization_id, amount: 1_000_000, note: '' };
+    await lane.submit({ type: 'DEPOSIT', ...deposit });
+    const quotas = new Quotas({
+      lane,
+      clock: systemClock,
+      ids: systemIds,
+      replicaId: () => replica_id,
+      mayAdmit: () => true,
+      onFenced: () => undefined,
+    });
+    return { quota: quotas.of({ id, organization_id }), id, organization_id };
+  }
+
+  async function heldBy(id: string): Promise<number> {
+    const [row] = await database.sql<{ held: number }[]>`
+      select held_nano_usd as held from api_key where id = ${id}`;
+    return row?.held ?? Number.NaN;
+  }
+
+  const ask = (amount: number, wait_ms = 200) => ({ amount, minimum: () => amount, wait_ms });
+
+  test('P1: a reservation ends once, whatever is tried after', async () => {
+    const { quota, id, organization_id } = await account(null);
+    const reservation = await quota.reserve(ask(100));
+    await reservation.settle(usageOf(organization_id, id), 60);
+    reservation.release();
+    expect(reservation.settle(usageOf(organization_id, id), 60)).rejects.toThrow('once');
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
+  });
+
+  test('a charge that the database refuses for what it is costs nobody and holds nothing', async () => {
+    const { quota, id, organization_id } = await account(null);
+    const reservation = await quota.reserve(ask(100));
+    const poisoned = { ...usageOf(organization_id, id), model: 'nul \u0000' };
+    const failure = await reservation.settle(poisoned, 60).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Error);
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
+  });
+
+  test('money that is only held by calls in flight is refused with the word when to retry', async () => {
+    const { quota } = await account(100);
+    const running = await quota.reserve(ask(100));
+    const refused = await quota.reserve(ask(50)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ id: 'quota_in_flight', details: { retry_after: 2 } });
+    running.release();
+    expect((await quota.reserve(ask(50))).amount).toBe(50);
+  });
+
+  test('money that is gone is refused at once, and the account says which', async () => {
+    const { quota, id, organization_id } = await account(100);
+    await (await quota.reserve(ask(100))).settle(usageOf(organization_id, id), 100);
+    const refused = await quota.reserve(ask(1, 60_000)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ id: 'quota_exceeded' });
+    const rich = await account(null);
+    const tooMuch = await rich.quota.reserve(ask(2_000_000)).catch((error: unknown) => error);
+    expect(tooMuch).toMatchObject({ id: 'insufficient_balance' });
+  });
+
+  test('a call that ends lets one in that waits, and asks nothing about the others', async () => {
+    const { quota, id } = await account(null);
+    const running = await Promise.all(
+      Array.from({ length: 10 }, () => quota.reserve(ask(100_000))),
+    );
+    const waiting = Array.from({ length: 50 }, () => quota.reserve(ask(100_000, 10_000)));
+    const asked = spyOn(LiveQuota.prototype, 'send');
+    for (const reservation of running) reservation.release();
+    expect(asked.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
+    asked.mockRestore();
+    for (const reservation of waiting) (await reservation).release();
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
+  });
+
+  test('a client that leaves while it waits takes its place with it', async () => {
+    const { quota } = await account(100);
+    await quota.reserve(ask(100));
+    const leaving = new AbortController();
+    const waiting = quota.reserve({ ...ask(50, 60_000), signal: leaving.signal });
+    leaving.abort(new Error('left'));
+    expect(await waiting.catch((error: unknown) => error)).toMatchObject({ message: 'left' });
+  });
+
+  test('a status that was heard of is believed only until the key is authenticated anew', async () => {
+    const { quota } = await account(null);
+    quota.keyChanged('suspended');
+    expect((await quota.reserve(ask(10))).amount).toBe(10);
+    quota.keyChanged('revoked');
+    expect(() => quota.tryReserve(1)).toThrow('revoked');
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  countTokens,
+  inputTokensAtMost,
+  inputTokensCounted,
+} from '../../../src/inference/budget/tokens.ts';
+
+describe('counting tokens', () => {
+  test('special tokens in a text are ordinary characters', () => {
+    expect(countTokens('<|endoftext|>')).toBeGreaterThan(1);
+    expect(countTokens('')).toBe(0);
+  });
+
+  test('a megabyte without a word boundary is counted, and does not hold everybody up', () => {
+    expect(countTokens('a'.repeat(1_000_000))).toBeGreaterThan(10_000);
+  });
+
+  test('slices of a long text count like the whole, but for the seams', () => {
+    const text = 'The quick brown fox jumps over the lazy dog. '.repeat(1_000);
+    const once = countTokens('The quick brown fox jumps over the lazy dog. ');
+    expect(Math.abs(countTokens(text) - (once - 1) * 1_000)).toBeLessThan(1_100);
+  });
+
+  test('P2: the bound for the hold is never below the count', () => {
+    const part = fc.oneof(
+      fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }),
+      fc.record({ type: fc.constant('image_url'), image_url: fc.record({ url: fc.webUrl() }) }),
+    );
+    const message = fc.record({
+      role: fc.constantFrom('user', 'assistant'),
+      content: fc.oneof(fc.string({ unit: 'grapheme' }), fc.array(part, { maxLength: 4 })),
+    });
+    fc.assert(
+      fc.property(fc.record({ messages: fc.array(message, { maxLength: 5 }) }), (body) => {
+        expect(inputTokensCounted(body)).toBeLessThanOrEqual(inputTokensAtMost(body));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connectDatabase, type Database } from '../../../db/client.ts';
+import { hashCredential, newCredential, newId } from '../../../db/secrets.ts';
+import { apiKey } from '../../../src/http/auth/credentials.ts';
+import { KeyRing } from '../../../src/inference/keys/key-ring.ts';
+import { Lookups } from '../../../src/inference/keys/lookups.ts';
+import { Lru } from '../../../src/inference/keys/lru.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
+
+describe('a least-recently-used map', () => {
+  test('forgets what was longest unused, and tells', () => {
+    const left: string[] = [];
+    const lru = new Lru<string, string>(2, (value) => left.push(value));
+    lru.set('a', 'A');
+    lru.set('b', 'B');
+    expect(lru.get('a')).toBe('A');
+    lru.set('c', 'C');
+    expect(left).toEqual(['B']);
+    expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual(['A', undefined, 'C']);
+    expect(lru.size).toBe(2);
+  });
+
+  test('tells of what is replaced, deleted and cleared', () => {
+    const left: string[] = [];
+    const lru = new Lru<string, string>(9, (value) => left.push(value));
+    lru.set('a', 'A');
+    lru.set('a', 'A2');
+    lru.delete('a');
+    lru.delete('a');
+    lru.set('b', 'B');
+    lru.clear();
+    expect(left).toEqual(['A', 'A2', 'B']);
+    expect(lru.size).toBe(0);
+  });
+});
+
+describe('lookups under way', () => {
+  test('are shared by whoever asks for the same meanwhile, and then forgotten', async () => {
+    const lookups = new Lookups<number>(10);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    let looks = 0;
+    const look = () => {
+      looks += 1;
+      return promise;
+    };
+    const both = Promise.all([lookups.run('x', look), lookups.run('x', look)]);
+    resolve(5);
+    expect(await both).toEqual([5, 5]);
+    expect(looks).toBe(1);
+    await lookups.run('x', look);
+    expect(looks).toBe(2);
+  });
+
+  test('that fail are forgotten too', async () => {
+    const lookups = new Lookups<number>(1);
+    expect(lookups.run('x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await Bun.sleep(0);
+    expect(await lookups.run('x', async () => 1)).toBe(1);
+  });
+
+  test('are bounded: one too many is a 503 with a time to retry', () => {
+    const lookups = new Lookups<number>(1);
+    lookups.run('x', () => new Promise(() => undefined));
+    expect(() => lookups.run('y', async () => 1)).toThrow(
+      expect.objectContaining({ id: 'service_unavailable', details: { retry_after: 1 } }),
+    );
+  });
+});
+
+describe('the key ring', () => {
+  let database: TestDatabase;
+  let pool: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    pool = connectDatabase(database.url, { pool: 'requests' });
+    await database.sql`insert into organization (id, name) values ('org_1', 'one')`;
+  });
+  afterAll(async () => {
+    await pool.close();
+    await database.drop();
+  });
+
+  async function addKey() {
+    const [id, secret] = [newId('key'), newCredential('sk')];
+    await database.sql`insert into api_key ${database.sql({
+      id,
+      organization_id: 'org_1',
+      name: 'n',
+      key_hash: hashCredential(secret),
+      key_prefix: 'sk-…',
+    })}`;
+    const headers = { authorization: `Bearer ${secret}` };
+    return { id, request: new Request('http://weir', { headers }) };
+  }
+
+  test('asks the database once for many requests at once', async () => {
+    const { request } = await addKey();
+    let queries = 0;
+    const counting = connectDatabase(database.url, { pool: 'single' });
+    counting.sql.options.debug = (_connection, query) => {
+      if (query.includes('api_key')) queries += 1;
+    };
+    const keys = new KeyRing(counting.orm, Date.now);
+    await Promise.all(Array.from({ length: 50 }, () => keys.authenticate(apiKey(request, false))));
+    await keys.authenticate(apiKey(request, false));
+    expect(queries).toBe(1);
+    await counting.close();
+  });
+
+  test('keeps nothing that was read before a change and arrived after its announcement', async () => {
+    const { id, request } = await addKey();
+    const keys = new KeyRing(pool.orm, Date.now);
+    const blocker = await database.sql.reserve();
+    await blocker`begin`;
+    await blocker`lock table api_key in access exclusive mode`;
+    const early = keys.authenticate(apiKey(request, false));
+    await until('the lookup waits for the table', async () => {
+      const [row] = await database.sql`
+        select count(*)::int as waiting from pg_locks join pg_class on pg_class.oid = relation
+        where relname = 'api_key' and not granted`;
+      return row?.['waiting'] === 1;
+    });
+    keys.forget(id);
+    await blocker`commit`;
+    expect((await early).status).toBe('active');
+    await blocker`update api_key set status = 'suspended' where id = ${id}`;
+    blocker.release();
+    await expect(keys.authenticate(apiKey(request, false))).rejects.toMatchObject({
+      id: 'access_denied',
+    });
+  });
+
+  test('says what a changed key is now', async () => {
+    const { id, request } = await addKey();
+    const keys = new KeyRing(pool.orm, Date.now);
+    await keys.authenticate(apiKey(request, false));
+    await database.sql`update api_key set status = 'revoked' where id = ${id}`;
+    expect((await keys.changed(id))?.status).toBe('revoked');
+    expect(await keys.changed('key_none')).toBeUndefined();
+  });
+
+  test('believes nothing after announcements may have been missed', async () => {
+    const { id, request } = await addKey();
+    const keys = new KeyRing(pool.orm, Date.now);
+    await keys.authenticate(apiKey(request, false));
+    await database.sql`update api_key set status = 'revoked' where id = ${id}`;
+    expect((await keys.authenticate(apiKey(request, false))).status).toBe('active');
+    keys.forgetAll();
+    await expect(keys.authenticate(apiKey(request, false))).rejects.toMatchObject({
+      id: 'expired_api_key',
+    });
+  });
+});

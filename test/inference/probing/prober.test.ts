@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
+import { until } from '../../support/until.ts';
+import { type RunningWeir, startWeir } from '../../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+let simulator: RunningSimulator;
+let weir: RunningWeir;
+beforeAll(async () => {
+  simulator = await startSimulator();
+  const channel = (id: string, more: object) => ({
+    ...{ id, protocol: 'openai', base_url: simulator.openai_url, api_key: `sim-${id}` },
+    ...{ models: { 'gpt-4o': 'physical' }, ...more },
+  });
+  const channels = [channel('sick', { probe_s: 1 }), channel('spare', { priority: 1 })];
+  weir = await startWeir({ config: JSON.stringify({ channels }) });
+});
+afterAll(async () => {
+  await weir.stop();
+  await simulator.stop();
+});
+
+async function chat(): Promise<number> {
+  const response = await fetch(`${weir.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+async function state(): Promise<string> {
+  const response = await fetch(`${weir.base_url}/v1/operator/channels/sick`, {
+    headers: { authorization: `Bearer ${weir.operator_token}` },
+  });
+  return ((await response.json()) as { state: string }).state;
+}
+
+test('P9: with probe_s Weir’s own calls find out whether a channel is well again, and no client’s', async () => {
+  await simulator.setAccount('sick', { down: true });
+  await until('its circuit opened', async () => {
+    expect(await chat()).toBe(200);
+    return (await state()) === 'open';
+  });
+  const last = (await simulator.books()).calls.at(-1)?.id ?? '';
+  // Longer than it rests: clients go on calling, and none of them is sent there.
+  const end = Date.now() + 4_000;
+  while (Date.now() < end) expect(await chat()).toBe(200);
+  expect(await state()).not.toBe('degraded');
+  await simulator.setAccount('sick', {});
+  await until('it was let in again, without a client', async () => (await state()) === 'degraded');
+  const { calls } = await simulator.books({ since: last });
+  const own = calls.filter(({ account }) => account === 'sick');
+  expect(own.length).toBeGreaterThan(0);
+  expect(calls.filter(({ account }) => account === 'spare').length).toBeGreaterThan(own.length);
+});

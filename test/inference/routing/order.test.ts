@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test';
+import { orderChannels } from '../../../src/inference/routing/order.ts';
+import type { ChannelConfig } from '../../../src/upstreams/contract.ts';
+import { Random } from '../../sim/random.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { channelActor, channelConfig as config } from '../../support/channels.ts';
+
+/** Channels whose calls took so long, ms. */
+function scene(...configs: [config: ChannelConfig, ms?: number][]) {
+  const clock = new VirtualClock();
+  return configs.map(([each, ms]) => {
+    const channel = channelActor(each, clock);
+    if (ms === undefined) return channel;
+    const permit = channel.tryAcquire();
+    clock.advance(ms);
+    permit?.succeeded();
+    return channel;
+  });
+}
+
+const ids = (channels: ReturnType<typeof orderChannels>) => channels.map((each) => each.config.id);
+
+/** How often each is tried first in a thousand calls. */
+function firsts(channels: ReturnType<typeof scene>, policy: 'latency' | 'weighted') {
+  const random = new Random(3);
+  const counts: Record<string, number> = {};
+  for (let call = 0; call < 1_000; call += 1) {
+    const [first = ''] = ids(orderChannels(channels, () => random.next(), policy));
+    counts[first] = (counts[first] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('the policy of a model', () => {
+  test('priority: the first that can, in the order of the file, whatever it weighs', () => {
+    const channels = scene(
+      [config('b', { priority: 1, weight: 100 })],
+      [config('a')],
+      [config('c', { priority: 1 })],
+    );
+    for (const chance of [0.1, 0.9]) {
+      expect(ids(orderChannels(channels, () => chance, 'priority'))).toEqual(['a', 'b', 'c']);
+    }
+  });
+
+  test('latency: twice as slow is a quarter of the calls', () => {
+    const counts = firsts(scene([config('fast'), 100], [config('slow'), 200]), 'latency');
+    expect(counts['fast']).toBeGreaterThan(760);
+    expect(counts['slow']).toBeGreaterThan(150);
+  });
+
+  test('latency: who is not known yet is found out', () => {
+    const counts = firsts(scene([config('known'), 100], [config('new')]), 'latency');
+    expect(counts['new']).toBeGreaterThan(400);
+    const nobody = firsts(scene([config('one')], [config('other')]), 'latency');
+    expect(nobody['one']).toBeGreaterThan(400);
+  });
+
+  test('price: the cheapest first, then by priority', () => {
+    const channels = scene(
+      [config('list')],
+      [config('late', { cost_factor: 0.8, priority: 1 })],
+      [config('cheap', { cost_factor: 0.8 })],
+    );
+    expect(ids(orderChannels(channels, () => 0.5, 'price'))).toEqual(['cheap', 'late', 'list']);
+  });
+
+  test('weighted, which is the usual one, knows nothing of time and price', () => {
+    const channels = scene([config('slow', { cost_factor: 9 }), 9_000], [config('fast'), 1]);
+    const counts = firsts(channels, 'weighted');
+    expect(counts['slow']).toBeGreaterThan(430);
+    expect(counts['fast']).toBeGreaterThan(430);
+  });
+});

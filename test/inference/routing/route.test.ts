@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'bun:test';
+import { WeirError } from '../../../src/errors/weir-error.ts';
+import { orderChannels } from '../../../src/inference/routing/order.ts';
+import { MAX_ATTEMPTS, withFailover } from '../../../src/inference/routing/route.ts';
+import {
+  type ChannelConfig,
+  RetryableUpstreamError,
+  TerminalUpstreamError,
+} from '../../../src/upstreams/contract.ts';
+import { Random } from '../../sim/random.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { channelActor, channelConfig as config } from '../../support/channels.ts';
+
+type Failure = RetryableUpstreamError['failure'];
+
+function scene(...configs: ChannelConfig[]) {
+  const clock = new VirtualClock();
+  const channels = configs.map((each) => channelActor(each, clock));
+  const surroundings = { now: () => clock.now(), random: () => 0.5 };
+  return { clock, channels, surroundings };
+}
+
+/** What the client is told when the channels fail so, one after the other. */
+async function told(
+  { channels, surroundings }: ReturnType<typeof scene>,
+  failures: Failure[] = [],
+) {
+  const left = [...failures];
+  const refused = await withFailover(channels, surroundings, async () => {
+    const failure = left.shift() ?? failures.at(-1);
+    if (!failure) throw new Error('nobody should have been asked');
+    throw new RetryableUpstreamError(failure, 'x', failure === 'throttle' ? 3_000 : undefined);
+  }).catch((error: unknown) => error);
+  if (!(refused instanceof WeirError)) throw refused;
+  return refused;
+}
+
+describe('the order of the channels', () => {
+  test('is by priority; among equals by chance, as their weights are', () => {
+    const random = new Random(7);
+    const { channels } = scene(
+      config('late', { priority: 1, weight: 1_000 }),
+      config('heavy', { weight: 9 }),
+      config('light'),
+    );
+    let heavyFirst = 0;
+    for (let time = 0; time < 1_000; time += 1) {
+      const order = orderChannels(channels, () => random.next()).map(({ config: { id } }) => id);
+      expect(order[2]).toBe('late');
+      if (order[0] === 'heavy') heavyFirst += 1;
+    }
+    expect(heavyFirst).toBeGreaterThan(850);
+    expect(heavyFirst).toBeLessThan(950);
+  });
+
+  test('gives more to the healthier', () => {
+    const random = new Random(11);
+    const { channels } = scene(config('well'), config('ill'));
+    for (let time = 0; time < 12; time += 1) {
+      const permit = channels[1]?.tryAcquire();
+      if (time % 3 === 0) permit?.succeeded();
+      else permit?.failed(new RetryableUpstreamError('server', 'x'));
+    }
+    let wellFirst = 0;
+    for (let time = 0; time < 1_000; time += 1) {
+      if (orderChannels(channels, () => random.next())[0]?.config.id === 'well') wellFirst += 1;
+    }
+    expect(wellFirst).toBeGreaterThan(600);
+  });
+});
+
+describe('fail-over', () => {
+  test('a failure of the upstream moves on, and counts for its channel alone', async () => {
+    const { channels, surroundings } = scene(config('a'), config('b', { priority: 1 }));
+    const tried: string[] = [];
+    const served = await withFailover(channels, surroundings, async (permit) => {
+      const { id } = permit.channel.config;
+      tried.push(id);
+      if (id === 'a') throw new RetryableUpstreamError('server', 'broken');
+      return id;
+    });
+    expect([served.result, served.permit.channel.config.id, tried]).toEqual([
+      ...['b', 'b'],
+      ['a', 'b'],
+    ]);
+    served.permit.succeeded();
+    const failures = channels.map((each) => each.snapshot.context.consecutive_failures);
+    expect(failures).toEqual([1, 0]);
+  });
+
+  test('P9: a failure of the caller stops, and blames nobody', async () => {
+    const { channels, surroundings } = scene(config('a', { max_concurrency: 1 }), config('b'));
+    const gone = new Error('the client left');
+    const terminal = new TerminalUpstreamError('invalid_request', 'bad', 'n', 400);
+    for (const thrown of [terminal, gone]) {
+      let attempts = 0;
+      const refused = await withFailover(channels, surroundings, async () => {
+        attempts += 1;
+        throw thrown;
+      }).catch((error: unknown) => error);
+      expect(attempts).toBe(1);
+      if (thrown === gone) expect(refused).toBe(gone);
+      else expect(refused).toMatchObject({ id: 'invalid_request', details: { param: 'n' } });
+    }
+    for (const each of channels) {
+      expect(each.snapshot.context.consecutive_failures).toBe(0);
+      expect(each.canTake()).toBe(true);
+    }
+  });
+
+  test('P7: nothing is tried after an attempt resolved', async () => {
+    const { channels, surroundings } = scene(config('a'), config('b'));
+    let attempts = 0;
+    const { permit } = await withFailover(channels, surroundings, async () => {
+      attempts += 1;
+    });
+    permit.failed(new RetryableUpstreamError('connection', 'broke off in the middle'));
+    expect(attempts).toBe(1);
+  });
+
+  test('tries so many channels and no more', async () => {
+    const all = Array.from({ length: 9 }, (_, index) => config(`c${index}`));
+    const { channels, surroundings } = scene(...all);
+    let attempts = 0;
+    await withFailover(channels, surroundings, async () => {
+      attempts += 1;
+      throw new RetryableUpstreamError('server', 'x');
+    }).catch(() => undefined);
+    expect(attempts).toBe(MAX_ATTEMPTS);
+  });
+
+  test('ends with the deadline, and gives an attempt no more time than is left', async () => {
+    const { clock, channels, surroundings } = scene(config('a'), config('b'), config('c'));
+    const deadline_ms = clock.now() + 1_500;
+    const given: number[] = [];
+    const refused = await withFailover(
+      channels,
+      { ...surroundings, deadline_ms },
+      async (_, timeout_ms) => {
+        given.push(timeout_ms);
+        clock.advance(timeout_ms);
+        throw new RetryableUpstreamError('server', 'x');
+      },
+    ).catch((error: unknown) => error);
+    expect(given).toEqual([1_000, 500]);
+    expect(refused).toMatchObject({ id: 'timeout_error' });
+  });
+});
+
+describe('what the client is told when nobody served', () => {
+  test.each<[Failure, string]>([
+    ['throttle', 'rate_limit_exceeded'],
+    ['timeout', 'timeout_error'],
+    ['server', 'upstream_error'],
+    ['connection', 'upstream_error'],
+    ['malformed', 'upstream_error'],
+    ['auth', 'all_channels_failed'],
+  ])('one channel, %s: %s', async (failure, expected) => {
+    expect((await told(scene(config('a')), [failure])).id).toBe(expected as WeirError['id']);
+  });
+
+  test.each<[Failure[], string]>([
+    [['throttle', 'throttle'], 'rate_limit_exceeded'],
+    [['timeout', 'timeout'], 'timeout_error'],
+    [['server', 'server'], 'all_channels_failed'],
+    [['throttle', 'server'], 'all_channels_failed'],
+    [['timeout', 'server'], 'all_channels_failed'],
+  ])('two channels, %j: %s', async (failures, expected) => {
+    const refused = await told(scene(config('a'), config('b')), failures);
+    expect(refused.id).toBe(expected as WeirError['id']);
+  });
+
+  test('throttled before, nobody is asked, and the time that is left is said', async () => {
+    const at = scene(config('a'), config('off', { enabled: false }));
+    expect(await told(at, ['throttle'])).toMatchObject({ details: { retry_after: 3 } });
+    at.clock.advance(1_500);
+    expect(await told(at)).toMatchObject({
+      id: 'rate_limit_exceeded',
+      details: { retry_after: 2 },
+    });
+  });
+
+  test('an open circuit says when the next call may be tried', async () => {
+    const at = scene(config('a'), config('b'));
+    for (let time = 0; time < 5; time += 1) await told(at, ['server']);
+    const refused = await told(at);
+    expect(refused).toMatchObject({ id: 'all_channels_failed', details: { retry_after: 5 } });
+    expect(refused.retryable).toBe(true);
+  });
+
+  test('no room, no enabled channel, no channel', async () => {
+    const full = scene(config('a', { max_concurrency: 1 }));
+    full.channels[0]?.tryAcquire();
+    const off = scene(config('a', { enabled: false }));
+    for (const [at, retry_after] of [
+      [full, 1],
+      [off, 120],
+      [scene(), 120],
+    ] as const) {
+      expect(await told(at)).toMatchObject({ id: 'all_channels_failed', details: { retry_after } });
+    }
+  });
+
+  test('P5: nothing of why reaches the client', async () => {
+    const refused = await told(scene(config('secret-channel')), ['server']);
+    expect(refused.message + JSON.stringify(refused.details)).not.toMatch(/secret|broken|x:/);
+    expect(refused.cause).toBeInstanceOf(AggregateError);
+  });
+});

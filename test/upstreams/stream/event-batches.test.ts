@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test';
+import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
+import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
+import type { StreamEvent } from '../../../src/upstreams/contract.ts';
+import { type Dialect, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
+import { callOf } from '../upstream.ts';
+
+/** Bytes cut at these places. */
+function cutAt(text: string, places: number[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text);
+  const within = places.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
+  const cuts = [0, ...within, bytes.length];
+  return cuts.slice(1).map((to, index) => bytes.slice(cuts[index], to));
+}
+
+function batchesOf(dialect: Dialect, pieces: Uint8Array[]): StreamEvent[] {
+  const events = new EventBatches(dialect);
+  const fed = pieces.map((piece) => events.feed(piece));
+  const all = [...fed, events.end()];
+  expect(all.map(({ broken }) => broken).filter(Boolean)).toEqual([]);
+  return all.flatMap(({ batch }) => batch);
+}
+
+describe('events out of bytes', () => {
+  const line = fc.oneof(
+    fc.constantFrom(
+      'data: a',
+      'data:b',
+      'data:  c',
+      'data: ',
+      'data',
+      'event: e',
+      'event: ',
+      'event:f',
+    ),
+    fc.constantFrom(
+      'id: 1',
+      ': comment',
+      'retry: 5',
+      '',
+      '',
+      '',
+      '\ufeff',
+      'data: é',
+      'data: "\ufeff',
+    ),
+    fc.string(),
+  );
+  const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')), {
+    maxLength: 40,
+  });
+
+  test('are those of the library that knows all of the format, wherever the bytes are cut', () => {
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(), { maxLength: 6 }), (lines, places) => {
+        const text = lines.flat().join('');
+        const seen: string[] = [];
+        const dialect: Dialect = {
+          take: ({ event, data }) => {
+            seen.push(JSON.stringify([event, data]));
+            return undefined;
+          },
+          ended: () => false,
+          atEnd: () => [],
+        };
+        const known: string[] = [];
+        const parser = createParser({
+          onEvent: ({ event, data }) => known.push(JSON.stringify([event, data])),
+        });
+        parser.feed(`${text}\n\n`);
+        batchesOf(dialect, cutAt(text, places));
+        expect(seen).toEqual(known);
+      }),
+      {
+        numRuns: 5_000,
+        examples: [
+          ['data: a', '', '\ufeffdata: x', ''],
+          ['event: ', 'data: a', ''],
+        ].map(
+          (lines) =>
+            [lines.map((each) => [each, '\n'] as [string, string]), []] as [
+              [string, string][],
+              number[],
+            ],
+        ),
+      },
+    );
+  });
+
+  const frame = (delta: object, more: object = {}) =>
+    `data: ${JSON.stringify({
+      ...{ id: 'theirs', object: 'chat.completion.chunk', created: 7, model: 'physical-9' },
+      choices: [{ index: 0, delta, finish_reason: null, ...more }],
+    })}`;
+  const said = fc.oneof(
+    fc.string(),
+    fc.constantFrom('word', ' word', '"', '\\', '\n', 'data: {', '"}}]}', 'é', '\ud83d\ude00', ''),
+  );
+  const event = fc.oneof(
+    { weight: 8, arbitrary: said.map((content) => frame({ content })) },
+    { weight: 1, arbitrary: said.map((reasoning_content) => frame({ reasoning_content })) },
+    { weight: 1, arbitrary: fc.constant(': keep-alive') },
+    { weight: 1, arbitrary: said.map((content) => frame({ content, tool_calls: [] })) },
+  );
+  const ending = [frame({}, { finish_reason: 'stop' }), 'data: [DONE]'];
+
+  test('say the same whether alike ones are taken together or each is read whole', () => {
+    const blank = fc.constantFrom('\n\n', '\n\n', '\n\n', '\r\n\r\n', '\n\n\n');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(event, blank), { maxLength: 30 }),
+        fc.array(fc.nat(), { maxLength: 5 }),
+        (events, places) => {
+          const text = [...events.flat(), ...ending.map((each) => `${each}\n\n`)].join('');
+          const call = callOf('http://upstream', { stream: true });
+          const together = batchesOf(new ChatStream(call), cutAt(text, places));
+          const dialect = new ChatStream(call);
+          const each: StreamEvent[] = [];
+          const parser = createParser({
+            onEvent: (message) => {
+              const taken = dialect.take(message);
+              if (taken) each.push(taken);
+            },
+          });
+          parser.feed(text);
+          for (const part of ['text', 'produced'] as const) {
+            expect(together.map((event) => event[part]).join('')).toBe(
+              each.map((event) => event[part]).join(''),
+            );
+          }
+          expect(together.filter(({ final }) => final)).toEqual(each.filter(({ final }) => final));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('that are alike are one, as soon as one of them was understood', () => {
+    const words = Array.from({ length: 100 }, (_, n) => `${frame({ content: `word${n}` })}\n\n`);
+    const call = callOf('http://upstream', { stream: true });
+    const [first, rest, ...others] = batchesOf(new ChatStream(call), [
+      ...cutAt(words.join(''), []),
+      ...cutAt(ending.map((each) => `${each}\n\n`).join(''), []),
+    ]);
+    expect([first?.produced, rest?.produced.slice(0, 10), others.length]).toEqual([
+      ...['word0', 'word1word2'],
+      2,
+    ]);
+  });
+});

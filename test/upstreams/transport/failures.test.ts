@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'bun:test';
+import type {
+  RetryableUpstreamError,
+  TerminalUpstreamError,
+} from '../../../src/upstreams/contract.ts';
+import {
+  failureInside,
+  failureOf,
+  retryAfterMs,
+} from '../../../src/upstreams/transport/failures.ts';
+import { callOf } from '../upstream.ts';
+
+const BODY = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hi' }] };
+const call = callOf('https://api.upstream.example/v1', BODY);
+
+function failure(status: number, error: unknown, body: Record<string, unknown> = BODY) {
+  const text = typeof error === 'string' ? error : JSON.stringify({ error });
+  const at = callOf('https://api.upstream.example/v1', body);
+  return failureOf(at, status, new Headers(), text);
+}
+
+/** The failure class, or the id of the error that the caller caused. */
+function verdict(...args: Parameters<typeof failure>): string {
+  const error: RetryableUpstreamError | TerminalUpstreamError = failure(...args);
+  return 'failure' in error ? error.failure : error.error_id;
+}
+
+describe('an upstream’s refusal', () => {
+  test.each([
+    [401, { message: 'Incorrect API key provided', code: 'invalid_api_key' }, 'auth'],
+    [402, { message: 'Pay', type: 'billing_error' }, 'auth'],
+    [403, { message: 'Country not supported', code: 'unsupported_country' }, 'auth'],
+    [404, { message: 'The model `physical-9` does not exist', code: 'model_not_found' }, 'server'],
+    [404, { message: 'model: physical-9', type: 'not_found_error' }, 'server'],
+    [404, { message: 'Invalid URL (POST /v1/x)' }, 'server'],
+    [404, '<html>nothing here</html>', 'server'],
+    [405, '', 'auth'],
+    [408, '', 'timeout'],
+    [429, { message: 'Rate limit reached', code: 'rate_limit_exceeded' }, 'throttle'],
+    [429, { message: 'Quota', type: 'insufficient_quota' }, 'auth'],
+    [429, { message: 'Quota', code: 'insufficient_quota' }, 'auth'],
+    [500, { message: 'Oops' }, 'server'],
+    [502, '<html>bad gateway</html>', 'server'],
+    [503, '', 'server'],
+    [504, '', 'timeout'],
+    [529, { type: 'overloaded_error', message: 'Overloaded' }, 'server'],
+    [302, '', 'malformed'],
+  ])('%i %j is the upstream’s: %s', (status, error, expected) => {
+    expect(verdict(status, error)).toBe(expected);
+  });
+
+  test.each([
+    [400, { message: 'Bad value', param: 'temperature' }, 'invalid_request'],
+    [400, { message: 'x', code: 'context_length_exceeded' }, 'context_length_exceeded'],
+    [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }, 'context_length_exceeded'],
+    [400, { message: 'This model’s maximum context length is 8192' }, 'context_length_exceeded'],
+    [400, { message: 'filtered', code: 'content_filter' }, 'content_policy_violation'],
+    [403, { message: 'Your input was flagged' }, 'content_policy_violation'],
+    [404, { message: 'File not found: file_123' }, 'invalid_request'],
+    [409, { message: 'Conflict' }, 'invalid_request'],
+    [413, '<html>too large</html>', 'payload_too_large'],
+    [422, { message: 'Unprocessable' }, 'invalid_request'],
+    [429, { message: 'Request too large for physical-9' }, 'payload_too_large'],
+    [400, '<html>', 'invalid_request'],
+  ])('P9: %i %j is the caller’s: %s', (status, error, expected) => {
+    expect(verdict(status, error)).toBe(expected);
+  });
+
+  test('for want of the operator’s money is the operator’s, even as a 400', () => {
+    const words = 'Your credit balance is too low to access the API. Please go to Plans & Billing';
+    expect(verdict(400, { type: 'invalid_request_error', message: words })).toBe('auth');
+    expect(verdict(400, { message: 'x', code: 'billing_hard_limit_reached' })).toBe('auth');
+  });
+
+  test('P9: nobody closes a channel by putting such words into a request', () => {
+    const field = 'Your credit balance is too low';
+    const message = `${field}: Extra inputs are not permitted`;
+    expect(verdict(400, { message }, { ...BODY, [field]: 1 })).toBe('invalid_request');
+  });
+
+  test('names the parameter, as the upstream said it or as its message begins', () => {
+    const param = (error: object) => failure(400, error);
+    expect(param({ message: 'x', param: 'messages[0].role' })).toMatchObject({
+      param: 'messages[0].role',
+    });
+    expect(param({ message: 'messages.0.role: Input should be user' })).toMatchObject({
+      param: 'messages.0.role',
+    });
+    expect(param({ message: 'Something is wrong' })).toMatchObject({ param: null });
+  });
+
+  test('inside a stream is told by its type or by a numeric code', () => {
+    const inside = (error: unknown) => failureInside(call, JSON.stringify({ error }));
+    expect(inside({ message: 'x', code: 429 })).toMatchObject({ failure: 'throttle' });
+    expect(inside({ message: 'x', code: 'rate_limit_exceeded' })).toMatchObject({
+      failure: 'throttle',
+    });
+    expect(inside({ message: 'x', type: 'request_too_large' })).toMatchObject({
+      error_id: 'payload_too_large',
+    });
+    expect(inside('all is lost')).toMatchObject({ failure: 'server' });
+    expect(inside({ message: 'x', code: 200 })).toMatchObject({ failure: 'server' });
+  });
+});
+
+describe('P5: the public message of a refusal', () => {
+  const said = (message: string) => {
+    const error = failure(400, { message });
+    return 'public_message' in error ? error.public_message : '';
+  };
+
+  test.each([
+    [
+      'The model `physical-9` does not support images',
+      'The model `gpt-test` does not support images',
+    ],
+    ['See https://platform.upstream.example/docs/x?y=1 for more.', 'See  for more.'],
+    ['Host api.upstream.com:443 and 10.0.0.7:8080 failed', 'Host *** and *** failed'],
+    ['Organization org-a1B2c3d4 and project proj_9xYz', 'Organization *** and project ***'],
+    ['Key sk-proj-ab12**** is bad, sim-main too', 'Key *** is bad, *** too'],
+    ['Bad (request id: req_011CSHoEeqs5C35K2UUqR7Fy)', 'Bad'],
+    ['Bad. Request ID: 0193c5a4-9d1e-7c3e-8f6e-1b2c3d4e5f60', 'Bad.'],
+    ['OpenAI and Anthropic', 'the provider and the provider'],
+  ])('%s → %s', (from, to) => expect(said(from)).toBe(to));
+
+  test.each([
+    "Unknown parameter: 'request_timeout'.",
+    'Unexpected value(s) `foo` for the `anthropic-beta` header',
+    'unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A09q90qw90lq917835lq9',
+    "Invalid 'messages[1].content': expected a string, version 1.5 of 2.0",
+    'key_phrases and sk-ip and user_name',
+  ])('keeps what helps: %s', (message) => expect(said(message)).toBe(message));
+
+  test('is bounded, and says something when the upstream said nothing', () => {
+    expect(said('x'.repeat(5_000))).toHaveLength(500);
+    expect(said('')).toBe('The request was refused.');
+  });
+
+  test('survives a channel without a key and a model of the same name', () => {
+    const target = { ...call.target, api_key: '' };
+    const same = { ...call, target, physical_model: 'gpt-test' };
+    const error = failureOf(same, 400, new Headers(), '{"error":{"message":"gpt-test fails"}}');
+    expect(error).toMatchObject({ public_message: 'gpt-test fails' });
+  });
+});
+
+describe('how long an upstream asks to wait', () => {
+  const wait = (headers: Record<string, string>) => retryAfterMs(new Headers(headers));
+
+  test('in milliseconds, seconds or as a date', () => {
+    expect(wait({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250);
+    expect(wait({ 'retry-after': '1.5' })).toBe(1_500);
+    expect(wait({ 'retry-after': '0' })).toBe(0);
+    expect(wait({ 'retry-after': 'Thu, 01 Jan 2015 00:00:00 GMT' })).toBe(0);
+    expect(wait({ 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' })).toBeGreaterThan(1e9);
+  });
+
+  test('or does not say', () => {
+    for (const value of ['', 'soon', 'Infinity'])
+      expect(wait({ 'retry-after': value })).toBeUndefined();
+    expect(wait({})).toBeUndefined();
+    expect(wait({ 'retry-after-ms': 'x' })).toBeUndefined();
+  });
+});

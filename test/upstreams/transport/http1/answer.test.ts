@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { WireAnswer } from '../../../../src/upstreams/transport/http1/answer.ts';
+import { AnswerHeaders } from '../../../../src/upstreams/transport/http1/answer-headers.ts';
+
+const HEAD = { status: 200, headers: new AnswerHeaders('HTTP/1.1 200 OK') };
+const nothing = () => undefined;
+
+/** An answer whose body comes in these pieces, each in the middle of what the socket gave. */
+function answerOf(pieces: Uint8Array[]) {
+  const answer = new WireAnswer(HEAD, { pause: nothing, resume: nothing, abort: nothing });
+  const push = () => {
+    for (const piece of pieces) {
+      answer.push(Buffer.concat([Buffer.from('<'), piece, Buffer.from('>')]), 1, piece.length + 1);
+    }
+    answer.end();
+    answer.wake();
+  };
+  return { answer, push };
+}
+
+/** Bytes that are text, and some that are none; sometimes with a mark of their order before them. */
+const bytes = fc
+  .tuple(
+    fc.constantFrom('', '', '\ufeff', '\ufeff\ufeff'),
+    fc.oneof(
+      fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 64 }).map((some) => Buffer.from(some)),
+    ),
+  )
+  .map(([mark, rest]) => new Uint8Array(Buffer.concat([Buffer.from(mark), rest])));
+const cuts = fc.array(fc.nat({ max: 64 }), { maxLength: 4 });
+
+function cutAt(all: Uint8Array, positions: number[]): Uint8Array[] {
+  const edges = [...positions.filter((at) => at > 0 && at < all.length), all.length];
+  const sorted = [...new Set(edges)].sort((a, b) => a - b);
+  return sorted
+    .map((to, index) => all.subarray(sorted[index - 1] ?? 0, to))
+    .filter((p) => p.length);
+}
+
+describe('the body of an answer', () => {
+  test('is the text that the platform would read, cut anywhere, asked for before and after', () =>
+    fc.assert(
+      fc.asyncProperty(bytes, cuts, fc.boolean(), async (all, positions, isThere) => {
+        const { answer, push } = answerOf(cutAt(all, positions));
+        if (isThere) push();
+        const text = answer.text();
+        if (!isThere) push();
+        expect(await text).toBe(new TextDecoder().decode(all));
+      }),
+      { numRuns: 2_000 },
+    ));
+
+  test('is given out as it came, small pieces together and large ones one by one', async () => {
+    const small = [1, 2, 3].map((value) => new Uint8Array(100).fill(value));
+    const large = [4, 5].map((value) => new Uint8Array(20_000).fill(value));
+    const { answer, push } = answerOf([...small, ...large]);
+    push();
+    const sizes: number[] = [];
+    const read: Uint8Array[] = [];
+    for (;;) {
+      const { done, value } = await answer.read();
+      if (done) break;
+      sizes.push(value.byteLength);
+      read.push(value);
+    }
+    expect(sizes).toEqual([100, 100, 100, 20_000, 20_000]);
+    expect(Buffer.concat(read).equals(Buffer.concat([...small, ...large]))).toBe(true);
+
+    const together = answerOf(small);
+    together.push();
+    expect(await together.answer.read()).toEqual({
+      done: false,
+      value: Buffer.concat(small) as Uint8Array<ArrayBuffer>,
+    });
+    expect(await together.answer.read()).toEqual({ done: true });
+  });
+});

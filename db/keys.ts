@@ -89,11 +89,11 @@ const managed = {
   created_at: apiKey.created_at,
 };
 
-export function listKeys(orm: Orm, organizationId: string): Promise<ManagedKey[]> {
+export function listKeys(orm: Orm, organization_id: string): Promise<ManagedKey[]> {
   return orm
     .select(managed)
     .from(apiKey)
-    .where(eq(apiKey.organization_id, organizationId))
+    .where(eq(apiKey.organization_id, organization_id))
     .orderBy(apiKey.created_at, apiKey.id)
     .limit(MAX_KEYS_PER_ORGANIZATION);
 }
@@ -101,13 +101,13 @@ export function listKeys(orm: Orm, organizationId: string): Promise<ManagedKey[]
 /** A key of this organization; a stranger's is not found (P6). */
 export async function findManagedKey(
   orm: Orm,
-  organizationId: string,
+  organization_id: string,
   id: string,
 ): Promise<ManagedKey | undefined> {
   const [row] = await orm
     .select(managed)
     .from(apiKey)
-    .where(sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organizationId}`);
+    .where(sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id}`);
   return row;
 }
 
@@ -152,7 +152,7 @@ export interface KeyChanges {
  */
 export async function updateKey(
   orm: Orm,
-  organizationId: string,
+  organization_id: string,
   id: string,
   changes: KeyChanges,
 ): Promise<boolean> {
@@ -173,7 +173,7 @@ export async function updateKey(
       .update(apiKey)
       .set({ ...changes, ...ceiling })
       .where(
-        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organizationId} and ${stays}`,
+        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id} and ${stays}`,
       )
       .returning({ id: apiKey.id });
     if (rows.length === 0) return false;

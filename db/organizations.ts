@@ -34,7 +34,7 @@ export interface Balance {
   settled: number;
 }
 
-export async function readBalance(orm: Orm, organizationId: string): Promise<Balance | undefined> {
+export async function readBalance(orm: Orm, organization_id: string): Promise<Balance | undefined> {
   // Charges that stand on open grants are settled, though their sum is posted later (design 4).
   const unposted = sql`coalesce((
     select sum(settled_nano_usd - posted_nano_usd) from quota_grant
@@ -47,6 +47,6 @@ export async function readBalance(orm: Orm, organizationId: string): Promise<Bal
       settled: sql<number>`(${organization.settled_nano_usd} + ${unposted})::int8`,
     })
     .from(organization)
-    .where(eq(organization.id, organizationId));
+    .where(eq(organization.id, organization_id));
   return row;
 }

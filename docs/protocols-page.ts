@@ -1,6 +1,10 @@
 import { CHAT_PROTOCOLS, CLIENT_PROTOCOLS, type ClientProtocol } from '../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../src/upstreams/translation/features.ts';
-import { readRequest, refusalOf, type Written } from '../src/upstreams/translation/translate.ts';
+import {
+  type RequestForm,
+  readRequest,
+  untranslatableError,
+} from '../src/upstreams/translation/translate.ts';
 import { sampleOf } from './protocol-samples.ts';
 
 const CLIENTS: Record<ClientProtocol, string> = {
@@ -11,14 +15,14 @@ const CLIENTS: Record<ClientProtocol, string> = {
 };
 
 /** What an upstream reads, by the words that it reads. */
-const WORDS: Record<Written, string> = {
+const WORDS: Record<RequestForm, string> = {
   openai: 'openai, azure-openai',
   responses: 'openai-responses',
   anthropic: 'anthropic, bedrock',
   gemini: 'gemini, vertex',
 };
 
-const OWN: Partial<Record<ClientProtocol, Written>> = {
+const OWN: Partial<Record<ClientProtocol, RequestForm>> = {
   openai: 'openai',
   anthropic: 'anthropic',
   responses: 'responses',
@@ -49,7 +53,7 @@ ${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}; a client speaks the p
 `;
 
 function section(client: ClientProtocol): string {
-  const upstreams = Object.keys(WORDS) as Written[];
+  const upstreams = Object.keys(WORDS) as RequestForm[];
   const lines = [
     `## ${CLIENTS[client]}`,
     '',
@@ -68,7 +72,7 @@ const named = (feature: Feature) =>
   feature === 'other' ? 'a parameter that nobody knows' : FEATURES[feature];
 
 /** What a protocol has no member for, and is kept all the same. */
-const KEPT_BY_WEIR: Partial<Record<Written, Partial<Record<Feature, string>>>> = {
+const KEPT_BY_WEIR: Partial<Record<RequestForm, Partial<Record<Feature, string>>>> = {
   openai: { failed_results: 'in the result’s text' },
   responses: { failed_results: 'in the result’s text' },
   gemini: {
@@ -78,11 +82,11 @@ const KEPT_BY_WEIR: Partial<Record<Written, Partial<Record<Feature, string>>>> =
 };
 
 /** What becomes of a need between two protocols. */
-export function cellOf(client: ClientProtocol, upstream: Written, feature: Feature): string {
+export function cellOf(client: ClientProtocol, upstream: RequestForm, feature: Feature): string {
   const body = sampleOf(client, feature);
   if (!body) return '–';
   if (OWN[client] === upstream) return 'as is';
-  const refusal = refusalOf(readRequest(client, body).uses, upstream);
+  const refusal = untranslatableError(readRequest(client, body).uses, upstream);
   if (refusal) return `400 \`${refusal.details.param}\``;
   return KEPT_BY_WEIR[upstream]?.[feature] ?? 'yes';
 }

@@ -1,7 +1,13 @@
 import type { Sql, TransactionSql } from 'postgres';
 
 /** JSON as the rows of durable actors hold it. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | JsonValue[]
+  | { [key: string]: JsonValue };
 
 export interface ActorAddress {
   kind: string;
@@ -10,7 +16,7 @@ export interface ActorAddress {
 
 export interface ActorRow extends ActorAddress {
   machine_version: number;
-  snapshot: Json;
+  snapshot: JsonValue;
   seq: number;
   live: boolean;
   owner: string | null;
@@ -22,7 +28,7 @@ export interface EventRow {
   actor_id: string;
   seq: number;
   command_id: string;
-  event: Json;
+  event: JsonValue;
   from_state: string;
   to_state: string;
   taken: boolean;
@@ -34,7 +40,7 @@ export interface TimerChange {
   name: string;
   /** Milliseconds from now; null = cancelled. */
   delay_ms: number | null;
-  event: Json;
+  event: JsonValue;
 }
 
 export interface OutboxRow {
@@ -43,7 +49,7 @@ export interface OutboxRow {
   actor_id: string;
   seq: number;
   effect: string;
-  params: Json;
+  params: JsonValue;
 }
 
 /** Makes rows for actors that do not exist; an existing one stays as it is. */
@@ -59,7 +65,7 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
 }
 
 /** Takes actors away that were made in this transaction and never told anything. */
-export async function deleteUntold(
+export async function deleteActorsWithoutEvents(
   tx: TransactionSql,
   addresses: readonly ActorAddress[],
 ): Promise<void> {
@@ -83,19 +89,19 @@ export async function lockActors(
 }
 
 /** True if this replica has not been declared dead; it cannot be until the transaction ends. */
-export async function lockOwnLife(tx: TransactionSql, replicaId: string): Promise<boolean> {
+export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
   const rows = await tx`
-    select 1 from replica where id = ${replicaId} and status = 'alive' for share`;
+    select 1 from replica where id = ${replica_id} and status = 'alive' for share`;
   return rows.length === 1;
 }
 
 /** Which of these commands were committed before. */
 export async function findCommitted(
   tx: TransactionSql,
-  commandIds: readonly string[],
+  command_ids: readonly string[],
 ): Promise<Set<string>> {
   const rows = await tx<{ command_id: string }[]>`
-    select command_id from actor_event where command_id = any(${commandIds}::uuid[])`;
+    select command_id from actor_event where command_id = any(${command_ids}::uuid[])`;
   return new Set(rows.map((row) => row.command_id));
 }
 
@@ -191,7 +197,7 @@ export interface DueTimer {
   actor_id: string;
   name: string;
   generation: number;
-  event: Json;
+  event: JsonValue;
 }
 
 /** Timers that are due, of actors that this replica owns. Others' are skipped where locked. */
@@ -239,7 +245,7 @@ export async function postponeEffect(
  * Takes over the actors of replicas that are dead, under a new epoch: the live ones, and ended ones
  * that still have something to say. How many.
  */
-export async function adoptActors(sql: Sql, replicaId: string, limit: number): Promise<number> {
+export async function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<number> {
   const rows = await sql`
     with orphan as (
       select actor.kind, actor.id from actor left join replica on replica.id = owner
@@ -254,9 +260,9 @@ export async function adoptActors(sql: Sql, replicaId: string, limit: number): P
       select actor.kind, actor.id from actor join orphan using (kind, id)
       order by actor.kind, actor.id limit ${limit} for update of actor skip locked
     )
-    update actor set owner = ${replicaId}, epoch = epoch + 1
+    update actor set owner = ${replica_id}, epoch = epoch + 1
     from locked where actor.kind = locked.kind and actor.id = locked.id
-      and exists (select 1 from replica where id = ${replicaId} and status = 'alive')
+      and exists (select 1 from replica where id = ${replica_id} and status = 'alive')
     returning 1`;
   return rows.length;
 }

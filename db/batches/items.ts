@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { Json } from '../actors/store.ts';
+import type { JsonValue } from '../actors/store.ts';
 import type { BatchCounts } from './batches.ts';
 
 export type ItemResult = 'succeeded' | 'errored' | 'canceled' | 'expired';
@@ -76,7 +76,7 @@ export interface ItemWork {
   readonly attempts: number;
   /** An answer of before whose charge may be missing, with what it costs. */
   readonly answer: string | null;
-  readonly draft: Json;
+  readonly draft: JsonValue;
   /** Its charge is committed. */
   readonly charged: boolean;
 }

@@ -19,18 +19,18 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
 /** Switches a channel off, or on again (`null`); replicas are told with the commit. */
 export async function writeSwitch(
   sql: Sql,
-  channelId: string,
+  channel_id: string,
   to: Pick<SwitchRow, 'state' | 'reason'> | null,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     if (to) {
       await tx`
         insert into channel_switch (channel_id, state, reason, changed_at)
-        values (${channelId}, ${to.state}, ${to.reason}, weir_now())
+        values (${channel_id}, ${to.state}, ${to.reason}, weir_now())
         on conflict (channel_id) do update set state = excluded.state, reason = excluded.reason,
           changed_at = excluded.changed_at`;
-    } else await tx`delete from channel_switch where channel_id = ${channelId}`;
-    await tx`select pg_notify(${SWITCH_CHANNEL}, ${channelId})`;
+    } else await tx`delete from channel_switch where channel_id = ${channel_id}`;
+    await tx`select pg_notify(${SWITCH_CHANNEL}, ${channel_id})`;
   });
 }
 

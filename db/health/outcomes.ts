@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 
 /** What a model's calls came to on a channel since the last time that it was said. */
-export interface Outcomes {
+export interface OutcomeCounts {
   readonly channel_id: string;
   readonly model: string;
   readonly scene: string;
@@ -15,7 +15,7 @@ const WINDOW_HOURS = 24;
 /** Adds to the bucket of this minute, by the database's clock. Rows in one order: nobody deadlocks. */
 export async function addOutcomes(
   sql: Sql | TransactionSql,
-  outcomes: readonly Outcomes[],
+  outcomes: readonly OutcomeCounts[],
 ): Promise<void> {
   if (outcomes.length === 0) return;
   await sql`
@@ -70,7 +70,7 @@ export async function readOutcomes(sql: Sql | TransactionSql): Promise<ModelOutc
 }
 
 /** Forgets what is older than any window; how many buckets, at most so many. */
-export async function forgetOutcomes(sql: Sql, most: number): Promise<number> {
+export async function deleteOldOutcomes(sql: Sql, most: number): Promise<number> {
   const { count } = await sql`
     delete from outcome_minute where ctid in (
       select ctid from outcome_minute

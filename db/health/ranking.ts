@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { Json } from '../actors/store.ts';
+import type { JsonValue } from '../actors/store.ts';
 
 /** Names this use of PostgreSQL's two-part advisory locks. */
 const RANKING_LOCK = 7_302;
@@ -8,7 +8,7 @@ const FRESH_S = 55;
 
 export interface StoredRanking {
   readonly updated_at: Date;
-  readonly body: Json;
+  readonly body: JsonValue;
 }
 
 export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRanking | undefined> {

@@ -16,15 +16,15 @@ export interface OpenMoney {
 /** All of it for these organizations, to tell money in flight from money that is gone. */
 export function findOpenMoney(
   tx: TransactionSql,
-  organizationIds: readonly string[],
+  organization_ids: readonly string[],
 ): Promise<OpenMoney[]> {
   return tx<OpenMoney[]>`
     select organization_id, key_id, id, true as recallable,
       granted_nano_usd - settled_nano_usd as open_nano_usd, recall_acked
     from quota_grant
-    where status = 'open' and organization_id = any(${organizationIds}::text[])
+    where status = 'open' and organization_id = any(${organization_ids}::text[])
       and granted_nano_usd > settled_nano_usd
     union all
     select organization_id, key_id, id, false, amount_nano_usd, 0 from hold
-    where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organizationIds}::text[])`;
+    where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
 }

@@ -42,7 +42,7 @@ export async function nextRecall(
 }
 
 /** Tells waiting calls that money of these organizations came back. */
-export async function notifyMoney(tx: TransactionSql, organizationIds: string[]): Promise<void> {
-  if (organizationIds.length === 0) return;
-  await tx`select pg_notify(${MONEY_CHANNEL}, id) from unnest(${organizationIds}::text[]) as id`;
+export async function notifyMoney(tx: TransactionSql, organization_ids: string[]): Promise<void> {
+  if (organization_ids.length === 0) return;
+  await tx`select pg_notify(${MONEY_CHANNEL}, id) from unnest(${organization_ids}::text[]) as id`;
 }

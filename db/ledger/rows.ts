@@ -62,7 +62,7 @@ export interface MoneyScope {
   reaped_replica_ids: string[];
 }
 
-const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
+const by_id = <Row extends { id: string }>(rows: readonly Row[]) =>
   new Map(rows.map((row) => [row.id, { ...row }]));
 
 /** Bounds one reaping; the rest follows with the next command. */
@@ -84,20 +84,20 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
     select organization_id, key_id, null from hold where id = any(${scope.hold_ids}::uuid[])
     union all
     select organization_id, id, null from api_key where id = any(${scope.key_ids}::text[])`;
-  const organizationIds = [...scope.organization_ids, ...owners.map((row) => row.organization_id)];
+  const organization_ids = [...scope.organization_ids, ...owners.map((row) => row.organization_id)];
   const organizations = await tx<OrganizationRow[]>`
     select id, deposited_nano_usd, balance_nano_usd, held_nano_usd, settled_nano_usd
-    from organization where id = any(${organizationIds}::text[]) order by id for update`;
+    from organization where id = any(${organization_ids}::text[]) order by id for update`;
   const keys = await tx<KeyRow[]>`
     select id, organization_id, status, coalesce(expires_at <= weir_now(), false) as expired,
       limit_nano_usd, used_nano_usd, held_nano_usd
     from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id for update`;
-  const grantIds = owners.flatMap((row) => row.grant_id ?? []);
-  const grants = grantIds.length
+  const grant_ids = owners.flatMap((row) => row.grant_id ?? []);
+  const grants = grant_ids.length
     ? await tx<GrantRow[]>`
         select id, key_id, organization_id, replica_id, status, granted_nano_usd, settled_nano_usd,
           posted_nano_usd, recall_acked
-        from quota_grant where id = any(${grantIds}::uuid[]) order by id for update`
+        from quota_grant where id = any(${grant_ids}::uuid[]) order by id for update`
     : [];
   const holds = scope.hold_ids.length
     ? await tx<HoldRow[]>`
@@ -106,10 +106,10 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
         from hold where id = any(${scope.hold_ids}::uuid[]) order by id for update`
     : [];
   return {
-    organizations: byId(organizations),
-    keys: byId(keys),
-    grants: byId(grants),
-    holds: byId(holds),
+    organizations: by_id(organizations),
+    keys: by_id(keys),
+    grants: by_id(grants),
+    holds: by_id(holds),
   };
 }
 

@@ -55,14 +55,14 @@ export async function settleInline(
   const ids = lines.map(({ id }) => id);
   const rows = await sql<SettledLine[]>`
     select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => byId.get(id));
+  const by_id = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => by_id.get(id));
 }
 
 /** The lines as they were booked, where some were booked otherwise than asked. */
 function replaced(lines: readonly InlineLine[], absorbed: readonly SettledLine[]): SettledLine[] {
-  const byId = new Map(absorbed.map((row) => [row.id, row]));
-  return lines.map((line) => byId.get(line.id) ?? line);
+  const by_id = new Map(absorbed.map((row) => [row.id, row]));
+  return lines.map((line) => by_id.get(line.id) ?? line);
 }
 
 /** How many lines are new, and those of them that were booked otherwise than asked. */

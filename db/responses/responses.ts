@@ -45,7 +45,7 @@ export async function deleteResponse(
 }
 
 /** Forgets what is older, at most so many at once; the number that went. */
-export async function forgetResponses(sql: Sql, days: number, most: number): Promise<number> {
+export async function deleteOldResponses(sql: Sql, days: number, most: number): Promise<number> {
   const { count } = await sql`
     delete from stored_response where id in (
       select id from stored_response where created_at < now() - make_interval(days => ${days})

@@ -6,9 +6,9 @@ import type { TaskStatus } from './rows.ts';
  * Notes that a submission is about to be sent; false = one was begun before and nobody knows its
  * outcome, so nothing may be sent (P10). Committed before the upstream is called.
  */
-export async function beginSubmission(sql: Sql, id: string, channelId: string): Promise<boolean> {
+export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
-    update task set channel_id = ${channelId}, submitted_at = weir_now(), attempts = attempts + 1
+    update task set channel_id = ${channel_id}, submitted_at = weir_now(), attempts = attempts + 1
     where id = ${id} and submitted_at is null and status in ('pending', 'processing') returning 1`;
   return rows.length === 1;
 }
@@ -19,17 +19,17 @@ export async function clearSubmission(tx: TransactionSql, id: string): Promise<v
 }
 
 /** The upstream took the job. Written at once: whoever runs the effect again finds it here. */
-export async function noteJob(sql: Sql, id: string, job: object): Promise<void> {
+export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;
 }
 
 /** What the upstream made, its bytes already in our storage. */
-export async function noteProduced(sql: Sql, id: string, produced: object): Promise<void> {
+export async function storeProduced(sql: Sql, id: string, produced: object): Promise<void> {
   await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
 }
 
 /** What is in our storage; shown once the task is completed. */
-export async function noteOutputs(
+export async function storeOutputs(
   tx: TransactionSql,
   id: string,
   outputs: readonly object[],
@@ -38,7 +38,7 @@ export async function noteOutputs(
 }
 
 /** Why it fails, in words for the client. */
-export async function noteError(tx: TransactionSql, id: string, message: string): Promise<void> {
+export async function storeError(tx: TransactionSql, id: string, message: string): Promise<void> {
   await tx`update task set error_message = ${message} where id = ${id}`;
 }
 

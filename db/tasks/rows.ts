@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import type { Json } from '../actors/store.ts';
+import type { JsonValue } from '../actors/store.ts';
 
 /** A task as it is created. Amounts in nano-USD. */
 export interface NewTask {
@@ -40,7 +40,7 @@ export interface TaskViewRow {
   age_s: number;
   model: string;
   /** Only of a completed task. */
-  outputs: Json;
+  outputs: JsonValue;
   error_code: string | null;
   error_message: string | null;
   billing_id: string | null;
@@ -55,16 +55,16 @@ export interface TaskWorkRow {
   scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
   model: string;
-  input: Json;
+  input: JsonValue;
   hold_id: string;
   hold_nano_usd: number;
   submission_key: string;
   channel_id: string | null;
   /** Since the latest submission was begun; null = nothing is under way. */
   submitted_ms_ago: number | null;
-  job: Json;
-  produced: Json;
-  outputs: Json;
+  job: JsonValue;
+  produced: JsonValue;
+  outputs: JsonValue;
   webhook_url: string | null;
   /** Until the deadline; negative once it has passed. */
   ms_left: number;
@@ -106,14 +106,14 @@ export async function findTaskRequest(
 export async function findTaskView(
   sql: Sql,
   id: string,
-  organizationId: string,
+  organization_id: string,
 ): Promise<TaskViewRow | undefined> {
   const [row] = await sql<TaskViewRow[]>`
     select id, scene, status, extract(epoch from created_at)::int8 as created,
       extract(epoch from weir_now() - created_at)::int8 as age_s, model,
       case when status = 'completed' then outputs end as outputs, error_code, error_message,
       billing_id
-    from task where id = ${id} and organization_id = ${organizationId}`;
+    from task where id = ${id} and organization_id = ${organization_id}`;
   return row;
 }
 
@@ -138,10 +138,10 @@ export async function findTaskWork(sql: Sql, id: string, withInput = false): Pro
 export async function findContinued(
   sql: Sql,
   id: string,
-  organizationId: string,
+  organization_id: string,
 ): Promise<Pick<TaskWorkRow, 'channel_id' | 'job' | 'produced'> | undefined> {
   const [row] = await sql<Pick<TaskWorkRow, 'channel_id' | 'job' | 'produced'>[]>`
     select channel_id, job, produced from task
-    where id = ${id} and organization_id = ${organizationId} and status = 'completed'`;
+    where id = ${id} and organization_id = ${organization_id} and status = 'completed'`;
   return row;
 }

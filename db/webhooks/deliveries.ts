@@ -14,18 +14,18 @@ export interface Delivery {
 }
 
 /** Notes that a task's end is to be told, once; false = nobody asked for it. */
-export async function createDelivery(sql: Sql, taskId: string): Promise<boolean> {
+export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
   await sql`
     insert into webhook_delivery (task_id, organization_id, url, created_at)
     select id, organization_id, webhook_url, weir_now() from task
-    where id = ${taskId} and webhook_url is not null
+    where id = ${task_id} and webhook_url is not null
     on conflict (task_id) do nothing`;
-  const rows = await sql`select 1 from webhook_delivery where task_id = ${taskId}`;
+  const rows = await sql`select 1 from webhook_delivery where task_id = ${task_id}`;
   return rows.length === 1;
 }
 
-export async function findDelivery(sql: Sql, taskId: string): Promise<Delivery | undefined> {
-  const rows = await sql<Delivery[]>`select * from webhook_delivery where task_id = ${taskId}`;
+export async function findDelivery(sql: Sql, task_id: string): Promise<Delivery | undefined> {
+  const rows = await sql<Delivery[]>`select * from webhook_delivery where task_id = ${task_id}`;
   return rows[0];
 }
 
@@ -54,34 +54,34 @@ export async function writeDeliveries(
 /** The newest first, of one organization. */
 export function listDeliveries(
   sql: Sql,
-  organizationId: string,
+  organization_id: string,
   page: { limit: number; offset: number },
 ): Promise<Delivery[]> {
   return sql<Delivery[]>`
-    select * from webhook_delivery where organization_id = ${organizationId}
+    select * from webhook_delivery where organization_id = ${organization_id}
     order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
 }
 
 /** The sealed secret of an organization; `candidate` becomes it where there is none. */
 export async function readOrCreateSecret(
   sql: Sql,
-  organizationId: string,
+  organization_id: string,
   candidate: string,
 ): Promise<string> {
   await sql`
-    insert into webhook_secret (organization_id, sealed) values (${organizationId}, ${candidate})
+    insert into webhook_secret (organization_id, sealed) values (${organization_id}, ${candidate})
     on conflict (organization_id) do nothing`;
   const [row] = await sql<{ sealed: string }[]>`
-    select sealed from webhook_secret where organization_id = ${organizationId}`;
+    select sealed from webhook_secret where organization_id = ${organization_id}`;
   return row?.sealed ?? candidate;
 }
 
 export async function replaceSecret(
   sql: Sql,
-  organizationId: string,
+  organization_id: string,
   sealed: string,
 ): Promise<void> {
   await sql`
-    insert into webhook_secret (organization_id, sealed) values (${organizationId}, ${sealed})
+    insert into webhook_secret (organization_id, sealed) values (${organization_id}, ${sealed})
     on conflict (organization_id) do update set sealed = excluded.sealed, created_at = weir_now()`;
 }

@@ -26,4 +26,4 @@ export const systemClock: Clock = {
   },
 };
 
-export const systemIds: Ids = { uuid: () => Bun.randomUUIDv7() };
+export const systemIdSource: Ids = { uuid: () => Bun.randomUUIDv7() };

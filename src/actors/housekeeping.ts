@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopened } from '../../db/batches/batches.ts';
-import { forgetOutcomes } from '../../db/health/outcomes.ts';
+import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
-import { forgetResponses } from '../../db/responses/responses.ts';
+import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
@@ -52,8 +52,8 @@ export class Housekeeping {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldRequests(sql, KEEP_REQUESTS_MS);
-    await forgetResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
-    await forgetOutcomes(sql, OUTCOMES_A_SWEEP);
+    await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
+    await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
     await deleteUnopened(sql, UNOPENED_HOURS);
   }

@@ -34,7 +34,7 @@ export interface ReplicaDeps {
  * every two seconds, and the reaping of those whose lease ran out (design 3 and 4).
  */
 export class Replica {
-  private currentId = newId('replica');
+  private current_id = newId('replica');
   private renewedAt = Number.NEGATIVE_INFINITY;
   private stopClock: () => void = () => undefined;
   private beating: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class Replica {
   constructor(private readonly deps: ReplicaDeps) {}
 
   get id(): string {
-    return this.currentId;
+    return this.current_id;
   }
 
   /** False when the lease may have run out without this process noticing: admit nothing new. */
@@ -61,13 +61,13 @@ export class Replica {
   async stop(): Promise<void> {
     this.stopClock();
     await this.beating;
-    await retireReplica(this.deps.sql, this.currentId);
+    await retireReplica(this.deps.sql, this.current_id);
   }
 
   private async register(): Promise<void> {
     const { clock, sql, exclusive } = this.deps;
     const at = clock.now();
-    await registerReplica(sql, this.currentId, LEASE_MS, exclusive);
+    await registerReplica(sql, this.current_id, LEASE_MS, exclusive);
     this.renewedAt = at;
   }
 
@@ -82,14 +82,14 @@ export class Replica {
   private async beat(): Promise<void> {
     // Counted from before the statement: the database's lease can only be longer.
     const at = this.deps.clock.now();
-    if (await heartbeat(this.deps.sql, this.currentId, LEASE_MS)) this.renewedAt = at;
+    if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = at;
     else await this.startOver();
     await this.reap();
   }
 
   /** A given-up replica never comes back; the process registers as a new one. */
   private async startOver(): Promise<void> {
-    this.currentId = newId('replica');
+    this.current_id = newId('replica');
     await this.register();
     this.deps.onFenced();
   }
@@ -103,6 +103,6 @@ export class Replica {
       }
     }
     // What they ran goes on here, under a new epoch.
-    while ((await adoptActors(this.deps.sql, this.currentId, MAX_ADOPTED)) === MAX_ADOPTED);
+    while ((await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED)) === MAX_ADOPTED);
   }
 }

@@ -143,8 +143,8 @@ export class Catalogue {
     declarations: readonly ModelDeclaration[],
     readonly defaults: Readonly<Partial<Record<GenerationScene, string>>> = {},
   ) {
-    const byId = new Map(declarations.map((each) => [each.id, modelOf(each)]));
-    this.models = [...byId.values()];
+    const by_id = new Map(declarations.map((each) => [each.id, modelOf(each)]));
+    this.models = [...by_id.values()];
     for (const model of this.models) {
       for (const alias of model.aliases) this.byName.set(alias, model);
     }

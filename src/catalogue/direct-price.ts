@@ -1,5 +1,5 @@
 import type { DirectOperation } from './families.ts';
-import { picoPerToken, priceOf } from './price.ts';
+import { chargeFor, picoPerToken } from './price.ts';
 import type { PriceDeclaration } from './schema.ts';
 
 /** What a direct call used, each in the unit of its price; what is left out is none. */
@@ -76,7 +76,7 @@ export function directPrice(operation: DirectOperation, declared: PriceDeclarati
 /** Nano-USD, rounded up once. */
 export function directCharge([first, second]: DirectPrice, usage: DirectUsage): number {
   const amount = (price?: UnitPrice) => (price ? Math.ceil(usage[price.unit] ?? 0) : 0);
-  return priceOf(
+  return chargeFor(
     {
       input_tokens: amount(first),
       output_tokens: amount(second),

@@ -1,5 +1,5 @@
 import type { GenerationUsage } from '../protocols/generation-usage.ts';
-import { imageTokensAtMost, inputTokensAtMost, megapixelsOf } from './image-tokens.ts';
+import { maxImageRequestTokens, maxImageTokens, megapixelsOf } from './image-tokens.ts';
 import type { GenerationInput } from './inputs.ts';
 import { picoPerToken } from './price.ts';
 import type { Offers, PriceDeclaration } from './schema.ts';
@@ -87,7 +87,7 @@ export function estimateGeneration(model: Priced, input: GenerationInput): numbe
   if (price.unit === 'token') {
     return tokenSum(price, {
       text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
-      image_input: input.scene === 'image' ? inputTokensAtMost(input) : 0,
+      image_input: input.scene === 'image' ? maxImageRequestTokens(input) : 0,
       cached_input: 0,
       output: askedTokens(input),
     });
@@ -157,7 +157,7 @@ function unitPrice(price: UnitPrice, input: GenerationInput): number {
 }
 
 function askedTokens(input: GenerationInput): number {
-  return input.scene === 'image' ? imageTokensAtMost(input) * input.n : 0;
+  return input.scene === 'image' ? maxImageTokens(input) * input.n : 0;
 }
 
 /** The sum, rounded up once; whole and broken nano-USD apart, so that every product is exact. */

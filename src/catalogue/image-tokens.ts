@@ -18,7 +18,7 @@ export function parseSize(size: string | undefined): { width: number; height: nu
  * Output tokens of one picture at most, where tokens are billed: a grid of tiles and one more for
  * each row (272, 1,056 and 4,160 for 1024x1024 at low, medium and high: OpenAI docs).
  */
-export function imageTokensAtMost(
+export function maxImageTokens(
   input: Pick<ImageInput, 'size' | 'quality' | 'partial_images'>,
 ): number {
   const tile = TILE_PIXELS[input.quality ?? 'auto'] ?? 16;
@@ -39,6 +39,6 @@ export function megapixelsOf(size: string | undefined): number {
 const TOKENS_PER_INPUT = 8_000;
 
 /** Tokens that the pictures which a call works from can count at most. */
-export function inputTokensAtMost({ images = [], mask }: ImageInput): number {
+export function maxImageRequestTokens({ images = [], mask }: ImageInput): number {
   return (images.length + (mask === undefined ? 0 : 1)) * TOKENS_PER_INPUT;
 }

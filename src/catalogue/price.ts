@@ -64,7 +64,7 @@ function tierPrice({
 }
 
 /** The price of a call with so many tokens of input, however they are cached. */
-export function priceFor(input_tokens: number, price: TokenPrice): TokenPrice {
+export function priceAtLength(input_tokens: number, price: TokenPrice): TokenPrice {
   return price.long && input_tokens > price.long.above ? price.long.price : price;
 }
 
@@ -81,9 +81,9 @@ export function picoPerToken(usdPerMtok: number): number {
  * apart, so that every product and both sums are exact JS numbers up to 9 million USD. Throws
  * RangeError beyond that.
  */
-export function priceOf(usage: TokenUsage, listed: TokenPrice): number {
+export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
-  const price = priceFor(input_tokens + cached_input_tokens + cache_write_tokens, listed);
+  const price = priceAtLength(input_tokens + cached_input_tokens + cache_write_tokens, listed);
   const { cache_write_1h_tokens: long = 0 } = usage;
   const cost = new Cost();
   cost.add(usage.input_tokens, price.input);
@@ -116,12 +116,12 @@ class Cost {
 }
 
 /** The most that `input_tokens` and `output_tokens` can cost, however the input is cached; nano-USD. */
-export function maxPriceOf(
+export function maxChargeFor(
   input_tokens: number,
   output_tokens: number,
   listed: TokenPrice,
 ): number {
-  const price = priceFor(input_tokens, listed);
+  const price = priceAtLength(input_tokens, listed);
   const { input, cached_input, cache_write, cache_write_1h = cache_write } = price;
   const dearest = Math.max(input, cached_input, cache_write, cache_write_1h);
   const cost = new Cost();
@@ -131,16 +131,16 @@ export function maxPriceOf(
 }
 
 /** How many output tokens `nano_usd` pay for after `input_tokens`, at most 10⁹; 0 = not even one. */
-export function outputTokensFor(
+export function affordableOutputTokens(
   nano_usd: number,
   input_tokens: number,
   listed: TokenPrice,
 ): number {
-  const price = priceFor(input_tokens, listed);
-  const left = nano_usd - maxPriceOf(input_tokens, 0, price);
+  const price = priceAtLength(input_tokens, listed);
+  const left = nano_usd - maxChargeFor(input_tokens, 0, price);
   if (left < 0) return 0;
   if (price.output === 0) return MAX_TOKENS;
-  const covered = (tokens: number) => maxPriceOf(input_tokens, tokens, price) <= nano_usd;
+  const covered = (tokens: number) => maxChargeFor(input_tokens, tokens, price) <= nano_usd;
   // The quotient is a float: right but for its last digit.
   let tokens = Math.min(MAX_TOKENS, Math.floor((left / price.output) * PICO_PER_NANO));
   while (tokens > 0 && !covered(tokens)) tokens -= 1;

@@ -13,7 +13,7 @@ export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
 /** A model's place among those of its scene (spec: `agent_preferences`). */
-export interface Ranked {
+export interface RankedModel {
   readonly model: string;
   /** 0–1; 0 where there is no outcome. */
   readonly success_rate: number;
@@ -22,7 +22,7 @@ export interface Ranked {
 }
 
 /** Models in the order of their ranks, by scene. */
-export type Ranking = Readonly<Partial<Record<Scene, readonly Ranked[]>>>;
+export type Ranking = Readonly<Partial<Record<Scene, readonly RankedModel[]>>>;
 
 /**
  * The ranking of stored outcomes: pure, so that anybody who has them gets the same (P14). Models with
@@ -35,7 +35,7 @@ export function rankModels(
   min_samples: number,
 ): Ranking {
   const counted = new Map(outcomes.map((each) => [each.model, each]));
-  const ranking: Partial<Record<Scene, Ranked[]>> = {};
+  const ranking: Partial<Record<Scene, RankedModel[]>> = {};
   for (const scene of SCENES) {
     const ranked = models
       .filter(({ category }) => category === scene)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { fromText } from './from-text.ts';
+import { parseValue } from './parse-value.ts';
 
 /** Every setting of the process (design 8). Flags win over the environment. */
 const EnvironmentSchema = Type.Object({
@@ -83,7 +83,7 @@ export function readEnvironment(
   const given: Record<string, unknown> = {};
   for (const [key, schema] of Object.entries(EnvironmentSchema.properties)) {
     const value = flags[key] ?? env[key];
-    if (value !== undefined && value !== '') given[key] = fromText(schema.type, value);
+    if (value !== undefined && value !== '') given[key] = parseValue(schema.type, value);
   }
   const candidate = Value.Default(EnvironmentSchema, given);
   const [wrong] = [...Value.Errors(EnvironmentSchema, candidate)];

@@ -56,12 +56,12 @@ export function mergeModels(
   builtIn: readonly ModelDeclaration[],
   overrides: readonly ModelOverride[],
 ): ModelDeclaration[] {
-  const byId = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
+  const by_id = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
   for (const override of overrides) {
-    const { pricing_provenance, ...known } = byId.get(override.id) ?? { id: override.id };
+    const { pricing_provenance, ...known } = by_id.get(override.id) ?? { id: override.id };
     // A price of one's own does not come from the catalogue's source.
     const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
-    byId.set(override.id, { ...known, ...provenance, ...override });
+    by_id.set(override.id, { ...known, ...provenance, ...override });
   }
-  return Value.Decode(Type.Array(ModelSchema), [...byId.values()]);
+  return Value.Decode(Type.Array(ModelSchema), [...by_id.values()]);
 }

@@ -5,7 +5,7 @@ import { closestName } from '../errors/closest-name.ts';
 import { explainMismatch } from '../errors/mismatch.ts';
 import { findContradictions } from './contradictions.ts';
 import { ConfigurationError } from './environment.ts';
-import { fromText } from './from-text.ts';
+import { parseValue } from './parse-value.ts';
 import { type WeirYaml, WeirYamlSchema } from './schema.ts';
 import { type Mistake, pointerStep, stepsOf, YamlSource } from './yaml-source.ts';
 
@@ -84,7 +84,7 @@ function resolve(
   const candidate = withDefaults(resolved);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (!fromEnv.has(error.path) || typeof error.value !== 'string') continue;
-    ValuePointer.Set(candidate, error.path, fromText(error.schema['type'], error.value));
+    ValuePointer.Set(candidate, error.path, parseValue(error.schema['type'], error.value));
   }
   return candidate;
 }

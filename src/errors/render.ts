@@ -8,12 +8,12 @@ export type ErrorFamily = 'openai' | 'native' | 'gemini';
 const MAX_PARAM_CHARS = 200;
 
 /** Renders an error for a client. What is no WeirError is ours: 500, and nothing of it is said. */
-export function renderError(error: unknown, family: ErrorFamily, requestId: string): Response {
+export function renderError(error: unknown, family: ErrorFamily, request_id: string): Response {
   const known =
     error instanceof WeirError
       ? error
       : new WeirError('internal_error', 'Something went wrong on our side.', {
-          hint: `Retry; if it stays, report the request id ${requestId}.`,
+          hint: `Retry; if it stays, report the request id ${request_id}.`,
         });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -22,7 +22,7 @@ export function renderError(error: unknown, family: ErrorFamily, requestId: stri
   };
   const { retry_after } = known.details;
   if (retry_after !== undefined) headers['retry-after'] = String(retry_after);
-  const body = BODIES[family](known, requestId);
+  const body = BODIES[family](known, request_id);
   return new Response(JSON.stringify(body), { status: known.entry.status, headers });
 }
 

@@ -1,6 +1,6 @@
 import { WeirError } from '../errors/weir-error.ts';
 import { skipString } from '../json/strings.ts';
-import { type Awaited, watch } from '../upstreams/transport/deadlines.ts';
+import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
 /** Bodies of inference calls; the vendor's own limit for messages (Anthropic docs: Errors, 413). */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
@@ -86,14 +86,14 @@ function inTime(body: Promise<Uint8Array>, patience_ms: number): Promise<Uint8Ar
 }
 
 /** A body that is waited for. Most are there at once: that is found out, and costs them nothing. */
-class ArrivingBody implements Awaited {
+class ArrivingBody implements Watched {
   constructor(
     private readonly deadline: number,
     private readonly body: Promise<unknown>,
     private readonly reject: (error: unknown) => void,
   ) {}
 
-  look(now: number): boolean {
+  check(now: number): boolean {
     if (Bun.peek.status(this.body) !== 'pending') return false;
     if (now < this.deadline) return true;
     this.reject(notJson('The body did not arrive in time.'));

@@ -3,7 +3,7 @@ import type { GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
-import { apiKey } from './auth/credentials.ts';
+import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import type { Handler } from './endpoint.ts';
 import { taskAnswer } from './tasks/answer.ts';
@@ -30,7 +30,7 @@ export interface InlineContext {
 /** authenticate → rate limit → read → resolve the model → its contract → create the task. */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const idempotency_key = idempotencyKey(request);
     const { text, value } = await (route.read?.(request) ??

@@ -3,25 +3,25 @@ import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
-import type { KeyRing } from '../inference/keys/key-ring.ts';
+import type { KeyCache } from '../inference/keys/key-cache.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
-import { apiKey } from './auth/credentials.ts';
+import { readApiKey } from './auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 export interface InferenceRouteDeps {
-  keys: KeyRing;
+  keys: KeyCache;
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
   inference: () => InferencePort;
 }
 
-export interface Prepared {
+export interface PreparedBody {
   readonly body: Record<string, unknown>;
   readonly body_text: string;
-  readonly keep?: (answer: object) => Promise<void>;
+  readonly storeAnswer?: (answer: object) => Promise<void>;
 }
 
 /** What differs between the routes that lead into the life of a call (design 5). */
@@ -37,7 +37,7 @@ export interface InferenceRoute<Schema extends TSchema> {
     body: Record<string, unknown>,
     key: Caller,
     body_text: string,
-  ) => Promise<Prepared>;
+  ) => Promise<PreparedBody>;
   /** Request headers that the protocol carries on. */
   headers?: (request: Request) => Record<string, string>;
 }
@@ -51,13 +51,13 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(apiKey(request, route.allowXApiKey));
+    const key = await deps.keys.authenticate(readApiKey(request, route.allowXApiKey));
     await deps.rateLimit.consume(key);
     const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES);
     const { text, value } = parseJsonObject(bytes, request.headers);
     route.precheck?.(context, value);
     route.validate(value);
-    const prepared: Prepared = route.prepare
+    const prepared: PreparedBody = route.prepare
       ? await route.prepare(context, value, key, text)
       : { body: value, body_text: text };
     const { body } = prepared;

@@ -15,7 +15,7 @@ export const REDIS_PATIENCE_MS = 250;
 const REDIS_REST_MS = 5_000;
 
 /** Whose requests are counted: an organization's by its role, and a key's by a limit of its own. */
-export interface Limited {
+export interface RateLimited {
   organization_id: string;
   role: string;
   /** Id of the key, where there is one. */
@@ -45,7 +45,7 @@ export class RateLimit {
   ) {}
 
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
-  consume(who: Limited): Promise<unknown> {
+  consume(who: RateLimited): Promise<unknown> {
     // The narrow limit first: a key that ran into its own costs its organization nothing.
     if (who.id && who.requests_per_minute) {
       return this.take(who.requests_per_minute, who.id).then(() => this.takeByRole(who));
@@ -53,7 +53,7 @@ export class RateLimit {
     return this.takeByRole(who);
   }
 
-  private takeByRole({ role, organization_id }: Limited): Promise<unknown> {
+  private takeByRole({ role, organization_id }: RateLimited): Promise<unknown> {
     const roles = this.roles();
     const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
     return this.take(limit ?? UNKNOWN_ROLE_LIMIT, organization_id);

@@ -29,9 +29,9 @@ export interface InferenceCall {
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
   /** Keeps a whole answer, after its charge and before its last byte. */
-  readonly keep?: (answer: object) => Promise<void>;
+  readonly storeAnswer?: (answer: object) => Promise<void>;
   /** Notes a whole answer, not streamed, before it is charged (see `Inference.chargeDraft`). */
-  readonly keepDraft?: (answer: string, draft: Draft) => Promise<void>;
+  readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
 }
 
 /** What is to be charged for an answer, and who gave it. */

@@ -5,17 +5,17 @@ import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
-import { protocolFor, writtenFor } from '../upstreams/chat/protocols.ts';
+import { protocolFor, requestFormOf } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
-import { readRequest, refusalOf } from '../upstreams/translation/translate.ts';
+import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, charge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
-import { type Answered, type DirectCall, runDirect } from './direct/direct.ts';
+import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall } from './direct/speech.ts';
 import { withHedge } from './routing/hedge.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
-import { Stop } from './streaming/stop.ts';
+import { StopSignal } from './streaming/stop-signal.ts';
 import { type OpenStream, StreamRun } from './streaming/stream.ts';
 
 const MAX_ALTERNATIVES = 3;
@@ -50,10 +50,11 @@ export class Inference {
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
-    const amount = budget.amountFor(call.stream);
-    const quota = this.deps.quotas.of(call.key);
+    const amount = budget.chargeFor(call.stream);
+    const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
-      quota.tryReserve(amount) ?? (await quota.reserve(budget.ask(amount, call.signal)));
+      quota.tryReserve(amount) ??
+      (await quota.reserve(budget.admissionRequest(amount, call.signal)));
     const clamp = budget.clampFor(reservation.amount, amount);
     try {
       if (call.stream) {
@@ -63,9 +64,9 @@ export class Inference {
       const { result: answer, permit } = await this.ask(call, clamp);
       permit.succeeded();
       const draft = draftOf(answer, permit, budget);
-      if (call.keepDraft) await call.keepDraft(answer.body_text, draft);
+      if (call.storeDraft) await call.storeDraft(answer.body_text, draft);
       await settleCall(call, reservation, draft, 'completed');
-      if (call.keep) await call.keep(JSON.parse(answer.body_text));
+      if (call.storeAnswer) await call.storeAnswer(JSON.parse(answer.body_text));
       return new Response(answer.body_text, WHOLE);
     } catch (error) {
       // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
@@ -80,14 +81,16 @@ export class Inference {
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = charge(call.model, draft.usage);
-    const quota = this.deps.quotas.of(call.key);
+    const quota = this.deps.quotas.getOrCreate(call.key);
     const ask = { amount, minimum: () => amount, signal: call.signal };
     const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
     await settleCall(call, reservation, draft, 'completed');
   }
 
   /** Serves a call that is one question and one whole answer. Throws like `run`. */
-  async direct<Protocol, Answer>(call: DirectCall<Protocol, Answered<Answer>>): Promise<Answer> {
+  async direct<Protocol, Answer>(
+    call: DirectCall<Protocol, DirectAnswer<Answer>>,
+  ): Promise<Answer> {
     try {
       return await runDirect(this.deps, call);
     } catch (error) {
@@ -115,7 +118,7 @@ export class Inference {
     return this.onSomeChannel(
       call,
       (permit, protocol, lane) => {
-        const signal = lane ? new Stop(call.signal, lane) : call.signal;
+        const signal = lane ? new StopSignal(call.signal, lane) : call.signal;
         return protocol.complete(upstreamCall(call, permit.channel, signal, clamp));
       },
       (loser) => loser.permit.succeeded(),
@@ -211,7 +214,7 @@ export class Inference {
 
 /** True for a channel that understands the call as it came. */
 function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
-  return isChatProtocol(config.protocol) && writtenFor(config.protocol) === call.protocol;
+  return isChatProtocol(config.protocol) && requestFormOf(config.protocol) === call.protocol;
 }
 
 /** Those of the channels that can say all of a call in their own words. Throws where none can. */
@@ -221,7 +224,9 @@ function ableOf(serving: readonly ChannelActor[], call: InferenceCall): readonly
   const able = serving.filter((channel) => {
     const { protocol } = channel.config;
     if (!isChatProtocol(protocol)) return false;
-    const cannot = isNative(channel, call) ? undefined : refusalOf(uses, writtenFor(protocol));
+    const cannot = isNative(channel, call)
+      ? undefined
+      : untranslatableError(uses, requestFormOf(protocol));
     refusal ??= cannot;
     return !cannot;
   });

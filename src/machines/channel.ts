@@ -16,7 +16,7 @@ export interface ChannelContext {
   /** How often it opened since it was last healthy: each time it rests for twice as long. */
   openings: number;
   /** Calls that may run at once while a channel comes back, one more with each success; null = all. */
-  places: number | null;
+  slots: number | null;
   /** Number of the last probe: the verdict of an older one is not the verdict of this one. */
   probe: number;
   /** Why it is open or disabled; for the operator. */
@@ -66,8 +66,8 @@ export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   malformed: 60_000,
   auth: 60_000,
 };
-/** With so many places in use a channel is back. */
-export const PLACES_WHEN_BACK = 64;
+/** With so many slots in use a channel is back. */
+export const SLOTS_AFTER_RECOVERY = 64;
 const WEIGHT_OF_ONE = 0.1;
 const DEGRADED_BELOW = 0.8;
 const HEALTHY_ABOVE = 0.9;
@@ -78,14 +78,14 @@ const recorded = (context: ChannelContext, success: boolean) => ({
   recent_success: context.recent_success * (1 - WEIGHT_OF_ONE) + (success ? WEIGHT_OF_ONE : 0),
   samples: Math.min(MIN_SAMPLES, context.samples + 1),
   consecutive_failures: success ? 0 : context.consecutive_failures + 1,
-  places: placesAfter(context.places, success),
+  slots: placesAfter(context.slots, success),
 });
 
 /** Slow start: doubles with every round of calls, and halves with a failure. */
-function placesAfter(places: number | null, success: boolean): number | null {
-  if (places === null) return null;
-  if (!success) return Math.max(1, Math.floor(places / 2));
-  return places >= PLACES_WHEN_BACK ? null : places + 1;
+function placesAfter(slots: number | null, success: boolean): number | null {
+  if (slots === null) return null;
+  if (!success) return Math.max(1, Math.floor(slots / 2));
+  return slots >= SLOTS_AFTER_RECOVERY ? null : slots + 1;
 }
 
 /** How long it rests now, ms. */
@@ -159,7 +159,7 @@ export const channelMachine = setup({
       recent_success: SUCCESS_AFTER_PROBE,
       samples: 0,
       open_until: 0,
-      places: 1,
+      slots: 1,
       reason: null,
       returns: false,
     }),
@@ -176,7 +176,7 @@ export const channelMachine = setup({
     samples: 0,
     open_until: 0,
     openings: 0,
-    places: null,
+    slots: null,
     probe: 0,
     reason: null,
     returns: false,

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { createDelivery } from '../../db/webhooks/deliveries.ts';
 import { Channels } from '../actors/channels/channels.ts';
 import { CircuitHints } from '../actors/channels/circuit-hints.ts';
-import { Outcomes } from '../actors/channels/outcomes.ts';
-import { LatestRanking } from '../actors/channels/ranking.ts';
-import { systemClock, systemIds } from '../actors/clock.ts';
+import { OutcomeRecorder } from '../actors/channels/outcomes.ts';
+import { RankingCache } from '../actors/channels/ranking.ts';
+import { systemClock, systemIdSource } from '../actors/clock.ts';
 import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
 import { Quotas } from '../actors/money/quotas.ts';
@@ -12,18 +12,18 @@ import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhooks/kind.ts';
 import { WebhookSecrets } from '../actors/webhooks/secrets.ts';
 import { Batches } from '../inference/batches/batches.ts';
-import { itemCall } from '../inference/batches/item-call.ts';
+import { createItemCall } from '../inference/batches/item-call.ts';
 import { batchKind } from '../inference/batches/kind.ts';
 import { BatchWorker } from '../inference/batches/worker.ts';
 import { Inference } from '../inference/inference.ts';
-import { KeyRing } from '../inference/keys/key-ring.ts';
+import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
-import { listenToHints } from './hints.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
+import { subscribeToNotifications } from './notifications.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
@@ -49,13 +49,13 @@ export async function startActors(
   const quotas = new Quotas({
     lane,
     clock: systemClock,
-    ids: systemIds,
-    replicaId: () => replica.id,
+    ids: systemIdSource,
+    replica_id: () => replica.id,
     mayAdmit: () => replica.isAlive(),
     onFenced: () => log.warn('a grant was closed by another replica'),
   });
-  const keys = new KeyRing(databases.requests.orm, Date.now);
-  const outcomes = new Outcomes({
+  const keys = new KeyCache(databases.requests.orm, Date.now);
+  const outcomes = new OutcomeRecorder({
     sql: databases.background.sql,
     clock: systemClock,
     sceneOf: (model) => live.now.catalogue.find(model)?.category,
@@ -63,7 +63,7 @@ export async function startActors(
   });
   const circuits = new CircuitHints({
     sql: databases.background.sql,
-    replicaId: () => replica.id,
+    replica_id: () => replica.id,
     now: systemClock.now,
     onError,
   });
@@ -81,7 +81,7 @@ export async function startActors(
     onError,
   });
   prober.start();
-  const ranking = new LatestRanking({
+  const ranking = new RankingCache({
     sql: databases.background.sql,
     clock: systemClock,
     models: () => live.now.catalogue.all(),
@@ -89,7 +89,7 @@ export async function startActors(
     onError,
   });
   await ranking.start();
-  await listenToHints(databases.background.sql, {
+  await subscribeToNotifications(databases.background.sql, {
     quotas,
     keys,
     channels,
@@ -103,7 +103,7 @@ export async function startActors(
     now: systemClock.now,
     random: Math.random,
     rankOf: (model) => ranking.placeOf(model),
-    onError: (error, requestId) => logError(log, error, requestId),
+    onError: (error, request_id) => logError(log, error, request_id),
   });
   const background = databases.background.sql;
   const secrets = new WebhookSecrets(background, generation.webhook_key);
@@ -121,11 +121,11 @@ export async function startActors(
     clock: systemClock,
     random: Math.random,
     mayRun: () => replica.isAlive(),
-    call: itemCall({
+    call: createItemCall({
       keys,
       catalogue: () => live.now.catalogue,
       inference: () => inference,
-      onError: (error, requestId) => logError(log, error, requestId),
+      onError: (error, request_id) => logError(log, error, request_id),
     }),
   });
   const durable: RunningTasks = composeTasks({
@@ -134,19 +134,19 @@ export async function startActors(
     async announce(task_id) {
       if (!(await createDelivery(background, task_id))) return;
       const event = { type: 'ANNOUNCED' };
-      await durable.registry.tell({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
+      await durable.registry.send({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
     },
     requests: databases.requests.sql,
     durable: databases.durable.sql,
     background: databases.background.sql,
     clock: systemClock,
-    ids: systemIds,
+    ids: systemIdSource,
     random: Math.random,
     quotas,
     channels,
     catalogue: () => live.now.catalogue,
     replica,
-    onError: (error, taskId) => logError(log, error, taskId),
+    onError: (error, task_id) => logError(log, error, task_id),
   });
   durable.start();
   const audit = new Audit({
@@ -163,13 +163,13 @@ export async function startActors(
     tasks: durable.tasks,
     batches: new Batches({
       sql: databases.requests.sql,
-      ids: systemIds,
-      tell: (tell) => durable.registry.tell(tell),
+      ids: systemIdSource,
+      send: (command) => durable.registry.send(command),
     }),
-    operator: { sql: databases.requests.sql, channels, prober, replicaId: () => replica.id },
+    operator: { sql: databases.requests.sql, channels, prober, replica_id: () => replica.id },
     webhooks: { sql: databases.requests.sql, secrets },
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
-      quotas.find(id)?.keyChanged(status),
+      quotas.find(id)?.onKeyChanged(status),
     metrics: () => [
       {
         name: 'weir_ledger_imbalances',

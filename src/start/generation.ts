@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { DurableKind } from '../actors/durable/kind.ts';
+import type { CurrentInstallation } from '../config/current-installation.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
-import type { LiveInstallation } from '../config/live-installation.ts';
 import { openSecretKey } from '../config/secret-key.ts';
 import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
 import {
   type FetchOutput,
-  NoResultThereError,
+  ResultMissingError,
   type ResultStorage,
 } from '../inference/tasks/deps.ts';
 import { BucketStorage } from '../storage/bucket-storage.ts';
@@ -20,7 +20,7 @@ import { GENERATION_PROTOCOLS } from '../upstreams/generation/protocols.ts';
 import type { TaskParts } from './tasks.ts';
 
 /** What a test puts in the place of the real thing. */
-export interface Surroundings {
+export interface GenerationOverrides {
   readonly protocols?: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage?: ResultStorage;
   readonly fetchOutput?: FetchOutput;
@@ -52,8 +52,8 @@ const EXPIRED = [400, 401, 403, 404, 410];
 /** Opens the store of results, in the data folder or in the configured bucket (design 6). */
 export function openGeneration(
   environment: Environment,
-  live: LiveInstallation,
-  surroundings: Surroundings,
+  live: CurrentInstallation,
+  surroundings: GenerationOverrides,
 ): Generation {
   const storage = openStorage(environment);
   const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
@@ -97,7 +97,7 @@ function openStorage(environment: Environment): Storage {
 }
 
 /** An internal address is fetched only where the operator put a channel himself. */
-function outputFetcher(live: LiveInstallation): FetchOutput {
+function outputFetcher(live: CurrentInstallation): FetchOutput {
   const hosts = () =>
     new Set(live.now.channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
   let allow_hosts = hosts();
@@ -113,12 +113,12 @@ function outputFetcher(live: LiveInstallation): FetchOutput {
       max_bytes: MAX_RESULT_BYTES,
       timeout_ms: FETCH_TIMEOUT_MS,
     }).catch((error: unknown) => {
-      throw error instanceof ForbiddenAddressError ? new NoResultThereError(error.message) : error;
+      throw error instanceof ForbiddenAddressError ? new ResultMissingError(error.message) : error;
     });
     if (answer.status === 200) return answer;
     await answer.stream.cancel();
     const message = `a result answered ${answer.status}`;
-    throw EXPIRED.includes(answer.status) ? new NoResultThereError(message) : new Error(message);
+    throw EXPIRED.includes(answer.status) ? new ResultMissingError(message) : new Error(message);
   };
 }
 

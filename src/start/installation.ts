@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { CurrentInstallation } from '../config/current-installation.ts';
 import { demoInstallation } from '../config/demo.ts';
 import { ConfigurationError } from '../config/environment.ts';
 import { type Installation, installationOf } from '../config/installation.ts';
-import { LiveInstallation } from '../config/live-installation.ts';
 import { parseWeirYaml } from '../config/weir-yaml.ts';
 import { startSimulator } from './simulator.ts';
 
@@ -12,7 +12,7 @@ const DEFAULT_CONFIG = './weir.yaml';
 const LOOK_MS = 400;
 
 export interface OpenInstallation {
-  readonly live: LiveInstallation;
+  readonly live: CurrentInstallation;
   /** False while the file holds mistakes; what held before them holds on. */
   isValid(): boolean;
   /** Stops looking at the file, or stops the simulator. */
@@ -30,7 +30,7 @@ export async function openInstallation(
   const file = configured ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file) return watch(file, log);
   const simulator = await startSimulator();
-  const live = new LiveInstallation(demoInstallation(simulator.url));
+  const live = new CurrentInstallation(demoInstallation(simulator.url));
   return { live, isValid: () => true, close: () => simulator.stop() };
 }
 
@@ -38,7 +38,7 @@ function watch(file: string, log: Logger): OpenInstallation {
   let applied = readConfig(file);
   /** What was looked at last; undefined = it could not be read. */
   let seen: string | undefined = applied;
-  const live = new LiveInstallation(read(applied, file));
+  const live = new CurrentInstallation(read(applied, file));
   const look = () => {
     let text: string | undefined;
     try {

@@ -17,8 +17,8 @@ export function createLog(level: string): Logger {
 }
 
 /** What is the client's own doing is no error of ours. */
-export function logError(log: Logger, error: unknown, requestId?: string): void {
-  const fields = { request_id: requestId, error };
+export function logError(log: Logger, error: unknown, request_id?: string): void {
+  const fields = { request_id: request_id, error };
   if (error instanceof WeirError && error.entry.status < 500) {
     log.debug({ ...fields, code: error.id }, error.message);
   } else if (error instanceof DOMException && error.name === 'AbortError') {

@@ -54,7 +54,7 @@ export interface RunningTasks {
 /** Composes durable actors, their timers, their effects and the tasks that they are (design 3). */
 export function composeTasks(parts: TaskParts): RunningTasks {
   const { clock, ids, random, replica, background, onError } = parts;
-  const replicaId = () => replica.id;
+  const replica_id = () => replica.id;
   const mayRun = () => replica.isAlive();
   const running = new RunningSubmissions();
   const effects: TaskEffectDeps = { ...parts, sql: background, now: () => clock.now() };
@@ -64,17 +64,17 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     clock,
     ids,
     kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
-    replicaId,
+    replica_id,
     onCommitted: (events, begun) => {
-      registry.committed(events);
+      registry.onCommitted(events);
       tasks.committed(events);
       if (begun > 0) outbox.wake();
     },
     onError,
   });
-  const feed = new InspectionFeed(replicaId, () => clock.now());
+  const feed = new InspectionFeed(replica_id, () => clock.now());
   const registry = new Registry({ actors, clock, feed });
-  const pollers = { sql: background, clock, actors, replicaId, mayRun, onError };
+  const pollers = { sql: background, clock, actors, replica_id, mayRun, onError };
   const outbox = new Outbox({ ...pollers, random });
   const timers = new Timers(pollers);
   const housekeeping = new Housekeeping({ sql: background, clock, onError });
@@ -83,7 +83,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     clock,
     ids,
     quotas: parts.quotas,
-    tell: (tell) => registry.tell(tell),
+    send: (command) => registry.send(command),
     running,
     mayAdmit: mayRun,
     onError,

@@ -7,7 +7,7 @@ import { createApp } from '../http/app.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
-import { openGeneration, type Surroundings } from './generation.ts';
+import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 
@@ -32,7 +32,7 @@ export interface Weir {
 export async function startWeir(
   environment: Environment,
   log: Logger,
-  surroundings: Surroundings = {},
+  surroundings: GenerationOverrides = {},
 ): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
   const undo: (() => unknown)[] = [];
@@ -60,7 +60,7 @@ export async function startWeir(
       generation: () => ({ ...generation.ports, tasks: actors.tasks }),
       files: generation.files,
       isReady: () => actors.replica.isAlive(),
-      onError: (error, requestId) => logError(log, error, requestId),
+      onError: (error, request_id) => logError(log, error, request_id),
     }).listen(environment.PORT);
     const server = app.server;
     if (!server) throw new Error('the server did not start');

@@ -76,7 +76,7 @@ function parseAddress(url: string): URL {
   return parsed;
 }
 
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Readable;
@@ -87,7 +87,7 @@ type Exchange = Pick<GuardedFetchOptions, 'method' | 'body' | 'allow_hosts'> & {
   readonly signal: AbortSignal;
 };
 
-async function exchange(target: URL, options: Exchange): Promise<RawAnswer> {
+async function exchange(target: URL, options: Exchange): Promise<RawResponse> {
   const { method = 'GET', headers, body, signal } = options;
   const address = await checkedAddress(target, options.allow_hosts);
   signal.throwIfAborted();

@@ -117,7 +117,7 @@ export interface UpstreamStream {
   /** What it has reported of the input by now; null = nothing. */
   inputUsage(): TokenUsage | null;
   /** The events that end a started answer cleanly when no more can be paid. */
-  cutShort(usage: TokenUsage): string;
+  endEarly(usage: TokenUsage): string;
   /** The answer by now, as its protocol has it whole; only where it was put together here. */
   answer?(): object | undefined;
 }

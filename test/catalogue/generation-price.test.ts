@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { estimateGeneration, priceGeneration } from '../../src/catalogue/generation-price.ts';
-import { imageTokensAtMost } from '../../src/catalogue/image-tokens.ts';
+import { maxImageTokens } from '../../src/catalogue/image-tokens.ts';
 import type { GenerationUsage } from '../../src/protocols/generation-usage.ts';
 import { accept, declaredModel, generationModel } from '../support/contracts.ts';
 
@@ -51,8 +51,8 @@ describe('what a generation can cost at most', () => {
     ['high', '1024x1536', 6_240],
     ['high', '1536x1024', 6_208],
   ])('tokens of a picture: %s %s, as the vendor lists them', (quality, size, tokens) => {
-    expect(imageTokensAtMost({ quality, size })).toBe(tokens);
-    expect(imageTokensAtMost({ quality: 'auto', size: 'auto' })).toBeGreaterThanOrEqual(tokens);
+    expect(maxImageTokens({ quality, size })).toBe(tokens);
+    expect(maxImageTokens({ quality: 'auto', size: 'auto' })).toBeGreaterThanOrEqual(tokens);
   });
 
   test('of tokens: the longest prompt and the largest picture', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
-  maxPriceOf,
-  outputTokensFor,
-  priceOf,
+  affordableOutputTokens,
+  chargeFor,
+  maxChargeFor,
   type TokenPrice,
   tokenPrice,
 } from '../../src/catalogue/price.ts';
@@ -61,13 +61,13 @@ describe('a price of what is kept in a cache for an hour', () => {
 
   test('is for those tokens alone', () => {
     const written = { cache_write_tokens: 10, cache_write_1h_tokens: 4 };
-    expect(priceOf(usage(written), listed)).toBe(6 * 3_750 + 4 * 6_000);
+    expect(chargeFor(usage(written), listed)).toBe(6 * 3_750 + 4 * 6_000);
     const { cache_write_1h: _, ...without } = listed;
-    expect(priceOf(usage(written), without)).toBe(10 * 3_750);
+    expect(chargeFor(usage(written), without)).toBe(10 * 3_750);
   });
 
   test('P2: and is what is set aside at most', () => {
-    expect(maxPriceOf(10, 0, listed)).toBe(10 * 6_000);
+    expect(maxChargeFor(10, 0, listed)).toBe(10 * 6_000);
   });
 });
 
@@ -81,7 +81,7 @@ describe('a price of long prompts', () => {
   });
 
   test('is for every token of the call, from the first token beyond on, cached ones counted', () => {
-    const at = (given: Partial<TokenUsage>) => priceOf(usage(given), listed);
+    const at = (given: Partial<TokenUsage>) => chargeFor(usage(given), listed);
     expect(at({ input_tokens: 200_000, output_tokens: 10 })).toBe(200_000 * 2_000 + 10 * 12_000);
     expect(at({ input_tokens: 200_001, output_tokens: 10 })).toBe(200_001 * 4_000 + 10 * 18_000);
     expect(at({ input_tokens: 1, cached_input_tokens: 200_000 })).toBe(4_000 + 200_000 * 400);
@@ -91,9 +91,9 @@ describe('a price of long prompts', () => {
     fc.assert(
       fc.property(anyUsage, fc.nat({ max: 500_000 }), (used, more) => {
         const input = used.input_tokens + used.cached_input_tokens + used.cache_write_tokens;
-        const most = maxPriceOf(input + more, used.output_tokens, listed);
-        expect(priceOf(used, listed)).toBeLessThanOrEqual(most);
-        const held = outputTokensFor(most, input + more, listed);
+        const most = maxChargeFor(input + more, used.output_tokens, listed);
+        expect(chargeFor(used, listed)).toBeLessThanOrEqual(most);
+        const held = affordableOutputTokens(most, input + more, listed);
         expect(held).toBeGreaterThanOrEqual(Math.min(used.output_tokens, 1_000_000_000));
       }),
       RUNS,
@@ -142,24 +142,24 @@ describe('the price of a call', () => {
   });
 
   test('is the sum of its tokens, in nano-USD', () => {
-    expect(priceOf(usage({ input_tokens: 9, output_tokens: 3 }), price)).toBe(9 * 150 + 3 * 600);
+    expect(chargeFor(usage({ input_tokens: 9, output_tokens: 3 }), price)).toBe(9 * 150 + 3 * 600);
   });
 
   test('rounds up once, at the end of the sum', () => {
     const broken = { input: 1_500, cached_input: 500, cache_write: 0, output: 1 };
-    expect(priceOf(usage({ input_tokens: 1 }), broken)).toBe(2);
-    expect(priceOf(usage({ input_tokens: 1, cached_input_tokens: 1 }), broken)).toBe(2);
-    expect(priceOf(usage({ output_tokens: 1 }), broken)).toBe(1);
+    expect(chargeFor(usage({ input_tokens: 1 }), broken)).toBe(2);
+    expect(chargeFor(usage({ input_tokens: 1, cached_input_tokens: 1 }), broken)).toBe(2);
+    expect(chargeFor(usage({ output_tokens: 1 }), broken)).toBe(1);
   });
 
   test('of nothing is nothing', () => {
-    expect(priceOf(usage({}), price)).toBe(0);
+    expect(chargeFor(usage({}), price)).toBe(0);
   });
 
   test('P1: is exact for every usage and every price that can be declared', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, (tokens, list) => {
-        expect(BigInt(priceOf(tokens, list))).toBe(exactPrice(tokens, list));
+        expect(BigInt(chargeFor(tokens, list))).toBe(exactPrice(tokens, list));
       }),
       RUNS,
     );
@@ -167,14 +167,14 @@ describe('the price of a call', () => {
 
   test('P1: is refused rather than rounded beyond 9 million USD', () => {
     const dear = { input: 1_000_000_000, cached_input: 0, cache_write: 0, output: 0 };
-    expect(() => priceOf(usage({ input_tokens: 10_000_000_000 }), dear)).toThrow(RangeError);
+    expect(() => chargeFor(usage({ input_tokens: 10_000_000_000 }), dear)).toThrow(RangeError);
   });
 
   test('never grows when a token less is used', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, (tokens, list) => {
         const more = { ...tokens, output_tokens: tokens.output_tokens + 1 };
-        expect(priceOf(more, list)).toBeGreaterThanOrEqual(priceOf(tokens, list));
+        expect(chargeFor(more, list)).toBeGreaterThanOrEqual(chargeFor(tokens, list));
       }),
       RUNS,
     );
@@ -186,8 +186,8 @@ describe('an estimate', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, (tokens, list) => {
         const input = tokens.input_tokens + tokens.cached_input_tokens + tokens.cache_write_tokens;
-        expect(maxPriceOf(input, tokens.output_tokens, list)).toBeGreaterThanOrEqual(
-          priceOf(tokens, list),
+        expect(maxChargeFor(input, tokens.output_tokens, list)).toBeGreaterThanOrEqual(
+          chargeFor(tokens, list),
         );
       }),
       RUNS,
@@ -201,10 +201,10 @@ describe('an estimate', () => {
     );
     fc.assert(
       fc.property(anyMoney, fc.integer({ min: 0, max: 50_000 }), anyPrice, (money, input, list) => {
-        const tokens = outputTokensFor(money, input, list);
-        if (tokens > 0) expect(maxPriceOf(input, tokens, list)).toBeLessThanOrEqual(money);
+        const tokens = affordableOutputTokens(money, input, list);
+        if (tokens > 0) expect(maxChargeFor(input, tokens, list)).toBeLessThanOrEqual(money);
         if (tokens < 1_000_000_000) {
-          expect(maxPriceOf(input, tokens + 1, list)).toBeGreaterThan(money);
+          expect(maxChargeFor(input, tokens + 1, list)).toBeGreaterThan(money);
         }
       }),
       RUNS,
@@ -213,6 +213,6 @@ describe('an estimate', () => {
 
   test('allows nothing where the input alone costs more', () => {
     const list = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 1 };
-    expect(outputTokensFor(999, 1, list)).toBe(0);
+    expect(affordableOutputTokens(999, 1, list)).toBe(0);
   });
 });

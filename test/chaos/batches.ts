@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { priceOf } from '../../src/catalogue/price.ts';
+import { chargeFor } from '../../src/catalogue/price.ts';
 import { freePort } from '../support/ports.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
@@ -174,7 +174,7 @@ async function compare(data: string, results: Result[], requests: number) {
     }
     succeeded += 1;
     const { input_tokens, output_tokens } = usage;
-    const expected = priceOf(
+    const expected = chargeFor(
       { input_tokens, output_tokens, cached_input_tokens: 0, cache_write_tokens: 0 },
       price,
     );

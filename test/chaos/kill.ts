@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { priceOf } from '../../src/catalogue/price.ts';
+import { chargeFor } from '../../src/catalogue/price.ts';
 import { freePort } from '../support/ports.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
@@ -153,7 +153,7 @@ async function compare(
     if (call.outcome === 'whole' && (!line || !book || !price)) {
       violations.push(`${call.reference} was delivered and not charged`);
     } else if (line?.outcome === 'completed' && book && price) {
-      const expected = priceOf(
+      const expected = chargeFor(
         {
           input_tokens: book.prompt_tokens,
           output_tokens: book.completion_tokens,

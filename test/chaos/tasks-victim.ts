@@ -5,7 +5,7 @@
  */
 import type { DurableKind, Effect } from '../../src/actors/durable/kind.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
-import type { Surroundings } from '../../src/start/generation.ts';
+import type { GenerationOverrides } from '../../src/start/generation.ts';
 import { createLog } from '../../src/start/log.ts';
 import { startWeir } from '../../src/start/weir.ts';
 import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
@@ -58,7 +58,7 @@ function ownProtocols(): Record<string, GenerationProtocol> {
   );
 }
 
-function providerOf(trait: Trait): Surroundings {
+function providerOf(trait: Trait): GenerationOverrides {
   const protocol = chaosProtocol(trait, hit);
   return {
     protocols: { veo: protocol, 'openai-images': protocol },

@@ -3,12 +3,12 @@ import { connectDatabase } from '../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { CircuitHints } from '../../src/actors/channels/circuit-hints.ts';
-import { systemClock, systemIds } from '../../src/actors/clock.ts';
+import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
-import { apiKey } from '../../src/http/auth/credentials.ts';
-import { KEY_TTL_MS, KeyRing } from '../../src/inference/keys/key-ring.ts';
-import { listenToHints } from '../../src/start/hints.ts';
+import { readApiKey } from '../../src/http/auth/credentials.ts';
+import { KEY_TTL_MS, KeyCache } from '../../src/inference/keys/key-cache.ts';
+import { subscribeToNotifications } from '../../src/start/notifications.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { freePort } from '../support/ports.ts';
@@ -193,28 +193,28 @@ describe('the keys in memory', () => {
   test('a change on another replica counts as soon as it is announced', async () => {
     const { id, secret } = await addKey();
     const replica = connectDatabase(app.database.url, { pool: 'background' });
-    const keys = new KeyRing(replica.orm, Date.now);
+    const keys = new KeyCache(replica.orm, Date.now);
     const onError = (error: unknown) => void app.reported.push(error);
     const quotas = new Quotas({
       lane: new Lane({ sql: replica.sql, clock: systemClock, onError }),
       clock: systemClock,
-      ids: systemIds,
-      replicaId: () => 'replica_other',
+      ids: systemIdSource,
+      replica_id: () => 'replica_other',
       mayAdmit: () => true,
       onFenced: () => undefined,
     });
     const channels = new Channels([], systemClock);
     const circuits = new CircuitHints({
       sql: replica.sql,
-      replicaId: () => 'replica_other',
+      replica_id: () => 'replica_other',
       now: systemClock.now,
       onError,
     });
-    await listenToHints(replica.sql, { quotas, keys, channels, circuits, onError });
+    await subscribeToNotifications(replica.sql, { quotas, keys, channels, circuits, onError });
     const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
-    expect((await keys.authenticate(apiKey(request, false))).id).toBe(id);
+    expect((await keys.authenticate(readApiKey(request, false))).id).toBe(id);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
-    const authenticate = async () => keys.authenticate(apiKey(request, false));
+    const authenticate = async () => keys.authenticate(readApiKey(request, false));
     await until('the revocation is known elsewhere', () =>
       authenticate().then(
         () => false,

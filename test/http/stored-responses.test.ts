@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { forgetResponses } from '../../db/responses/responses.ts';
+import { deleteOldResponses } from '../../db/responses/responses.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 
@@ -72,7 +72,7 @@ test('a response is forgotten after 30 days, a few at a time', async () => {
   await create();
   const { sql } = gateway.database;
   await sql`update stored_response set created_at = now() - interval '31 days'`;
-  expect(await forgetResponses(sql, 30, 1)).toBe(1);
-  expect(await forgetResponses(sql, 30, 1_000)).toBeGreaterThan(0);
-  expect(await forgetResponses(sql, 30, 1_000)).toBe(0);
+  expect(await deleteOldResponses(sql, 30, 1)).toBe(1);
+  expect(await deleteOldResponses(sql, 30, 1_000)).toBeGreaterThan(0);
+  expect(await deleteOldResponses(sql, 30, 1_000)).toBe(0);
 });

@@ -101,7 +101,7 @@ describe('the channel machine', () => {
   test('a probe that succeeds closes it, trusted half: slow start', () => {
     const { value, context } = channel([...opened, cooled, probed(1)]);
     expect(value).toBe('degraded');
-    expect(context).toMatchObject({ recent_success: 0.5, places: 1, reason: null });
+    expect(context).toMatchObject({ recent_success: 0.5, slots: 1, reason: null });
   });
 
   test('a channel that opens again before it was healthy stays away for longer', () => {

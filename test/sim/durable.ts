@@ -7,11 +7,11 @@
 import type { Sql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { adoptActors } from '../../db/actors/store.ts';
+import type { CommittedEvent } from '../../src/actors/durable/command.ts';
 import { DurableActors } from '../../src/actors/durable/durable.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../src/actors/durable/outbox.ts';
 import { Registry } from '../../src/actors/durable/registry.ts';
-import type { Committed } from '../../src/actors/durable/tell.ts';
 import { Timers } from '../../src/actors/durable/timers.ts';
 import { courierKind, courierMachine } from './courier.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
@@ -58,19 +58,26 @@ class DurableReplica {
       clock,
       ids: { uuid: () => Bun.randomUUIDv7() },
       kinds: [courierKind({ act: (effect, actor, key) => world.act(this, effect, actor, key) })],
-      replicaId,
+      replica_id: replicaId,
       onError,
       onCommitted: (events) => this.committed(events),
     });
     const feed = new InspectionFeed(replicaId, () => clock.now());
     this.registry = new Registry({ actors: this.actors, clock, feed });
     const random = () => world.random.next();
-    this.outbox = new Outbox({ sql, clock, actors: this.actors, replicaId, random, onError });
-    this.timers = new Timers({ sql, clock, actors: this.actors, replicaId, onError });
+    this.outbox = new Outbox({
+      sql,
+      clock,
+      actors: this.actors,
+      replica_id: replicaId,
+      random,
+      onError,
+    });
+    this.timers = new Timers({ sql, clock, actors: this.actors, replica_id: replicaId, onError });
   }
 
-  private committed(events: Committed[]): void {
-    this.registry.committed(events);
+  private committed(events: CommittedEvent[]): void {
+    this.registry.onCommitted(events);
     for (const { id, event, seq, taken } of events) {
       this.world.say(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
     }
@@ -171,8 +178,8 @@ class DurableSchedule {
           () => this.step(replica),
         );
       else {
-        choices.push(() => void replica.timers.look().catch(() => undefined));
-        choices.push(() => void replica.outbox.look().catch(() => undefined));
+        choices.push(() => void replica.timers.poll().catch(() => undefined));
+        choices.push(() => void replica.outbox.poll().catch(() => undefined));
         choices.push(() => this.adopt(replica));
       }
     }
@@ -222,14 +229,14 @@ class DurableSchedule {
     const id = `actor-${1 + this.random.below(this.options.actors)}`;
     const replica = this.random.pick(this.replicas);
     const event = { type: this.random.chance(0.5) ? 'NUDGE' : 'SEND' };
-    replica.registry.tell({ kind: 'courier', id, event }).catch(() => undefined);
+    replica.registry.send({ kind: 'courier', id, event }).catch(() => undefined);
   }
 
   /** A client repeats its command until it is answered. */
   private tell(replica: DurableReplica, id: string, first: boolean): void {
     if (!first) this.say(`${id} is sent again`);
     this.unanswered.set(id, replica);
-    replica.registry.tell({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
+    replica.registry.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
       () => this.unanswered.delete(id),
       () => this.tell(this.random.pick(this.replicas), id, false),
     );

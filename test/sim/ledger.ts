@@ -220,7 +220,9 @@ class LedgerSchedule implements World {
     const key = { id: this.keyId, organization_id: this.organizationId };
     Promise.resolve()
       .then(() =>
-        replica.quotas.of(key).reserve({ amount, minimum: () => Math.min(amount, CALL_PRICE) }),
+        replica.quotas
+          .getOrCreate(key)
+          .reserve({ amount, minimum: () => Math.min(amount, CALL_PRICE) }),
       )
       .then((reservation) => this.admitted(call, reservation))
       .catch((error: unknown) => this.refused(call, error));
@@ -286,8 +288,8 @@ class LedgerSchedule implements World {
     for (const replica of this.replicas) {
       if (hint.channel === RECALL_CHANNEL) {
         const recall = JSON.parse(hint.payload);
-        replica.quotas.recalled(recall.seq, recall);
-      } else replica.quotas.moneyReturned(hint.payload);
+        replica.quotas.onRecall(recall.seq, recall);
+      } else replica.quotas.onMoneyReturned(hint.payload);
     }
   }
 

@@ -37,7 +37,7 @@ export class SimulatedReplica {
       lane: this.lane,
       clock: world.clock,
       ids: world,
-      replicaId: () => id,
+      replica_id: () => id,
       mayAdmit: () => true,
       onFenced: () => world.say(`${name} fenced`),
     });

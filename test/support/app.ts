@@ -12,7 +12,7 @@ import { WeirError } from '../../src/errors/weir-error.ts';
 import { createApp } from '../../src/http/app.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
-import { KeyRing } from '../../src/inference/keys/key-ring.ts';
+import { KeyCache } from '../../src/inference/keys/key-cache.ts';
 import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
@@ -35,7 +35,7 @@ export interface TestApp {
   database: TestDatabase;
   /** The pool that the app uses. */
   pool: Database;
-  keys: KeyRing;
+  keys: KeyCache;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
   /** What the inference floor answers; a test may replace it. */
@@ -66,7 +66,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { catalogue } = demoInstallation('http://unused.invalid');
   const isServed = options.isServed ?? (() => true);
   const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
-  const keys = new KeyRing(pool.orm, options.now ?? Date.now);
+  const keys = new KeyCache(pool.orm, options.now ?? Date.now);
   const app = createApp({
     orm: pool.orm,
     keys,

@@ -7,7 +7,7 @@ import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
-import { systemClock, systemIds } from '../../src/actors/clock.ts';
+import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { Replica } from '../../src/actors/replica.ts';
@@ -115,8 +115,8 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const quotas = new Quotas({
     lane,
     clock: systemClock,
-    ids: systemIds,
-    replicaId: () => replica.id,
+    ids: systemIdSource,
+    replica_id: () => replica.id,
     mayAdmit: () => true,
     onFenced: () => undefined,
   });
@@ -140,7 +140,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     durable: sql,
     background: sql,
     clock: systemClock,
-    ids: systemIds,
+    ids: systemIdSource,
     random: Math.random,
     quotas,
     channels,

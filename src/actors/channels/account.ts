@@ -15,16 +15,16 @@ export interface ChannelSwitch {
 export type ChannelVerdict = ChannelState | 'draining';
 
 /** What an account asks of the actors of its models. */
-interface OfAccount {
+interface AccountControls {
   readonly state: ChannelState;
   enable(): void;
   disable(reason: string): void;
-  startAnew(): void;
+  reset(): void;
   credentialsFailed(): void;
 }
 
-/** What the models of one channel share: its account, so its credentials, its places, its switch. */
-export class ChannelAccount<Actor extends OfAccount> {
+/** What the models of one channel share: its account, so its credentials, its slots, its switch. */
+export class ChannelAccount<Actor extends AccountControls> {
   inFlight = 0;
   /** Counts the upstream accounts that it was: what ran with an earlier one says nothing of this one. */
   identity = 0;
@@ -49,7 +49,7 @@ export class ChannelAccount<Actor extends OfAccount> {
       before.api_key !== config.api_key ||
       before.protocol !== config.protocol;
     if (isOther) this.identity += 1;
-    if (isOther && this.mayTake) for (const actor of this.actors) actor.startAnew();
+    if (isOther && this.mayTake) for (const actor of this.actors) actor.reset();
     else this.obey();
   }
 

@@ -193,12 +193,12 @@ export class ChannelActor {
     return urgent || this.inFlight < this.share(max_concurrency);
   }
 
-  /** Of the account's places, those that this model may have while others could serve as well. */
+  /** Of the account's slots, those that this model may have while others could serve as well. */
   private share(max_concurrency: number): number {
     const { value, context } = this.machine.getSnapshot();
-    const places = Math.min(max_concurrency, context.places ?? max_concurrency);
-    if (value !== 'degraded') return places;
-    return Math.max(1, Math.min(places, Math.ceil(max_concurrency * context.recent_success)));
+    const slots = Math.min(max_concurrency, context.slots ?? max_concurrency);
+    if (value !== 'degraded') return slots;
+    return Math.max(1, Math.min(slots, Math.ceil(max_concurrency * context.recent_success)));
   }
 
   private end(outcome: Outcome, probe: number | undefined): void {
@@ -232,13 +232,13 @@ export class ChannelActor {
   }
 
   /** The operator mended something: whatever was known of it is forgotten. */
-  startAnew(): void {
+  reset(): void {
     this.machine.send({ type: 'DISABLED', reason: 'configuration' });
     this.machine.send({ type: 'ENABLED' });
   }
 
   /** What another replica saw; one that is just finding out for itself believes nobody. */
-  hear(hint: PeerHint): void {
+  onPeerHint(hint: PeerHint): void {
     if (this.state === 'probing') return;
     this.hearing = true;
     if (hint.kind === 'mended') this.machine.send({ type: 'MENDED' });
@@ -251,7 +251,7 @@ export class ChannelActor {
   }
 
   /** A call beside those of clients was answered: it is let in again. */
-  mended(): void {
+  onProbeSucceeded(): void {
     this.machine.send({ type: 'MENDED' });
   }
 
@@ -266,7 +266,7 @@ export class ChannelActor {
     const flawless =
       context.recent_success > FLAWLESS &&
       context.samples === MIN_SAMPLES &&
-      context.places === null;
+      context.slots === null;
     if (value !== 'healthy' || !flawless) this.machine.send({ type: 'SUCCEEDED' });
   }
 

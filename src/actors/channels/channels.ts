@@ -77,23 +77,23 @@ export class Channels {
   }
 
   /** What another replica saw of a model on a channel. */
-  hear(channelId: string, modelId: string, hint: PeerHint): void {
-    this.serving(modelId)
-      .find(({ config }) => config.id === channelId)
-      ?.hear(hint);
+  onPeerHint(channel_id: string, model_id: string, hint: PeerHint): void {
+    this.serving(model_id)
+      .find(({ config }) => config.id === channel_id)
+      ?.onPeerHint(hint);
   }
 
   /** A model on every channel that serves it, whatever its state. */
-  serving(modelId: string): readonly ChannelActor[] {
-    return this.byModel.get(modelId) ?? [];
+  serving(model_id: string): readonly ChannelActor[] {
+    return this.byModel.get(model_id) ?? [];
   }
 
   /** A model on one channel, or on one that was; undefined if neither serves it. */
-  find(channelId: string | null, modelId: string): ChannelActor | undefined {
-    if (channelId === null) return undefined;
-    const account = this.accounts.get(channelId) ?? this.retired.get(channelId);
+  find(channel_id: string | null, model_id: string): ChannelActor | undefined {
+    if (channel_id === null) return undefined;
+    const account = this.accounts.get(channel_id) ?? this.retired.get(channel_id);
     const found = (actors: readonly ChannelActor[]) =>
-      actors.find(({ model }) => model === modelId);
+      actors.find(({ model }) => model === model_id);
     return account && (found(account.actors) ?? found(account.former));
   }
 
@@ -102,8 +102,8 @@ export class Channels {
     return [...this.accounts.values()];
   }
 
-  account(channelId: string): ChannelAccount<ChannelActor> | undefined {
-    return this.accounts.get(channelId);
+  account(channel_id: string): ChannelAccount<ChannelActor> | undefined {
+    return this.accounts.get(channel_id);
   }
 
   /** The verdict on each channel, derived from its models; for the operator. */
@@ -112,7 +112,7 @@ export class Channels {
   }
 
   /** True if a call of the model would find a channel now (P13). */
-  canServe(modelId: string): boolean {
-    return this.serving(modelId).some((channel) => channel.canTake());
+  canServe(model_id: string): boolean {
+    return this.serving(model_id).some((channel) => channel.canTake());
   }
 }

@@ -8,7 +8,7 @@ const PROBE_MS = 5_000;
 
 export interface CircuitHintsDeps {
   readonly sql: Sql;
-  readonly replicaId: () => string;
+  readonly replica_id: () => string;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -35,14 +35,14 @@ export class CircuitHints {
     const hint = hintOf(transition);
     if (!hint || transition.heard) return;
     const { channel_id: channel, model } = transition;
-    const message: Message = { replica: this.deps.replicaId(), channel, model, ...hint };
+    const message: Message = { replica: this.deps.replica_id(), channel, model, ...hint };
     this.deps.sql
       .notify(CIRCUIT_CHANNEL, JSON.stringify(message))
       .catch((error: unknown) => this.deps.onError(error));
   }
 
   /** What another replica announced. */
-  hear(payload: string, channels: Channels): void {
+  receive(payload: string, channels: Channels): void {
     const {
       replica,
       channel,
@@ -51,10 +51,10 @@ export class CircuitHints {
       rest_ms = 0,
       reason = null,
     } = JSON.parse(payload) as Message;
-    if (replica === this.deps.replicaId()) return;
+    if (replica === this.deps.replica_id()) return;
     const hint: PeerHint =
       kind === 'left_alone' ? { kind, until: this.deps.now() + rest_ms, reason } : { kind };
-    channels.hear(channel, model, hint);
+    channels.onPeerHint(channel, model, hint);
   }
 }
 

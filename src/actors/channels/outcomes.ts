@@ -25,7 +25,7 @@ interface Counts {
  * Counts how calls went and writes it down every few seconds, many at once: nothing of it is on a
  * request's path. A flush that fails is lost, which changes no ranking that matters.
  */
-export class Outcomes {
+export class OutcomeRecorder {
   private counts = new Map<string, Counts>();
   private stopClock: () => void = () => undefined;
   private flushing: Promise<void> | undefined;

@@ -26,7 +26,7 @@ export interface RankingSnapshot {
  * The ranking of the last 24 hours. One replica builds it each minute; all of them serve the latest
  * from memory, so a request costs no query.
  */
-export class LatestRanking {
+export class RankingCache {
   private snapshot: RankingSnapshot;
   /** When the stored one was made that was taken over last. */
   private taken: Date | undefined;
@@ -52,7 +52,7 @@ export class LatestRanking {
 
   /** Looks at once, and then again and again. */
   async start(): Promise<void> {
-    await this.look().catch(this.deps.onError);
+    await this.refresh().catch(this.deps.onError);
     this.schedule();
   }
 
@@ -62,7 +62,7 @@ export class LatestRanking {
   }
 
   /** Builds it if it is time, and takes over the latest. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const { sql } = this.deps;
     await buildRanking(sql, async (tx) => this.rank(await readOutcomes(tx)));
     const stored = await readRanking(sql);
@@ -77,7 +77,7 @@ export class LatestRanking {
 
   private schedule(): void {
     this.stopClock = this.deps.clock.after(LOOK_MS, () => {
-      this.looking = this.look()
+      this.looking = this.refresh()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
     });

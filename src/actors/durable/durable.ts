@@ -1,18 +1,18 @@
 import type { Sql } from 'postgres';
 import type { Clock, Ids } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
+import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import { CommandBatch } from './command-batch.ts';
 import type { DurableKind } from './kind.ts';
-import type { Command, Committed, Tell, Told } from './tell.ts';
-import { DurableBatch } from './tell-batch.ts';
 
 export interface DurableDeps {
   sql: Sql;
   clock: Clock;
   ids: Ids;
   kinds: readonly DurableKind[];
-  replicaId: () => string;
+  replica_id: () => string;
   /** Called after the commit, in its order; must not throw. */
-  onCommitted: (events: Committed[], effects: number) => void;
+  onCommitted: (events: CommittedEvent[], effects: number) => void;
   onError: (error: unknown) => void;
 }
 
@@ -22,12 +22,12 @@ export interface DurableDeps {
  * only after the commit does anybody hear of it.
  */
 export class DurableActors {
-  private readonly lane: GroupCommit<Command, Told>;
+  private readonly lane: GroupCommit<IdentifiedCommand, CommandResult>;
   readonly kinds: ReadonlyMap<string, DurableKind>;
 
   constructor(private readonly deps: DurableDeps) {
     this.kinds = new Map(deps.kinds.map((kind) => [kind.kind, kind]));
-    this.lane = new GroupCommit<Command, Told>({
+    this.lane = new GroupCommit<IdentifiedCommand, CommandResult>({
       clock: deps.clock,
       onError: deps.onError,
       commit: (commands) => this.commit(commands),
@@ -37,7 +37,7 @@ export class DurableActors {
   }
 
   /** Resolves when what the actor made of it is committed. Repeating it is up to the machine. */
-  tell(tell: Tell): Promise<Told> {
+  send(tell: ActorCommand): Promise<CommandResult> {
     return this.lane.submit({ ...tell, command_id: this.deps.ids.uuid() });
   }
 
@@ -45,13 +45,13 @@ export class DurableActors {
     return this.lane.drain();
   }
 
-  private async commit(commands: Command[]): Promise<Told[]> {
+  private async commit(commands: IdentifiedCommand[]): Promise<CommandResult[]> {
     const batch = await this.deps.sql.begin(async (tx) => {
-      const work = new DurableBatch(tx, this.kinds, this.deps.ids, this.deps.replicaId());
+      const work = new CommandBatch(tx, this.kinds, this.deps.ids, this.deps.replica_id());
       await work.run(commands);
       return work;
     });
-    const { answers, committed, outbox } = batch as DurableBatch;
+    const { answers, committed, outbox } = batch as CommandBatch;
     this.deps.onCommitted(committed, outbox.length);
     return answers;
   }

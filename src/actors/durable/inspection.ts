@@ -37,7 +37,7 @@ export class InspectionFeed {
   private readonly watchers = new Set<(frame: InspectionFrame) => void>();
 
   constructor(
-    private readonly replicaId: () => string,
+    private readonly replica_id: () => string,
     private readonly now: () => number,
   ) {}
 
@@ -63,7 +63,7 @@ export class InspectionFeed {
   /** Only the type of an event is shown: what it carries may be a client's. */
   private frames(kept: { observation: Observation; at: number }): InspectionFrame[] {
     const { kind, id, seq, event, value, status, taken } = kept.observation;
-    const replica = this.replicaId();
+    const replica = this.replica_id();
     const sessionId = `${replica}/${kind}/${id}`;
     const shared = {
       sessionId,

@@ -1,6 +1,6 @@
 import type { TransactionSql } from 'postgres';
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import type { Json } from '../../../db/actors/store.ts';
+import type { JsonValue } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 
 /** What an effect gets to work with. */
@@ -13,7 +13,7 @@ export interface EffectContext {
 }
 
 /** What an effect says came of it, and what has to be committed with that or not at all. */
-export interface Report {
+export interface EffectReport {
   report: AnyEventObject;
   /** Moves only if the machine takes the event. */
   money?: MoneyCommand;
@@ -21,10 +21,13 @@ export interface Report {
 }
 
 /** Does something outside and says what came of it; throws to be tried again. */
-export type Effect = (params: Json, context: EffectContext) => Promise<AnyEventObject | Report>;
+export type Effect = (
+  params: JsonValue,
+  context: EffectContext,
+) => Promise<AnyEventObject | EffectReport>;
 
 /** A change of state that is being committed; `snapshot` is the actor's as the transaction ends. */
-export interface Change {
+export interface StateChange {
   id: string;
   from_state: string;
   to_state: string;
@@ -43,14 +46,14 @@ export interface DurableKind {
   /** Raised whenever stored snapshots of before need `migrate`. */
   readonly version: number;
   /** Brings a stored snapshot of an older version up to this one. */
-  readonly migrate?: (snapshot: Json, from: number) => Json;
+  readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
   readonly effects: Readonly<Record<string, Effect>>;
   readonly effect_timeout_ms: number;
   /** Attempts before the effect is given up and `failed` is said. */
   readonly max_attempts: number;
   /** Effects that are tried until they are done, e.g. what moves money. */
-  readonly never_given_up?: readonly string[];
+  readonly retried_forever?: readonly string[];
   readonly failed: (effect: string, error: string) => AnyEventObject;
   /** Keeps rows of the kind's own in step with its actors, inside their transaction. */
-  readonly project?: (tx: TransactionSql, changes: readonly Change[]) => Promise<void>;
+  readonly project?: (tx: TransactionSql, changes: readonly StateChange[]) => Promise<void>;
 }

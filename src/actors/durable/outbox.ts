@@ -6,9 +6,9 @@ import {
   postponeEffect,
 } from '../../../db/actors/store.ts';
 import type { Clock } from '../clock.ts';
+import type { ActorCommand } from './command.ts';
 import type { DurableActors } from './durable.ts';
-import type { Report } from './kind.ts';
-import type { Tell } from './tell.ts';
+import type { EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
 /** Effects of one name that run at the same time on this replica: slow ones hold up only their like. */
@@ -25,7 +25,7 @@ export interface OutboxDeps {
   sql: Sql;
   clock: Clock;
   actors: DurableActors;
-  replicaId: () => string;
+  replica_id: () => string;
   /** False while this replica's lease may have ended: nothing new is begun then. */
   mayRun?: () => boolean;
   /** 0 ≤ x < 1; spreads retries. */
@@ -72,11 +72,11 @@ export class Outbox {
 
   /** Something was committed that may be run at once. */
   wake(): void {
-    if (!this.stopped) this.look().catch(this.deps.onError);
+    if (!this.stopped) this.poll().catch(this.deps.onError);
   }
 
   /** Starts what is due, within the bounds. Asked while it looks, it looks once more. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     this.lookAgain = true;
     this.lookUnderWay ??= this.lookWhileAsked().finally(() => {
       this.lookUnderWay = undefined;
@@ -95,8 +95,8 @@ export class Outbox {
     if (this.deps.mayRun?.() === false) return;
     const full = [...this.perEffect].filter(([, count]) => count >= MAX_RUNNING_EFFECTS);
     const skip = { ids: [...this.running.keys()], effects: full.map(([effect]) => effect) };
-    const { sql, replicaId } = this.deps;
-    const due = await findPendingEffects(sql, replicaId(), MAX_RUNNING_EFFECTS, skip);
+    const { sql, replica_id } = this.deps;
+    const due = await findPendingEffects(sql, replica_id(), MAX_RUNNING_EFFECTS, skip);
     for (const effect of due) {
       const count = this.perEffect.get(effect.effect) ?? 0;
       if (this.running.has(effect.id) || count >= MAX_RUNNING_EFFECTS) continue;
@@ -139,7 +139,7 @@ export class Outbox {
       const { report: event, ...more } = outcome;
       await this.say({ kind: kind.kind, id, event, effect: done, ...more });
     } catch (error) {
-      const forEver = kind.never_given_up?.includes(pending.effect) ?? false;
+      const forEver = kind.retried_forever?.includes(pending.effect) ?? false;
       const bound = forEver ? Number.POSITIVE_INFINITY : kind.max_attempts;
       await this.failed(pending, bound, String(error));
     } finally {
@@ -148,9 +148,9 @@ export class Outbox {
   }
 
   /** What came of an effect is a fact, also where this replica was given up meanwhile. */
-  private async say(tell: Tell): Promise<void> {
+  private async say(tell: ActorCommand): Promise<void> {
     for (let times = 0; times < MAX_SAID_AGAIN; times += 1) {
-      const told = await this.deps.actors.tell(tell);
+      const told = await this.deps.actors.send(tell);
       if (told.type !== 'fenced' || this.stopped) return;
       await new Promise<void>((resolve) => this.deps.clock.after(SAY_AGAIN_MS, resolve));
     }
@@ -173,13 +173,13 @@ export class Outbox {
   private schedule(): void {
     if (this.stopped) return;
     this.stopClock = this.deps.clock.after(POLL_MS, () => {
-      this.looking = this.look()
+      this.looking = this.poll()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
     });
   }
 }
 
-function reportOf(outcome: AnyEventObject | Report): Report {
-  return 'type' in outcome ? { report: outcome } : (outcome as Report);
+function reportOf(outcome: AnyEventObject | EffectReport): EffectReport {
+  return 'type' in outcome ? { report: outcome } : (outcome as EffectReport);
 }

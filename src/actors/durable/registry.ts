@@ -1,9 +1,9 @@
 import { type AnyActorRef, type AnyMachineSnapshot, createActor } from 'xstate';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Clock } from '../clock.ts';
+import type { ActorCommand, CommandResult, CommittedEvent } from './command.ts';
 import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
-import type { Committed, Tell, Told } from './tell.ts';
 
 /** Live actors in memory; beyond it the one that was quiet longest is passivated. */
 export const MAX_LIVE_ACTORS = 20_000;
@@ -43,7 +43,7 @@ export class Registry {
   }
 
   /** Tells an actor; throws `service_unavailable` when its mailbox is full. */
-  async tell(tell: Tell): Promise<Told> {
+  async send(tell: ActorCommand): Promise<CommandResult> {
     const name = `${tell.kind}/${tell.id}`;
     const waiting = this.mailboxes.get(name) ?? 0;
     if (waiting >= MAX_MAILBOX) {
@@ -53,7 +53,7 @@ export class Registry {
     }
     this.mailboxes.set(name, waiting + 1);
     try {
-      return await this.deps.actors.tell(tell);
+      return await this.deps.actors.send(tell);
     } finally {
       const left = (this.mailboxes.get(name) ?? 1) - 1;
       if (left === 0) this.mailboxes.delete(name);
@@ -79,7 +79,7 @@ export class Registry {
   }
 
   /** What was committed reaches the live actors and the feed; in the order of the commits. */
-  committed(events: readonly Committed[]): void {
+  onCommitted(events: readonly CommittedEvent[]): void {
     for (const { kind, id, seq, event, snapshot, taken } of events) {
       const entry = this.live.get(`${kind}/${id}`);
       if (entry && entry.seq === seq - 1) {

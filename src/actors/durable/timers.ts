@@ -11,7 +11,7 @@ export interface TimersDeps {
   sql: Sql;
   clock: Clock;
   actors: DurableActors;
-  replicaId: () => string;
+  replica_id: () => string;
   /** False while this replica's lease may have ended: nothing is fired then. */
   mayRun?: () => boolean;
   onError: (error: unknown) => void;
@@ -40,17 +40,17 @@ export class Timers {
   }
 
   /** Fires everything that is due now; how many were found. */
-  async look(): Promise<number> {
-    const { sql, actors, replicaId } = this.deps;
+  async poll(): Promise<number> {
+    const { sql, actors, replica_id } = this.deps;
     if (this.deps.mayRun?.() === false) return 0;
     let found = 0;
     for (;;) {
-      const due = await findDueTimers(sql, replicaId(), MAX_TIMERS_PER_LOOK);
+      const due = await findDueTimers(sql, replica_id(), MAX_TIMERS_PER_LOOK);
       found += due.length;
       await Promise.all(
         due.map((timer) => {
           const event = timer.event as { type: string };
-          return actors.tell({ kind: timer.kind, id: timer.actor_id, event, timer });
+          return actors.send({ kind: timer.kind, id: timer.actor_id, event, timer });
         }),
       );
       if (due.length < MAX_TIMERS_PER_LOOK) return found;
@@ -60,7 +60,7 @@ export class Timers {
   private schedule(): void {
     if (this.stopped) return;
     this.stopClock = this.deps.clock.after(POLL_MS, () => {
-      this.looking = this.look()
+      this.looking = this.poll()
         .then(() => undefined, this.deps.onError)
         .finally(() => this.schedule());
     });

@@ -21,16 +21,16 @@ export class Grant {
   constructor(
     private readonly key_id: string,
     private readonly organization_id: string,
-    private readonly deps: { lane: Lane; ids: Ids; replicaId: () => string },
+    private readonly deps: { lane: Lane; ids: Ids; replica_id: () => string },
   ) {
     this.id = deps.ids.uuid();
   }
 
   /** Asks for `need` to `want` nano-USD more. Throws GrantFenced. */
-  async ask(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
+  async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
     const answer = await this.submit({
       type: 'GRANT',
-      replica_id: this.deps.replicaId(),
+      replica_id: this.deps.replica_id(),
       need,
       want,
       recall_seq: recallSeq,
@@ -40,7 +40,7 @@ export class Grant {
   }
 
   /** Gives `amount` back and acknowledges a recall; true if the row is closed now. */
-  async giveBack(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
+  async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
     const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });
     if (answer.type !== 'returned') return false;
     this.granted = answer.granted;

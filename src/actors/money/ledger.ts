@@ -266,9 +266,9 @@ class Batch {
     return ended(hold);
   }
 
-  private reap(replicaId: string): LedgerAnswer {
+  private reap(replica_id: string): LedgerAnswer {
     const grants = [...this.rows.grants.values()].filter(
-      (grant) => grant.replica_id === replicaId && grant.status === 'open',
+      (grant) => grant.replica_id === replica_id && grant.status === 'open',
     );
     for (const grant of grants) {
       this.post(grant);

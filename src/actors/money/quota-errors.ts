@@ -3,13 +3,13 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
 
 /** Whose money is short: the key's cap or the organization's balance. */
-export type Bound = 'key' | 'organization';
+export type LimitedBy = 'key' | 'organization';
 
 /** Why a key is refused before any money is asked for; `bound` = whose money was last found gone. */
-export function refusal(reason: QuotaRefusal, bound: Bound): WeirError {
+export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':
-      return moneyGone(bound);
+      return moneyGoneError(bound);
     case 'revoked':
       return new WeirError('expired_api_key', 'This API key has been revoked.');
     case 'expired':
@@ -25,7 +25,7 @@ export function refusal(reason: QuotaRefusal, bound: Bound): WeirError {
 }
 
 /** The money is spent: retrying does not help (spec: Errors, 402). */
-export function moneyGone(bound: Bound): WeirError {
+export function moneyGoneError(bound: LimitedBy): WeirError {
   return bound === 'key'
     ? new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
         hint: 'Raise limitAmount of the key, or use another key.',
@@ -36,7 +36,7 @@ export function moneyGone(bound: Bound): WeirError {
 }
 
 /** The money is only held by calls in flight: says so and when to retry (design 4). */
-export function moneyInFlight(bound: Bound): WeirError {
+export function moneyInFlightError(bound: LimitedBy): WeirError {
   const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';
   return new WeirError(
     id,
@@ -45,6 +45,6 @@ export function moneyInFlight(bound: Bound): WeirError {
   );
 }
 
-export function ledgerAway(): WeirError {
+export function ledgerUnavailableError(): WeirError {
   return new WeirError('service_unavailable', 'The ledger cannot be reached.', { retry_after: 2 });
 }

@@ -1,16 +1,22 @@
 import type { Clock, Ids } from '../clock.ts';
+import { AdmissionQueue, type AdmissionRequest, type WaitingCall } from './admission-queue.ts';
 import { Grant, GrantFenced } from './grant.ts';
 import type { Lane } from './lane.ts';
-import { LiveQuota } from './live-quota.ts';
-import { type Bound, ledgerAway, moneyGone, moneyInFlight, refusal } from './quota-errors.ts';
+import {
+  type LimitedBy,
+  ledgerUnavailableError,
+  moneyGoneError,
+  moneyInFlightError,
+  quotaError,
+} from './quota-errors.ts';
+import { QuotaMachine } from './quota-machine.ts';
+import { RecentSpend } from './recent-spend.ts';
 import {
   type Consumption,
   Reservation,
   type ReservationOwner,
   type Settlement,
 } from './reservation.ts';
-import { Spend } from './spend.ts';
-import { type Ask, type Waiter, WaitingRoom } from './waiting-room.ts';
 
 /** How often a waiting ask is repeated if no hint arrives: hints may be lost, answers may not. */
 const ASK_AGAIN_MS = 100;
@@ -18,7 +24,7 @@ export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
   ids: Ids;
-  replicaId: () => string;
+  replica_id: () => string;
   /** False while this replica's lease may have ended: nothing new is admitted then. */
   mayAdmit: () => boolean;
   /** The database says that this replica was given up. */
@@ -31,16 +37,16 @@ export interface QuotaDeps {
  * wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
-  private readonly live = new LiveQuota();
+  private readonly live = new QuotaMachine();
   private readonly grant: Grant;
-  private readonly waiting: WaitingRoom;
+  private readonly waiting: AdmissionQueue;
   private readonly recall = { asked: 0, acked: 0 };
-  private readonly spend = new Spend();
+  private readonly spend = new RecentSpend();
   /** Idle money beyond all comfort, found by the last sweep. */
   private surplus = 0;
   private talking: Promise<void> | undefined;
   private wake: (() => void) | undefined;
-  private lastBound: Bound = 'key';
+  private lastBound: LimitedBy = 'key';
   /** Charges on their way to the lane. */
   private unsettled = 0;
   private refillWanted = 0;
@@ -51,7 +57,7 @@ export class QuotaActor implements ReservationOwner {
     readonly organization_id: string,
     private readonly deps: QuotaDeps,
   ) {
-    this.waiting = new WaitingRoom(deps.clock, () => moneyInFlight(this.lastBound));
+    this.waiting = new AdmissionQueue(deps.clock, () => moneyInFlightError(this.lastBound));
     this.grant = new Grant(key_id, organization_id, deps);
   }
 
@@ -75,15 +81,15 @@ export class QuotaActor implements ReservationOwner {
    * Throws WeirError if the key is in no state to be admitted.
    */
   tryReserve(amount: number): Reservation | undefined {
-    if (!this.deps.mayAdmit()) throw ledgerAway();
-    this.spend.asked();
+    if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
+    this.spend.recordCall();
     let verdict = this.live.reserve(amount);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
       // Whoever comes here was just authenticated with an active key: what this actor heard is older.
       this.live.send({ type: 'STATUS_CHANGED', status: 'active' });
       verdict = this.live.reserve(amount);
     }
-    if (verdict.type === 'refused') throw refusal(verdict.reason, this.lastBound);
+    if (verdict.type === 'refused') throw quotaError(verdict.reason, this.lastBound);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount);
     return new Reservation(this, this.grant.id, amount);
@@ -95,15 +101,15 @@ export class QuotaActor implements ReservationOwner {
    * `quota_in_flight` or `balance_in_flight` when only calls in flight hold it, the key's status,
    * or `service_unavailable`; the signal's reason when the client left.
    */
-  async reserve(ask: Ask): Promise<Reservation> {
+  async reserve(ask: AdmissionRequest): Promise<Reservation> {
     const admitted = this.tryReserve(ask.amount);
     if (admitted) return admitted;
     const amount = await this.wait('RESERVE', ask);
     return new Reservation(this, this.grant.id, amount);
   }
 
-  async extend(grantId: string, ask: Ask): Promise<number> {
-    if (grantId !== this.grant.id || !this.deps.mayAdmit()) return 0;
+  async extend(grant_id: string, ask: AdmissionRequest): Promise<number> {
+    if (grant_id !== this.grant.id || !this.deps.mayAdmit()) return 0;
     if (this.live.send({ type: 'EXTEND', amount: ask.amount }).type === 'admitted') {
       this.refillAhead(ask.amount);
       return ask.amount;
@@ -112,17 +118,17 @@ export class QuotaActor implements ReservationOwner {
   }
 
   async settle(
-    grantId: string,
+    grant_id: string,
     reserved: number,
     line: Consumption,
     actual: number,
   ): Promise<Settlement> {
-    const { charge, overrun } = this.chargeLocally(grantId, reserved, actual);
-    this.spend.charged(charge);
+    const { charge, overrun } = this.chargeLocally(grant_id, reserved, actual);
+    this.spend.recordCharge(charge);
     this.unsettled += 1;
     const committed = this.deps.lane.submit({
       type: 'SETTLE',
-      line: { ...line, grant_id: grantId, charged_nano_usd: charge, overrun_nano_usd: overrun },
+      line: { ...line, grant_id: grant_id, charged_nano_usd: charge, overrun_nano_usd: overrun },
     });
     this.moneyMoved();
     try {
@@ -131,7 +137,7 @@ export class QuotaActor implements ReservationOwner {
       return { charged: answer.charged, overrun: answer.overrun };
     } catch (error) {
       // Refused by the database for what it is, not for the moment: a defect, and nobody's money.
-      if (grantId === this.grant.id) this.live.send({ type: 'UNBOOKED', amount: charge });
+      if (grant_id === this.grant.id) this.live.send({ type: 'UNBOOKED', amount: charge });
       throw error;
     } finally {
       this.unsettled -= 1;
@@ -139,28 +145,28 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
-  release(grantId: string, reserved: number): void {
-    if (grantId !== this.grant.id) return;
+  release(grant_id: string, reserved: number): void {
+    if (grant_id !== this.grant.id) return;
     this.live.release(reserved);
     this.moneyMoved();
   }
 
   /** Another replica, or another key of the organization, needs what lies idle here. */
-  recalled(seq: number): void {
+  onRecall(seq: number): void {
     this.recall.asked = Math.max(this.recall.asked, seq);
     this.talk();
   }
 
   /** A hint that money came back, or came in, somewhere in the organization. */
-  moneyReturned(): void {
+  onMoneyReturned(): void {
     this.live.send({ type: 'LIMIT_CHANGED' });
     this.wake?.();
   }
 
   /** The key's row changed: status, cap or expiry. */
-  keyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
+  onKeyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
     this.live.send({ type: 'STATUS_CHANGED', status });
-    this.moneyReturned();
+    this.onMoneyReturned();
     // What lies idle was granted under the old cap: it goes back, and is asked for anew.
     this.closeWanted = true;
     this.talk();
@@ -188,18 +194,18 @@ export class QuotaActor implements ReservationOwner {
   /** The replica was given up, and with it its grants. Calls in flight settle against closed rows. */
   fence(): void {
     this.startOver();
-    this.waiting.rejectAll(ledgerAway());
+    this.waiting.rejectAll(ledgerUnavailableError());
     this.wake?.();
   }
 
-  private chargeLocally(grantId: string, reserved: number, actual: number) {
-    if (grantId === this.grant.id) return this.live.settle(reserved, actual);
+  private chargeLocally(grant_id: string, reserved: number, actual: number) {
+    if (grant_id === this.grant.id) return this.live.settle(reserved, actual);
     const charge = Math.min(actual, reserved);
     return { charge, overrun: actual - charge };
   }
 
-  private wait(event: 'RESERVE' | 'EXTEND', ask: Ask): Promise<number> {
-    const admitted = this.waiting.enter(event, ask);
+  private wait(event: 'RESERVE' | 'EXTEND', ask: AdmissionRequest): Promise<number> {
+    const admitted = this.waiting.push(event, ask);
     this.talk();
     return admitted;
   }
@@ -212,7 +218,8 @@ export class QuotaActor implements ReservationOwner {
       if (this.live.isOpen() && waiter.amount > this.live.idle) continue;
       const verdict = this.live.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
-      else if (verdict.type === 'refused') waiter.reject(refusal(verdict.reason, this.lastBound));
+      else if (verdict.type === 'refused')
+        waiter.reject(quotaError(verdict.reason, this.lastBound));
     }
   }
 
@@ -224,7 +231,7 @@ export class QuotaActor implements ReservationOwner {
   }
 
   private refillAhead(amount: number): void {
-    this.spend.reserved(this.live.sums.reserved);
+    this.spend.recordReserved(this.live.sums.reserved);
     if (!this.live.isOpen('ample')) return;
     const slack = this.spend.slackFor(amount);
     if (this.live.idle * 4 >= slack) return;
@@ -271,16 +278,16 @@ export class QuotaActor implements ReservationOwner {
       } else if (this.refillWanted > 0) {
         const want = this.refillWanted;
         this.refillWanted = 0;
-        this.take(await this.grant.ask(0, want, null));
+        this.take(await this.grant.request(0, want, null));
       } else return;
     }
   }
 
   /** Asks for the call that waits longest; answers the recall that is under way, if any. */
-  private async askFor(waiter: Waiter, recallSeq: number | null): Promise<number | null> {
+  private async askFor(waiter: WaitingCall, recallSeq: number | null): Promise<number | null> {
     const missing = Math.max(0, waiter.amount - this.live.idle);
     const want = Math.max(missing, this.waiting.total, this.spend.slackFor(waiter.amount));
-    const answer = await this.grant.ask(missing, want, recallSeq);
+    const answer = await this.grant.request(missing, want, recallSeq);
     switch (answer.type) {
       case 'contended':
         await this.nap();
@@ -291,7 +298,7 @@ export class QuotaActor implements ReservationOwner {
       case 'key_unusable':
         if (answer.status === 'expired') this.live.send({ type: 'EXPIRED' });
         else this.live.send({ type: 'STATUS_CHANGED', status: answer.status });
-        this.waiting.rejectAll(refusal(answer.status, this.lastBound));
+        this.waiting.rejectAll(quotaError(answer.status, this.lastBound));
         return null;
       default:
         this.take(answer);
@@ -301,8 +308,8 @@ export class QuotaActor implements ReservationOwner {
 
   /** The whole amount is not there: wait for calls in flight, run with what is left, or refuse. */
   private async settleForLess(
-    waiter: Waiter,
-    short: { bound: Bound; free: number; elsewhere: number },
+    waiter: WaitingCall,
+    short: { bound: LimitedBy; free: number; elsewhere: number },
   ): Promise<void> {
     this.lastBound = short.bound;
     const othersHere = this.live.sums.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
@@ -314,9 +321,9 @@ export class QuotaActor implements ReservationOwner {
     const minimum = waiter.minimum();
     if (left === 0 || left < minimum) {
       this.live.send({ type: 'REFUSED', gone: left === 0 });
-      return waiter.reject(moneyGone(short.bound));
+      return waiter.reject(moneyGoneError(short.bound));
     }
-    if (short.free > 0) this.take(await this.grant.ask(short.free, short.free, null));
+    if (short.free > 0) this.take(await this.grant.request(short.free, short.free, null));
     const amount = Math.min(waiter.amount, this.live.idle);
     if (amount < minimum || amount === 0 || !this.waiting.has(waiter)) return;
     if (this.live.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
@@ -333,7 +340,7 @@ export class QuotaActor implements ReservationOwner {
     this.refillWanted = 0;
     const verdict = this.live.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
     const amount = verdict.type === 'returned' ? verdict.amount : 0;
-    if (this.grant.granted > 0 && (await this.grant.giveBack(amount, asked, close))) {
+    if (this.grant.granted > 0 && (await this.grant.return(amount, asked, close))) {
       this.startOver();
     }
     this.recall.acked = Math.max(this.recall.acked, asked);

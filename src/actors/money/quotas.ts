@@ -23,7 +23,7 @@ export class Quotas {
   }
 
   /** The actor of a key, spawned on demand. Throws `service_unavailable` when there are too many. */
-  of(key: { id: string; organization_id: string }): QuotaActor {
+  getOrCreate(key: { id: string; organization_id: string }): QuotaActor {
     const existing = this.actors.get(key.id);
     if (existing) return existing;
     if (this.actors.size >= MAX_QUOTA_ACTORS) {
@@ -36,8 +36,8 @@ export class Quotas {
     return actor;
   }
 
-  find(keyId: string): QuotaActor | undefined {
-    return this.actors.get(keyId);
+  find(key_id: string): QuotaActor | undefined {
+    return this.actors.get(key_id);
   }
 
   all(): IterableIterator<QuotaActor> {
@@ -45,20 +45,20 @@ export class Quotas {
   }
 
   /** Somebody needs idle money of a key or an organization: every actor in scope gives it back. */
-  recalled(seq: number, scope: RecallScope): void {
+  onRecall(seq: number, scope: RecallScope): void {
     for (const actor of this.actors.values()) {
       const meant =
         scope.key_id === null
           ? scope.organization_id === actor.organization_id
           : scope.key_id === actor.key_id;
-      if (meant) actor.recalled(seq);
+      if (meant) actor.onRecall(seq);
     }
   }
 
   /** Money of an organization came back or came in. */
-  moneyReturned(organizationId: string): void {
+  onMoneyReturned(organization_id: string): void {
     for (const actor of this.actors.values()) {
-      if (actor.organization_id === organizationId) actor.moneyReturned();
+      if (actor.organization_id === organization_id) actor.onMoneyReturned();
     }
   }
 
@@ -82,9 +82,9 @@ export class Quotas {
 
   private sweep(): void {
     const now = this.deps.clock.now();
-    for (const [keyId, actor] of this.actors) {
+    for (const [key_id, actor] of this.actors) {
       actor.sweep(now - this.sweptAt);
-      if (actor.empty) this.actors.delete(keyId);
+      if (actor.empty) this.actors.delete(key_id);
     }
     this.sweptAt = now;
   }

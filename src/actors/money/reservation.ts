@@ -1,5 +1,5 @@
 import type { InlineLine } from '../../../db/ledger/settle.ts';
-import type { Ask } from './waiting-room.ts';
+import type { AdmissionRequest } from './admission-queue.ts';
 
 /** What was consumed, without the money: the quota actor fills that in. */
 export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
@@ -13,9 +13,14 @@ export interface Settlement {
 
 /** The quota actor, as its reservations know it. */
 export interface ReservationOwner {
-  extend(grantId: string, ask: Ask): Promise<number>;
-  settle(grantId: string, reserved: number, line: Consumption, actual: number): Promise<Settlement>;
-  release(grantId: string, reserved: number): void;
+  extend(grant_id: string, ask: AdmissionRequest): Promise<number>;
+  settle(
+    grant_id: string,
+    reserved: number,
+    line: Consumption,
+    actual: number,
+  ): Promise<Settlement>;
+  release(grant_id: string, reserved: number): void;
 }
 
 /**
@@ -27,7 +32,7 @@ export class Reservation {
 
   constructor(
     private readonly owner: ReservationOwner,
-    private readonly grantId: string,
+    private readonly grant_id: string,
     /** Nano-USD set aside now. */
     private held: number,
   ) {}
@@ -37,9 +42,9 @@ export class Reservation {
   }
 
   /** Asks for more while the call runs; answers what it got, nano-USD, 0 = nothing is left. */
-  async extend(ask: Ask): Promise<number> {
+  async extend(ask: AdmissionRequest): Promise<number> {
     if (this.ended) return 0;
-    const extra = await this.owner.extend(this.grantId, ask);
+    const extra = await this.owner.extend(this.grant_id, ask);
     this.held += extra;
     return extra;
   }
@@ -48,13 +53,13 @@ export class Reservation {
   settle(line: Consumption, actual: number): Promise<Settlement> {
     if (this.ended) return Promise.reject(new Error('a reservation ends once'));
     this.ended = true;
-    return this.owner.settle(this.grantId, this.held, line, actual);
+    return this.owner.settle(this.grant_id, this.held, line, actual);
   }
 
   /** Nothing was delivered: the money is free again at once, nothing is written. */
   release(): void {
     if (this.ended) return;
     this.ended = true;
-    this.owner.release(this.grantId, this.held);
+    this.owner.release(this.grant_id, this.held);
   }
 }

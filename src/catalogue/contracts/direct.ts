@@ -72,8 +72,8 @@ export const SpeechSchema = Type.Object({
 export const AUDIO_ENDINGS = [
   ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
 ] as const;
-export const HEARD_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
-export type HeardFormat = (typeof HEARD_FORMATS)[number];
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 /** Spec: Limits, File size. */
 export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 export const MAX_AUDIO_PROMPT_CHARS = 10_000;
@@ -88,7 +88,7 @@ const AudioSchema = Type.Object({
   prompt: Type.Optional(Type.String({ maxLength: MAX_AUDIO_PROMPT_CHARS })),
   response_format: Type.Optional(
     Type.Union(
-      HEARD_FORMATS.map((format) => Type.Literal(format)),
+      TRANSCRIPT_FORMATS.map((format) => Type.Literal(format)),
       { default: 'json' },
     ),
   ),

@@ -37,7 +37,7 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
       checkMedia(known, offers);
       checkCounts(known, offers);
       checkElements(known as Partial<VideoInput>, operation);
-      return normalise(operation, known as Given, offers);
+      return normalise(operation, known as GivenParameters, offers);
     },
   };
 }
@@ -64,7 +64,7 @@ function operationOf(
   throw refuse('operation', `These inputs mean ${operation}, which ${id} does not offer.`, offered);
 }
 
-type Given = Omit<Partial<VideoInput>, 'operation' | 'image'> & {
+type GivenParameters = Omit<Partial<VideoInput>, 'operation' | 'image'> & {
   image?: string;
   image_url?: string;
   image_urls?: string[];
@@ -163,7 +163,11 @@ function checkElementUrls(index: number, { element_input_urls }: KlingElement): 
   }
 }
 
-function normalise(operation: VideoOperation, given: Given, offers: Offers): GenerationInput {
+function normalise(
+  operation: VideoOperation,
+  given: GivenParameters,
+  offers: Offers,
+): GenerationInput {
   const { image_url, image_urls = [], image, start_image, end_image, task_id, ...rest } = given;
   const start = start_image ?? image_url ?? image ?? image_urls[0];
   const end = end_image ?? image_urls[1];
@@ -184,7 +188,7 @@ function normalise(operation: VideoOperation, given: Given, offers: Offers): Gen
 }
 
 /** What follows a source is as long as the source: at most what a source may have. */
-function durationOf(operation: VideoOperation, given: Given, offers: Offers): number {
+function durationOf(operation: VideoOperation, given: GivenParameters, offers: Offers): number {
   const followsSource = operation === 'motion-control' || operation === 'video-to-video';
   if (followsSource && offers.max_source_seconds) return offers.max_source_seconds;
   return given.duration ?? offers.durations?.[0] ?? offers.max_source_seconds ?? DEFAULT_DURATION_S;

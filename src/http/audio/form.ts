@@ -1,9 +1,9 @@
 import {
   AUDIO_ENDINGS,
-  HEARD_FORMATS,
-  type HeardFormat,
   MAX_AUDIO_BYTES,
   MAX_AUDIO_PROMPT_CHARS,
+  TRANSCRIPT_FORMATS,
+  type TranscriptFormat,
 } from '../../catalogue/contracts/direct.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Form, isForm, readForm } from '../form.ts';
@@ -14,7 +14,7 @@ const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
 export interface AudioForm {
   readonly file: File;
   readonly model: string | undefined;
-  readonly format: HeardFormat;
+  readonly format: TranscriptFormat;
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
@@ -57,11 +57,11 @@ function textIn(form: Form, name: string): string | undefined {
   return value;
 }
 
-function formatIn(form: Form): HeardFormat {
+function formatIn(form: Form): TranscriptFormat {
   const said = textIn(form, 'response_format') ?? 'json';
-  const format = HEARD_FORMATS.find((each) => each === said);
+  const format = TRANSCRIPT_FORMATS.find((each) => each === said);
   if (format) return format;
-  throw wrong('response_format', `must be one of ${HEARD_FORMATS.join(', ')}.`);
+  throw wrong('response_format', `must be one of ${TRANSCRIPT_FORMATS.join(', ')}.`);
 }
 
 function temperatureIn(form: Form): number | undefined {

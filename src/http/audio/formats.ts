@@ -1,10 +1,10 @@
-import type { HeardFormat } from '../../catalogue/contracts/direct.ts';
-import type { Heard, Segment } from '../../upstreams/direct/contract.ts';
+import type { TranscriptFormat } from '../../catalogue/contracts/direct.ts';
+import type { Segment, Transcript } from '../../upstreams/direct/contract.ts';
 
 /** What was heard as the client wants it (spec: Audio translation response; contracts 1.6). */
-export function heardAs(
-  format: HeardFormat,
-  heard: Heard,
+export function formatTranscript(
+  format: TranscriptFormat,
+  heard: Transcript,
   task: 'translate' | 'transcribe',
 ): Response {
   switch (format) {
@@ -44,7 +44,7 @@ function segmentsOf({
   segments,
   text,
   duration,
-}: Heard): readonly Pick<Segment, 'start' | 'end' | 'text'>[] {
+}: Transcript): readonly Pick<Segment, 'start' | 'end' | 'text'>[] {
   return segments.length > 0 ? segments : [{ start: 0, end: duration, text }];
 }
 

@@ -1,10 +1,10 @@
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
-import { LISTENERS } from '../../upstreams/direct/protocols.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { readAudioForm } from './form.ts';
-import { heardAs } from './formats.ts';
+import { formatTranscript } from './formats.ts';
 
 /** No speech is coded in fewer bytes a second (Opus at 6 kbit/s): what a file can last at most. */
 const LEAST_BYTES_PER_S = 750;
@@ -15,7 +15,7 @@ const LEAST_BYTES_PER_S = 750;
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     server?.timeout(request, 0);
     const {
@@ -45,13 +45,13 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       body: {},
       body_text: '{}',
       signal: request.signal,
-      protocols: LISTENERS,
-      most: { seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
-      ask: async (listener, call) => {
-        const answer = await listener.listen(call, listening);
+      protocols: TRANSCRIBERS,
+      max_units: { seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
+      request: async (transcriber, call) => {
+        const answer = await transcriber.transcribe(call, listening);
         return { answer, usage: { seconds: answer.duration }, estimated: false };
       },
     });
-    return heardAs(format, heard, task === 'translations' ? 'translate' : 'transcribe');
+    return formatTranscript(format, heard, task === 'translations' ? 'translate' : 'transcribe');
   };
 }

@@ -2,8 +2,8 @@ import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct.ts'
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
-import { SPEAKERS } from '../../upstreams/direct/protocols.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -16,7 +16,7 @@ const validate = validator(SpeechSchema);
 /** `POST /v1/audio/speech` (OpenAI docs: Create speech): sent on as it comes. */
 export function speech(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const body = validate(value);
@@ -32,8 +32,8 @@ export function speech(deps: InferenceRouteDeps): Handler {
     server?.timeout(request, 0);
     const sound = await inference.speech({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
-      protocols: SPEAKERS,
-      most: {
+      protocols: SYNTHESIZERS,
+      max_units: {
         // Code points: what the provider counts.
         characters: [...body.input].length,
         // No token is shorter than a byte; a few frame the text.

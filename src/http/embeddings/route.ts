@@ -5,7 +5,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { countTokens } from '../../inference/budget/tokens.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -15,7 +15,7 @@ const validate = validator(EmbeddingsSchema);
 /** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const body = validate(value);
@@ -37,8 +37,8 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body_text: text,
       signal: request.signal,
       protocols: EMBEDDERS,
-      most: { input_tokens: tokensAtMost(body.input) },
-      ask: async (embedder, call) => {
+      max_units: { input_tokens: tokensAtMost(body.input) },
+      request: async (embedder, call) => {
         const counted = () => tokensCounted(body.input);
         const { body_text, input_tokens } = await embedder.embed(call, counted);
         const usage = { input_tokens: input_tokens ?? counted() };

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { inputTokensCounted } from '../../inference/budget/tokens.ts';
+import { countInputTokens } from '../../inference/budget/tokens.ts';
 import { isObject } from '../../json/object.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
@@ -64,12 +64,12 @@ function named({ params }: RequestContext): { model: string; method: string } {
 /** Counted here, with a tokenizer: close to what the model's vendor would say. */
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async ({ request }) => {
-    const key = await deps.keys.authenticate(apiKey(request, true));
+    const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const inner = value['generateContentRequest'];
     const body = isObject(inner) ? { ...inner } : value;
     validate(body);
-    return json({ totalTokens: inputTokensCounted(body) });
+    return json({ totalTokens: countInputTokens(body) });
   };
 }

@@ -3,7 +3,7 @@ import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
-import { imageOf, linker, withBill } from '../tasks/answer.ts';
+import { createLinker, imageOf, withBill } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
 /** `POST /v1/images/generations` (spec: Image generation): inline, or a task. */
@@ -19,7 +19,7 @@ export function createImage(deps: GenerationRouteDeps): Handler {
 /** The image response: URLs, or the pictures themselves where that was asked. */
 export async function inlineImages(context: InlineContext): Promise<Response> {
   const { view, request, ports, response_format } = context;
-  const link = linker(request, ports);
+  const link = createLinker(request, ports);
   const data = await Promise.all(
     view.outputs.map(async (output) => {
       if (response_format === 'url') return imageOf(output, link);

@@ -10,8 +10,8 @@ import {
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { KeyRing, Manager } from '../../inference/keys/key-ring.ts';
-import { bearerToken } from '../auth/credentials.ts';
+import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import type { RateLimit } from '../rate-limit.ts';
@@ -20,7 +20,7 @@ import { usd } from './usd.ts';
 
 export interface ManagementDeps {
   orm: Orm;
-  keys: KeyRing;
+  keys: KeyCache;
   rateLimit: RateLimit;
   /** Told of a change before it is answered: this replica's quota actor does not wait for the echo. */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
@@ -31,7 +31,7 @@ const validateUpdate = validator(UpdateKeySchema);
 
 /** Authenticates and rate-limits a management request. */
 export async function manager(deps: ManagementDeps, { request }: RequestContext): Promise<Manager> {
-  const holder = await deps.keys.authenticateManager(bearerToken(request));
+  const holder = await deps.keys.authenticateManager(readBearerToken(request));
   await deps.rateLimit.consume(holder);
   return holder;
 }

@@ -4,7 +4,7 @@ import { SCENES, type Scene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
@@ -17,7 +17,7 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 /** `GET /v1/models` (spec: Model catalogue). */
 export function listModels(deps: ModelRouteDeps): Handler {
   return async ({ request }) => {
-    const key = await deps.keys.authenticate(apiKey(request, true));
+    const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
     const query = new URL(request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
@@ -71,7 +71,7 @@ function oneOf<Value extends string>(
 /** `GET /v1/models/{model}`; ids may have slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
   return async ({ request, params }) => {
-    const key = await deps.keys.authenticate(apiKey(request, true));
+    const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
     const name = decode(params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();

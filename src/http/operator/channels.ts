@@ -11,9 +11,9 @@ import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { KeyRing } from '../../inference/keys/key-ring.ts';
-import type { Verdict } from '../../inference/probing/probe.ts';
-import { bearerToken } from '../auth/credentials.ts';
+import type { KeyCache } from '../../inference/keys/key-cache.ts';
+import type { ProbeResult } from '../../inference/probing/probe.ts';
+import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
@@ -21,12 +21,12 @@ import { type Handler, json, type RequestContext } from '../endpoint.ts';
 export interface OperatorParts {
   readonly sql: Sql;
   readonly channels: Channels;
-  readonly prober: { test(channel: ChannelActor): Promise<Verdict> };
-  readonly replicaId: () => string;
+  readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
+  readonly replica_id: () => string;
 }
 
 export interface OperatorDeps {
-  readonly keys: KeyRing;
+  readonly keys: KeyCache;
   readonly operator: () => OperatorParts;
 }
 
@@ -75,7 +75,7 @@ export class OperatorChannels {
     }
     await writeSwitch(parts.sql, account.config.id, null);
     await this.applied(parts);
-    for (const actor of account.actors) actor.mended();
+    for (const actor of account.actors) actor.onProbeSucceeded();
     return this.answer(account);
   };
 
@@ -115,7 +115,7 @@ export class OperatorChannels {
   }
 
   private async enter({ request }: RequestContext): Promise<OperatorParts> {
-    await this.deps.keys.authenticateOperator(bearerToken(request));
+    await this.deps.keys.authenticateOperator(readBearerToken(request));
     return this.deps.operator();
   }
 
@@ -135,13 +135,13 @@ export class OperatorChannels {
   }
 
   private async views(accounts: readonly ChannelAccount<ChannelActor>[]): Promise<object[]> {
-    const { sql, replicaId } = this.deps.operator();
+    const { sql, replica_id } = this.deps.operator();
     const [switches, running] = await Promise.all([readSwitches(sql), countRunningTasks(sql)]);
     const bySwitch = new Map(switches.map((row) => [row.channel_id, row]));
     return accounts.map((account) => {
       const { id } = account.config;
       const tasks = running.get(id) ?? 0;
-      return { ...view(account, bySwitch.get(id), tasks), replica: replicaId() };
+      return { ...view(account, bySwitch.get(id), tasks), replica: replica_id() };
     });
   }
 }
@@ -178,7 +178,7 @@ function view(
 
 function modelView(actor: ChannelActor): object {
   const { state, snapshot, latency, lastFailure, config, model } = actor;
-  const { reason, open_until, recent_success, places } = snapshot.context;
+  const { reason, open_until, recent_success, slots } = snapshot.context;
   const rests = state === 'open' || (state === 'disabled' && snapshot.context.returns);
   return {
     id: model,
@@ -187,7 +187,7 @@ function modelView(actor: ChannelActor): object {
     reason,
     tried_again_at: rests ? new Date(open_until).toISOString() : null,
     recent_success,
-    slow_start_places: places,
+    slow_start_slots: slots,
     latency_ms: latency.mean_ms === undefined ? null : Math.round(latency.mean_ms),
     latency_p95_ms: latency.p95_ms === undefined ? null : Math.round(latency.p95_ms),
     last_failure: lastFailure

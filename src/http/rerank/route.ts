@@ -1,9 +1,9 @@
 import { RerankSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
-import type { Ranked } from '../../upstreams/direct/contract.ts';
-import { RANKERS } from '../../upstreams/direct/protocols.ts';
-import { apiKey } from '../auth/credentials.ts';
+import type { RerankResult } from '../../upstreams/direct/contract.ts';
+import { RERANKERS } from '../../upstreams/direct/protocols.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -19,7 +19,7 @@ const validate = validator(RerankSchema);
 /** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
@@ -29,33 +29,33 @@ export function rerank(deps: InferenceRouteDeps): Handler {
       inference.isCallable(each, caller),
     );
     server?.timeout(request, 0);
-    const most = unitsAtMost(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
+    const max_units = unitsAtMost(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
     const ranked = await inference.direct({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
-      protocols: RANKERS,
-      most: { requests: most },
-      ask: async (ranker, call) => {
-        const answer = await ranker.rank(call, {
+      protocols: RERANKERS,
+      max_units: { requests: max_units },
+      request: async (reranker, call) => {
+        const answer = await reranker.rerank(call, {
           query,
           documents,
           ...(top_n === undefined ? {} : { top_n: Math.min(top_n, documents.length) }),
           ...(max_tokens_per_doc === undefined ? {} : { max_tokens_per_doc }),
         });
-        const requests = Math.min(answer.search_units ?? most, most);
+        const requests = Math.min(answer.search_units ?? max_units, max_units);
         return { answer, usage: { requests }, estimated: answer.search_units === null };
       },
     });
     const withDocuments = body.return_documents === true ? documents : undefined;
-    return json(answerOf(ranked, model.id, request_id, most, withDocuments));
+    return json(answerOf(ranked, model.id, request_id, max_units, withDocuments));
   };
 }
 
 /** What both vendors' clients read. */
 function answerOf(
-  { results, search_units }: Ranked,
+  { results, search_units }: RerankResult,
   model: string,
   id: string,
-  most: number,
+  max_units: number,
   documents: readonly string[] | undefined,
 ): object {
   return {
@@ -66,7 +66,10 @@ function answerOf(
       relevance_score,
       ...(documents ? { document: { text: documents[index] } } : {}),
     })),
-    meta: { api_version: { version: '2' }, billed_units: { search_units: search_units ?? most } },
+    meta: {
+      api_version: { version: '2' },
+      billed_units: { search_units: search_units ?? max_units },
+    },
   };
 }
 

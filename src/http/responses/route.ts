@@ -8,9 +8,9 @@ import {
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { isKept } from '../../upstreams/translation/responses-answer.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
-import { type InferenceRouteDeps, inferenceRoute, type Prepared } from '../inference-route.ts';
+import { type InferenceRouteDeps, inferenceRoute, type PreparedBody } from '../inference-route.ts';
 import { itemsOf } from './items.ts';
 import { ResponsesRequestSchema } from './schema.ts';
 
@@ -39,7 +39,7 @@ async function withItsPast(
   sql: Sql,
   body: Record<string, unknown>,
   organization_id: string,
-): Promise<Prepared> {
+): Promise<PreparedBody> {
   if (body['background'] === true) {
     throw new WeirError('invalid_request', 'background: responses are made while you wait.', {
       param: 'background',
@@ -140,7 +140,7 @@ async function own(deps: ResponsesDeps, context: RequestContext): Promise<Stored
 }
 
 async function admitted(deps: ResponsesDeps, { request }: RequestContext) {
-  const key = await deps.keys.authenticate(apiKey(request, false));
+  const key = await deps.keys.authenticate(readApiKey(request, false));
   await deps.rateLimit.consume(key);
   return key;
 }

@@ -9,7 +9,7 @@ export function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
 
 /** A task as an answer: its record, when to come back, and its bill once there is one. */
 export function taskAnswer(view: TaskView, request: Request, ports: GenerationPorts): Response {
-  const response = json(taskRecord(view, linker(request, ports)));
+  const response = json(taskRecord(view, createLinker(request, ports)));
   if (view.status === 'pending' || view.status === 'processing') {
     response.headers.set('retry-after', String(Math.max(1, Math.ceil(view.retry_after_s))));
   }
@@ -26,7 +26,7 @@ export function withBill(response: Response, view: TaskView): Response {
 }
 
 /** The absolute address of a stored file: clients fetch it as it stands. */
-export function linker(request: Request, ports: GenerationPorts): (name: string) => string {
+export function createLinker(request: Request, ports: GenerationPorts): (name: string) => string {
   const origin = publicOrigin(request, ports.public_url);
   return (name) => origin + ports.filePath(name);
 }

@@ -1,6 +1,6 @@
 import { GENERATION_SCENES, type GenerationScene } from '../../catalogue/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import { taskAnswer } from './answer.ts';
 import type { GenerationRouteDeps } from './ports.ts';
@@ -18,7 +18,7 @@ export function getTask(
   scenes: readonly GenerationScene[] = GENERATION_SCENES,
 ): Handler {
   return async ({ request, params }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const ports = deps.generation();
     const id = params['id'] ?? '';

@@ -4,7 +4,7 @@ import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
-import { apiKey } from '../auth/credentials.ts';
+import { readApiKey } from '../auth/credentials.ts';
 import { readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -22,7 +22,7 @@ const validate = validator(TranslationSchema);
 /** `POST /v1/translations`, text into text. */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
-    const key = await deps.keys.authenticate(apiKey(request, false));
+    const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_BODY_BYTES);
     const body = validate(canonical(value));
@@ -40,8 +40,8 @@ export function translations(deps: InferenceRouteDeps): Handler {
     const answer = await inference.direct({
       ...{ request_id: uuid, key, model, body: value, body_text: '', signal: request.signal },
       protocols: TRANSLATORS,
-      most: { characters },
-      ask: async (translator, call) => {
+      max_units: { characters },
+      request: async (translator, call) => {
         const answer = await translator.translate(call, { texts, ...wishesOf(body) });
         const used = Math.min(answer.characters ?? characters, characters);
         return {

@@ -10,7 +10,7 @@ import {
 } from '../../../db/batches/batches.ts';
 import { type ItemEnd, insertItems, listResults, type NewItem } from '../../../db/batches/items.ts';
 import type { Ids } from '../../actors/clock.ts';
-import type { Tell, Told } from '../../actors/durable/tell.ts';
+import type { ActorCommand, CommandResult } from '../../actors/durable/command.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
@@ -22,7 +22,7 @@ const RESULTS_A_READ = 32;
 export interface BatchesDeps {
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly tell: (tell: Tell) => Promise<Told>;
+  readonly send: (command: ActorCommand) => Promise<CommandResult>;
 }
 
 /** Message batches as clients use them. A stranger's id answers like one that does not exist (P6). */
@@ -38,7 +38,7 @@ export class Batches {
     headers: Record<string, string>,
     items: AsyncIterable<readonly Omit<NewItem, 'request_id'>[]>,
   ): Promise<BatchRow> {
-    const { sql, ids, tell } = this.deps;
+    const { sql, ids, send } = this.deps;
     const { organization_id } = key;
     const id = `msgbatch_${ids.uuid().replaceAll('-', '')}`;
     await insertBatch(sql, { id, organization_id, key_id: key.id, headers });
@@ -52,14 +52,14 @@ export class Batches {
       total += some.length;
     }
     const event = { type: 'OPENED' } satisfies BatchEvent;
-    const told = await tell({
+    const result = await send({
       kind: BATCH_KIND,
       id,
       event,
       create: true,
-      also: (tx) => openBatch(tx, id, total),
+      inTransaction: (tx) => openBatch(tx, id, total),
     });
-    if (told.type !== 'told') throw away();
+    if (result.type !== 'committed') throw away();
     return this.get(id, organization_id);
   }
 
@@ -83,8 +83,8 @@ export class Batches {
       throw new WeirError('invalid_request', message, { param: 'message_batch_id' });
     }
     const event = { type: 'CANCEL' } satisfies BatchEvent;
-    const told = await this.deps.tell({ kind: BATCH_KIND, id, event });
-    if (told.type === 'fenced') throw away();
+    const result = await this.deps.send({ kind: BATCH_KIND, id, event });
+    if (result.type === 'fenced') throw away();
     return this.get(id, organization_id);
   }
 

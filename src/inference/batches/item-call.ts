@@ -6,7 +6,7 @@ import type { ErrorReport } from '../../errors/report.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Draft, InferenceCall } from '../call.ts';
 import type { InferencePort } from '../inference.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
+import type { KeyCache } from '../keys/key-cache.ts';
 import { checkMessages } from '../requests/check-messages.ts';
 import { resolveModel } from '../requests/resolve-model.ts';
 import type { ItemCall, ItemOutcome } from './worker.ts';
@@ -23,14 +23,14 @@ const PATIENT: readonly ErrorId[] = [
 const MAX_ATTEMPTS = 8;
 
 export interface ItemCallDeps {
-  readonly keys: KeyRing;
+  readonly keys: KeyCache;
   readonly catalogue: () => Catalogue;
   readonly inference: () => InferencePort;
   readonly onError: ErrorReport;
 }
 
 /** Carries out one item of a batch as `POST /v1/messages` would have (spec: Message batches). */
-export function itemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
+export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
   return async (item) => {
     try {
       await carryOut(deps, item);
@@ -44,7 +44,7 @@ export function itemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOu
 }
 
 async function carryOut(deps: ItemCallDeps, item: ItemCall): Promise<void> {
-  const key = await deps.keys.again(item.batch.key_id);
+  const key = await deps.keys.findActiveById(item.batch.key_id);
   const body = JSON.parse(item.params) as Record<string, unknown>;
   if (body['stream'] === true) {
     throw new WeirError('invalid_request', 'stream: is not supported in a batch.', {
@@ -70,7 +70,7 @@ async function carryOut(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     stream: false,
     headers: item.batch.headers,
     signal: item.signal,
-    keepDraft: item.keepDraft,
+    storeDraft: item.keepDraft,
   };
   const draft = item.draft as unknown as Draft | null;
   // The answer is there: it is only paid for.

@@ -27,7 +27,7 @@ export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
     },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: 1,
-    never_given_up: ['work', 'close'],
+    retried_forever: ['work', 'close'],
     failed: () => ({ type: 'WORKED' }) satisfies BatchEvent,
     async project(tx, changes) {
       for (const { id, to_state, snapshot } of changes) {

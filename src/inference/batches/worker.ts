@@ -13,7 +13,7 @@ import {
 } from '../../../db/batches/items.ts';
 import type { Clock } from '../../actors/clock.ts';
 import type { Draft } from '../call.ts';
-import { Sweep } from './sweep.ts';
+import { DueItems } from './due-items.ts';
 
 /** Items of one batch that run at the same time. */
 export const LANES_PER_BATCH = 8;
@@ -91,7 +91,7 @@ export class BatchWorker {
     calls: AbortSignal,
   ): Promise<void> {
     const { sql } = this.deps;
-    const sweep = new Sweep(async (after, limit) => {
+    const sweep = new DueItems(async (after, limit) => {
       this.stopIfAsked(signal);
       const open = (await findWork(sql, batch_id))?.open;
       return open ? findDue(sql, batch_id, after, limit) : [];

@@ -1,15 +1,15 @@
-import type { Ask } from '../../actors/money/waiting-room.ts';
+import type { AdmissionRequest } from '../../actors/money/admission-queue.ts';
 import type { ChatModel } from '../../catalogue/catalogue.ts';
 import {
-  maxPriceOf,
-  outputTokensFor,
-  priceFor,
-  priceOf,
+  affordableOutputTokens,
+  chargeFor,
+  maxChargeFor,
+  priceAtLength,
   type TokenPrice,
 } from '../../catalogue/price.ts';
 import { isObject } from '../../json/object.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
-import { countTokens, inputTokensAtMost, inputTokensCounted } from './tokens.ts';
+import { countInputTokens, countTokens, maxInputTokens } from './tokens.ts';
 
 /** A stream begins with money for this many output tokens and asks for more as it goes on. */
 export const FIRST_STREAM_TOKENS = 2_048;
@@ -35,23 +35,23 @@ export class Budget {
     const asked = askedOutput(body);
     this.max_output_tokens =
       Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
-    this.inputAtMost = inputTokensAtMost(body);
-    const price = priceFor(this.inputAtMost, model.price);
+    this.inputAtMost = maxInputTokens(body);
+    const price = priceAtLength(this.inputAtMost, model.price);
     // Elsewhere writing to a cache costs what it costs, asked for or not.
     const isOnDemand = model.family === NATIVE || price.cache_write_1h !== undefined;
     this.price = isOnDemand ? withoutUnasked(price, model, body_text) : price;
   }
 
   /** Counted with a tokenizer, once, and only where it matters. */
-  get inputCounted(): number {
-    this.counted ??= inputTokensCounted(this.body);
+  get countInput(): number {
+    this.counted ??= countInputTokens(this.body);
     return this.counted;
   }
 
   /** Usage counted with a tokenizer, where the upstream did not report it, or only a part. */
   estimate(produced: string, reported: TokenUsage | null = null): TokenUsage {
     return {
-      input_tokens: reported?.input_tokens ?? this.inputCounted,
+      input_tokens: reported?.input_tokens ?? this.countInput,
       cached_input_tokens: reported?.cached_input_tokens ?? 0,
       cache_write_tokens: reported?.cache_write_tokens ?? 0,
       output_tokens: countTokens(produced),
@@ -59,27 +59,27 @@ export class Budget {
   }
 
   /** What to set aside before the call. */
-  amountFor(stream: boolean): number {
+  chargeFor(stream: boolean): number {
     const output = stream
       ? Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)
       : this.max_output_tokens;
-    return maxPriceOf(this.inputAtMost, output, this.price);
+    return maxChargeFor(this.inputAtMost, output, this.price);
   }
 
   /** The same for a call that has to wait for it. */
-  ask(amount: number, signal: AbortSignal): Ask {
-    const minimum = () => Math.min(amount, maxPriceOf(this.inputCounted, 1, this.price));
+  admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
+    const minimum = () => Math.min(amount, maxChargeFor(this.countInput, 1, this.price));
     return { amount, minimum, signal };
   }
 
   /** What an answer that is longer by `tokens` needs on top. */
-  priceOfMore(tokens: number): number {
-    return maxPriceOf(0, tokens, this.price);
+  priceOfExtraTokens(tokens: number): number {
+    return maxChargeFor(0, tokens, this.price);
   }
 
   /** Output tokens that `held` pays for. */
   outputCoveredBy(held: number): number {
-    return outputTokensFor(held, this.inputCounted, this.price);
+    return affordableOutputTokens(held, this.countInput, this.price);
   }
 
   /** The bound per choice for the upstream, if `held` covers less than the client asked for. */
@@ -104,7 +104,7 @@ function withoutUnasked(price: TokenPrice, model: ChatModel, body_text: string):
 
 /** The price of a call as the catalogue has it. */
 export function charge(model: ChatModel, usage: TokenUsage): number {
-  return priceOf(usage, model.price);
+  return chargeFor(usage, model.price);
 }
 
 /** The longest answer that a client asks for, in whichever protocol. */

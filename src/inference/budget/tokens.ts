@@ -146,14 +146,14 @@ function besidesText({ messages, images, fileBytes }: Input): number {
 }
 
 /** Input tokens of a request, at most: no vocabulary makes more tokens than a text has bytes. */
-export function inputTokensAtMost(body: Readonly<Record<string, unknown>>): number {
+export function maxInputTokens(body: Readonly<Record<string, unknown>>): number {
   const input = inputOf(body);
   const bytes = input.text.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return bytes + besidesText(input);
 }
 
 /** Input tokens of a request, counted: slower, and close to what the upstream will say. */
-export function inputTokensCounted(body: Readonly<Record<string, unknown>>): number {
+export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
   const input = inputOf(body);
   const chars = input.text.reduce((sum, text) => sum + text.length, 0);
   // Many short texts are as dear to count as a long one: together they have the same bound.

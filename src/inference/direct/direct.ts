@@ -34,12 +34,12 @@ export interface DirectCall<Protocol, Made> {
   readonly body_text: string;
   readonly signal: AbortSignal;
   /** The most that the call can use. */
-  readonly most: DirectUsage;
+  readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
-  readonly ask: (protocol: Protocol, call: UpstreamCall) => Promise<Made>;
+  readonly request: (protocol: Protocol, call: UpstreamCall) => Promise<Made>;
 }
 
-export interface Answered<Answer> {
+export interface DirectAnswer<Answer> {
   readonly answer: Answer;
   readonly usage: DirectUsage;
   /** True where the upstream did not report the usage. */
@@ -52,7 +52,7 @@ export interface Answered<Answer> {
  */
 export async function runDirect<Protocol, Answer>(
   deps: DirectDeps,
-  call: DirectCall<Protocol, Answered<Answer>>,
+  call: DirectCall<Protocol, DirectAnswer<Answer>>,
 ): Promise<Answer> {
   const { made, permit, reservation } = await openDirect(deps, call);
   permit.succeeded();
@@ -82,10 +82,10 @@ export async function openDirect<Protocol, Made>(
   call: DirectCall<Protocol, Made>,
 ): Promise<OpenDirect<Made>> {
   const { model, key, protocols } = call;
-  const amount = directCharge(model.price, call.most);
-  const quota = deps.quotas.of(key);
-  const ask = { amount, minimum: () => amount, signal: call.signal };
-  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+  const amount = directCharge(model.price, call.max_units);
+  const quota = deps.quotas.getOrCreate(key);
+  const request = { amount, minimum: () => amount, signal: call.signal };
+  const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
   try {
     const channels = deps.channels
       .serving(model.id)
@@ -94,7 +94,7 @@ export async function openDirect<Protocol, Made>(
     const surroundings = { ...deps, ...(policy ? { policy } : {}) };
     const { result: made, permit } = await withFailover(channels, surroundings, (given) => {
       const { config } = given.channel;
-      return call.ask(protocols[config.protocol] as Protocol, upstreamCall(call, config));
+      return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));
     });
     return { made, permit, reservation };
   } catch (error) {

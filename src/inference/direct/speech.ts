@@ -1,13 +1,13 @@
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
-import type { Speaker, Spoken } from '../../upstreams/direct/contract.ts';
+import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
-interface Opened extends Pick<Spoken, 'usage'> {
+interface Opened extends Pick<Speech, 'usage'> {
   readonly pieces: AsyncGenerator<Uint8Array>;
   readonly first: Uint8Array;
 }
 
-export type SpeechCall = Omit<DirectCall<Speaker, Opened>, 'ask'> & {
+export type SpeechCall = Omit<DirectCall<SpeechSynthesizer, Opened>, 'request'> & {
   /** Told of what the client cannot be told; must not throw. */
   readonly onError: (error: unknown) => void;
 };
@@ -24,8 +24,8 @@ export async function runSpeech(
   const { made, permit, reservation } = await openDirect(deps, {
     ...call,
     // Until its first piece it may still move to another channel (P7).
-    ask: async (speaker: Speaker, upstream) => {
-      const { pieces, usage } = await speaker.speak(upstream);
+    request: async (speaker: SpeechSynthesizer, upstream) => {
+      const { pieces, usage } = await speaker.synthesize(upstream);
       const { done, value } = await pieces.next();
       if (done) throw new RetryableUpstreamError('malformed', 'an answer without sound');
       return { pieces, first: value, ...(usage ? { usage } : {}) };
@@ -35,9 +35,9 @@ export async function runSpeech(
   let held = made.first;
   let ended = false;
   const settle = (outcome: 'completed' | 'partial') =>
-    settleDirect(call, permit, reservation, made.usage ?? call.most, {
+    settleDirect(call, permit, reservation, made.usage ?? call.max_units, {
       outcome,
-      estimated: made.usage === undefined && call.most.output_tokens !== undefined,
+      estimated: made.usage === undefined && call.max_units.output_tokens !== undefined,
     });
   return new ReadableStream({
     async pull(client) {

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_TOKENS = 16;
 
 /** What a channel answered to Weir itself. */
-export interface Verdict {
+export interface ProbeResult {
   readonly ok: boolean;
   /** `call`: the model was really asked; `reach`: only whether somebody is there, which costs nothing. */
   readonly kind: 'call' | 'reach';
@@ -26,7 +26,7 @@ export async function probe(
   channel: ChannelActor,
   model: CatalogueModel | undefined,
   now: () => number,
-): Promise<Verdict> {
+): Promise<ProbeResult> {
   const began = now();
   const asked = model && question(channel, model);
   const kind = asked ? 'call' : 'reach';

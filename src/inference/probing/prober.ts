@@ -4,7 +4,7 @@ import type { Channels } from '../../actors/channels/channels.ts';
 import type { Clock } from '../../actors/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
-import { probe, type Verdict } from './probe.ts';
+import { type ProbeResult, probe } from './probe.ts';
 
 const LOOK_MS = 250;
 
@@ -39,9 +39,9 @@ export class Prober {
   }
 
   /** What a channel's model answers now. A success lets it in again. */
-  async test(channel: ChannelActor): Promise<Verdict> {
+  async test(channel: ChannelActor): Promise<ProbeResult> {
     const verdict = await this.ask(channel);
-    if (verdict.ok && verdict.kind === 'call') channel.mended();
+    if (verdict.ok && verdict.kind === 'call') channel.onProbeSucceeded();
     return verdict;
   }
 
@@ -69,7 +69,7 @@ export class Prober {
     }
   }
 
-  private ask(channel: ChannelActor): Promise<Verdict> {
+  private ask(channel: ChannelActor): Promise<ProbeResult> {
     const { catalogue, clock } = this.deps;
     return probe(channel, catalogue().find(channel.model), () => clock.now());
   }

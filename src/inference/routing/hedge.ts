@@ -1,5 +1,5 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
-import { type Attempt, Failover, type Served, type Surroundings } from './route.ts';
+import { type Attempt, Failover, type RoutingOptions, type Served } from './route.ts';
 
 /** Why a lane was stopped: the other one was faster. */
 const LOST = new DOMException('another channel answered first', 'AbortError');
@@ -11,7 +11,7 @@ const LOST = new DOMException('another channel answered first', 'AbortError');
  */
 export function withHedge<Result>(
   channels: readonly ChannelActor[],
-  surroundings: Surroundings,
+  surroundings: RoutingOptions,
   attempt: Attempt<Result>,
   discard: (served: Served<Result>) => void,
 ): Promise<Served<Result>> {
@@ -31,7 +31,7 @@ export function withHedge<Result>(
       lanes.push(lane);
       running += 1;
       try {
-        const served = await failover.run({ signal: lane.signal, begun });
+        const served = await failover.run({ signal: lane.signal, markStarted: begun });
         running -= 1;
         if (over && served) discard(served);
         if (over) return;

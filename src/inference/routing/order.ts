@@ -2,14 +2,14 @@ import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { RoutingPolicy } from '../../catalogue/schema.ts';
 
 /** A channel's place: lower tiers are tried first; within one, chance decides by weight. */
-interface Place {
+interface OrderKey {
   readonly tiers: readonly [number, number];
   /** 0 = no chance: the order of the configuration. */
   readonly weight: number;
 }
 
 /** What a policy knows of all channels of a call. */
-interface Field {
+interface Candidates {
   /** Of the fastest channel that is known, ms. */
   readonly fastest_ms: number;
 }
@@ -21,7 +21,7 @@ const LEAST_MS = 1;
 const share = ({ config, health }: ChannelActor) => config.weight * health;
 
 /** How the channels of a model are put in order: a policy is data of the model, not a code path. */
-const POLICIES: Record<RoutingPolicy, (channel: ChannelActor, field: Field) => Place> = {
+const POLICIES: Record<RoutingPolicy, (channel: ChannelActor, field: Candidates) => OrderKey> = {
   weighted: (channel) => ({ tiers: [channel.config.priority, 0], weight: share(channel) }),
   priority: (channel) => ({ tiers: [channel.config.priority, 0], weight: 0 }),
   /** Twice as slow is a quarter of the calls. */

@@ -13,7 +13,7 @@ const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
 
 /** What routing needs of its surroundings; random so that equal channels share the calls. */
-export interface Surroundings {
+export interface RoutingOptions {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
   random: () => number;
@@ -37,10 +37,10 @@ export interface Served<Result> {
 }
 
 /** One of several tries at the same time. */
-export interface Lane {
+export interface AttemptControl {
   readonly signal: AbortSignal;
   /** Told of each channel that is asked. */
-  readonly begun: ((channel: ChannelActor) => void) | undefined;
+  readonly markStarted: ((channel: ChannelActor) => void) | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface Lane {
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
-  surroundings: Surroundings,
+  surroundings: RoutingOptions,
   attempt: Attempt<Result>,
 ): Promise<Served<Result>> {
   return new Failover(channels, surroundings, attempt).run();
@@ -66,7 +66,7 @@ export class Failover<Result> {
 
   constructor(
     private readonly channels: readonly ChannelActor[],
-    private readonly surroundings: Surroundings,
+    private readonly surroundings: RoutingOptions,
     private readonly attempt: Attempt<Result>,
   ) {
     const { now, random, policy, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
@@ -79,8 +79,8 @@ export class Failover<Result> {
    * asked the refusal, or, since another lane may still be served, a lane gets undefined.
    */
   run(): Promise<Served<Result>>;
-  run(lane: Lane): Promise<Served<Result> | undefined>;
-  async run(lane?: Lane): Promise<Served<Result> | undefined> {
+  run(lane: AttemptControl): Promise<Served<Result> | undefined>;
+  async run(lane?: AttemptControl): Promise<Served<Result> | undefined> {
     const { now } = this.surroundings;
     for (;;) {
       const left_ms = this.deadline_ms - now();
@@ -89,7 +89,7 @@ export class Failover<Result> {
         if (lane) return undefined;
         throw this.refusal();
       }
-      lane?.begun?.(permit.channel);
+      lane?.markStarted?.(permit.channel);
       try {
         const timeout_ms = Math.min(left_ms, permit.channel.config.timeout_ms);
         return { result: await this.attempt(permit, timeout_ms, lane?.signal), permit };

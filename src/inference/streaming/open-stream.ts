@@ -6,7 +6,7 @@ import {
 } from '../../upstreams/contract.ts';
 import { Deadline } from '../../upstreams/transport/deadlines.ts';
 import { type InferenceCall, upstreamCall } from '../call.ts';
-import { Stop } from './stop.ts';
+import { StopSignal } from './stop-signal.ts';
 import type { OpenStream } from './stream.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function openStream(
   clamp: number | undefined,
   lane?: AbortSignal,
 ): Promise<OpenStream> {
-  const stop = lane ? new Stop(call.signal, lane) : new Stop(call.signal);
+  const stop = lane ? new StopSignal(call.signal, lane) : new StopSignal(call.signal);
   const { config } = permit.channel;
   const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
   const words = new Deadline(patience_ms, () =>
@@ -39,7 +39,7 @@ export async function openStream(
     permit.answered();
     return { protocol, stream, iterator, permit, first: first ?? [], stop };
   } finally {
-    words.met();
+    words.cancel();
   }
 }
 

@@ -15,7 +15,7 @@ import { FIRST_STREAM_TOKENS } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
 import { publicError } from '../routing/route.ts';
-import type { Stop } from './stop.ts';
+import type { StopSignal } from './stop-signal.ts';
 
 /** A stream that ran out of money waits this long for more before it is ended. */
 const EXTENSION_WAIT_MS = 2_000;
@@ -25,7 +25,7 @@ const EXTENSION_MARGIN_TOKENS = 256;
 const CHARS_PER_TOKEN = 3;
 
 /** Where the answer goes. */
-type Client = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
+type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
 
 /** A stream that an upstream began to answer, with its first events already read. */
 export interface OpenStream {
@@ -35,7 +35,7 @@ export interface OpenStream {
   readonly first: StreamEvent[];
   readonly permit: ChannelPermit;
   /** Stops the upstream. */
-  readonly stop: Stop;
+  readonly stop: StopSignal;
 }
 
 interface StreamDeps {
@@ -81,7 +81,7 @@ export class StreamRun {
     });
   }
 
-  private async carryAll(client: Client): Promise<void> {
+  private async carryAll(client: StreamClient): Promise<void> {
     try {
       while (!this.ended) {
         const events: StreamEvent[] | undefined =
@@ -108,7 +108,10 @@ export class StreamRun {
    * Sends what of these events may go to the client now; the rest is held back. Gives a promise until
    * the client has room for more; mostly it has.
    */
-  private carry(client: Client, events: readonly StreamEvent[]): Promise<unknown> | undefined {
+  private carry(
+    client: StreamClient,
+    events: readonly StreamEvent[],
+  ): Promise<unknown> | undefined {
     let written: unknown;
     for (const { text, produced, final } of events) {
       this.produced.add(produced);
@@ -132,12 +135,12 @@ export class StreamRun {
     const { budget, reservation } = this.deps;
     const more = Math.min(this.covered, budget.max_output_tokens - this.covered);
     const extra = await reservation.extend({
-      amount: budget.priceOfMore(more),
-      minimum: () => Math.min(budget.priceOfMore(1), budget.priceOfMore(more)),
+      amount: budget.priceOfExtraTokens(more),
+      minimum: () => Math.min(budget.priceOfExtraTokens(1), budget.priceOfExtraTokens(more)),
       wait_ms: EXTENSION_WAIT_MS,
       signal: this.deps.open.stop,
     });
-    if (extra >= budget.priceOfMore(more)) {
+    if (extra >= budget.priceOfExtraTokens(more)) {
       this.covered += more;
       return true;
     }
@@ -151,12 +154,12 @@ export class StreamRun {
   /** The money is gone: the upstream stops, and the answer ends cleanly. */
   private cutOff(): void {
     this.deps.open.stop.abort();
-    this.held = this.deps.open.stream.cutShort(this.usageSoFar());
+    this.held = this.deps.open.stream.endEarly(this.usageSoFar());
     this.cutShort = true;
   }
 
   /** The answer is whole: charge it, then send what completes it. */
-  private async finish(client: Client): Promise<void> {
+  private async finish(client: StreamClient): Promise<void> {
     const { permit } = this.deps.open;
     if (this.ended) return;
     this.ended = true;
@@ -165,8 +168,8 @@ export class StreamRun {
     try {
       await this.settle(this.cutShort ? 'partial' : 'completed');
       const { call, open } = this.deps;
-      const answer = call.keep && open.stream.answer?.();
-      if (answer) await call.keep?.(answer);
+      const answer = call.storeAnswer && open.stream.answer?.();
+      if (answer) await call.storeAnswer?.(answer);
       this.end(client, this.held);
     } catch (error) {
       // No answer is complete without its charge (P4).
@@ -176,7 +179,7 @@ export class StreamRun {
   }
 
   /** The upstream broke off in the middle: charge what was delivered, and say so in the stream. */
-  private async breakOff(client: Client, error: unknown): Promise<void> {
+  private async breakOff(client: StreamClient, error: unknown): Promise<void> {
     if (this.ended) return;
     this.ended = true;
     this.deps.open.stop.abort();
@@ -192,7 +195,7 @@ export class StreamRun {
     this.end(client, this.errorText(error));
   }
 
-  private end(client: Client, text: string): void {
+  private end(client: StreamClient, text: string): void {
     if (this.left) return;
     client.write(text);
     client.end();

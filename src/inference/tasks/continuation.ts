@@ -18,7 +18,7 @@ export interface Continued {
  * Finds what a call continues: a finished task of the same organization (P6). Throws WeirError
  * `invalid_request` where there is none.
  */
-export async function continued(
+export async function resolveContinuation(
   sql: Sql,
   input: GenerationInput,
   organization_id: string,

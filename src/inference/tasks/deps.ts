@@ -18,7 +18,7 @@ export interface ResultStorage {
 }
 
 /** There is no result at this address, and there will be none: asking there again is in vain. */
-export class NoResultThereError extends Error {
+export class ResultMissingError extends Error {
   override readonly name = 'NoResultThereError';
 }
 

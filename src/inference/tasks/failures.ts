@@ -21,13 +21,13 @@ export function messageFor(code: string): string {
 }
 
 /** A failed task as the error of a call that waited for it. */
-export function errorOfTask(code: string, message: string): WeirError {
+export function taskError(code: string, message: string): WeirError {
   const id = code in ERRORS ? (code as ErrorId) : 'upstream_error';
   return new WeirError(id, message, ERRORS[id].retryable ? { retry_after: 1 } : {});
 }
 
 /** The code of a job that the provider ended without a result. */
-export function codeOfFailure(reason: Failed['reason']): TaskErrorCode {
+export function taskErrorCode(reason: Failed['reason']): TaskErrorCode {
   switch (reason) {
     case 'moderation':
       return 'content_policy_violation';
@@ -41,7 +41,7 @@ export function codeOfFailure(reason: Failed['reason']): TaskErrorCode {
 }
 
 /** The code of a submission that nobody took; `channels` = how many serve the model. */
-export function codeOfRejection(
+export function rejectionErrorCode(
   failure: RetryableUpstreamError['failure'],
   channels: number,
 ): TaskErrorCode {

@@ -1,6 +1,11 @@
-import type { Told } from '../../actors/durable/tell.ts';
+import type { CommandResult } from '../../actors/durable/command.ts';
 import type { LedgerAnswer } from '../../actors/money/ledger-commands.ts';
-import { ledgerAway, moneyGone, moneyInFlight, refusal } from '../../actors/money/quota-errors.ts';
+import {
+  ledgerUnavailableError,
+  moneyGoneError,
+  moneyInFlightError,
+  quotaError,
+} from '../../actors/money/quota-errors.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Caller } from '../call.ts';
 
@@ -22,20 +27,20 @@ export async function withHold(
   quotas: Quotas,
   key: Pick<Caller, 'id' | 'organization_id'>,
   signal: AbortSignal,
-  attempt: (recall_seq: number | null) => Promise<Told>,
-): Promise<Extract<Told, { type: 'told' }>> {
+  attempt: (recall_seq: number | null) => Promise<CommandResult>,
+): Promise<Extract<CommandResult, { type: 'committed' }>> {
   const started = performance.now();
   let recall_seq: number | null = null;
   for (;;) {
     signal.throwIfAborted();
     const told = await attempt(recall_seq);
-    if (told.type === 'told') return told;
-    if (told.type !== 'refused') throw ledgerAway();
+    if (told.type === 'committed') return told;
+    if (told.type !== 'refused') throw ledgerUnavailableError();
     const waited = performance.now() - started;
     recall_seq = nextAsk(told.answer, waited);
     if (recall_seq !== null) {
       // The announcement reaches the other replicas; this one need not wait for it.
-      quotas.recalled(recall_seq, { organization_id: key.organization_id, key_id: null });
+      quotas.onRecall(recall_seq, { organization_id: key.organization_id, key_id: null });
     }
     await Bun.sleep(ASK_AGAIN_MS);
   }
@@ -45,14 +50,14 @@ export async function withHold(
 function nextAsk(answer: LedgerAnswer, waited_ms: number): number | null {
   switch (answer.type) {
     case 'contended':
-      if (waited_ms > HOLD_WAIT_MS) throw ledgerAway();
+      if (waited_ms > HOLD_WAIT_MS) throw ledgerUnavailableError();
       return answer.recall_seq;
     case 'short':
-      if (answer.elsewhere === 0) throw moneyGone(answer.bound);
-      if (waited_ms > IN_FLIGHT_WAIT_MS) throw moneyInFlight(answer.bound);
+      if (answer.elsewhere === 0) throw moneyGoneError(answer.bound);
+      if (waited_ms > IN_FLIGHT_WAIT_MS) throw moneyInFlightError(answer.bound);
       return null;
     case 'key_unusable':
-      throw refusal(answer.status, 'key');
+      throw quotaError(answer.status, 'key');
     default:
       throw new Error(`a hold was answered with ${answer.type}`);
   }

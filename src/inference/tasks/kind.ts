@@ -1,6 +1,6 @@
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
 import type { TaskStatus } from '../../../db/tasks/rows.ts';
-import type { Change, DurableKind } from '../../actors/durable/kind.ts';
+import type { DurableKind, StateChange } from '../../actors/durable/kind.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';
@@ -39,7 +39,7 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
     },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
-    never_given_up: ['settle', 'refund', 'announce'],
+    retried_forever: ['settle', 'refund', 'announce'],
     failed: (effect) => givenUp(effect, deps.random()),
     project: (tx, changes) => projectTasks(tx, changes.flatMap(projectionOf)),
   };
@@ -61,7 +61,7 @@ function givenUp(effect: string, random: number): TaskEvent {
   }
 }
 
-function projectionOf({ id, from_state, to_state, snapshot }: Change): TaskProjection[] {
+function projectionOf({ id, from_state, to_state, snapshot }: StateChange): TaskProjection[] {
   if (publicStatus(from_state) === publicStatus(to_state)) return [];
   const { error_code, billing_id } = snapshot.context as TaskContext;
   // The snapshot is the one that the transaction ends with: so the status is, too.

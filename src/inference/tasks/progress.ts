@@ -1,18 +1,18 @@
-import { noteError, noteOutputs, noteProduced } from '../../../db/tasks/progress.ts';
+import { storeError, storeOutputs, storeProduced } from '../../../db/tasks/progress.ts';
 import { findTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress } from '../../upstreams/generation/contract.ts';
 import {
-  NoResultThereError,
   ownRoute,
+  ResultMissingError,
   type Route,
   type TaskEffectDeps,
   type TaskWork,
   workOf,
 } from './deps.ts';
-import { codeOfFailure } from './failures.ts';
+import { taskErrorCode } from './failures.ts';
 import type { StoredOutput } from './port.ts';
 import { collectOutputs, recordOf } from './results.ts';
 
@@ -50,13 +50,13 @@ export class JobProgress {
     try {
       outputs = await collectOutputs(parts, work, work.produced, ownRoute(this.deps, work));
     } catch (error) {
-      if (!(error instanceof NoResultThereError)) throw error;
+      if (!(error instanceof ResultMissingError)) throw error;
       // The job is asked for a fresh address instead.
       return { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent;
     }
     return {
       report: { type: 'COLLECTED', outputs: outputs.length } satisfies TaskEvent,
-      also: (tx) => noteOutputs(tx, work.id, outputs),
+      also: (tx) => storeOutputs(tx, work.id, outputs),
     };
   };
 
@@ -78,7 +78,7 @@ export class JobProgress {
         if (record.outputs.length === 0) {
           return { type: 'UPSTREAM_FAILED', error_code: 'upstream_error' } satisfies TaskEvent;
         }
-        await noteProduced(sql, work.id, record);
+        await storeProduced(sql, work.id, record);
         return { type: 'PRODUCED', outputs: record.outputs.length } satisfies TaskEvent;
       }
       case 'failed':
@@ -89,10 +89,10 @@ export class JobProgress {
         return {
           report: {
             type: 'UPSTREAM_FAILED',
-            error_code: codeOfFailure(progress.reason),
+            error_code: taskErrorCode(progress.reason),
           } satisfies TaskEvent,
-          also: (tx: Parameters<typeof noteError>[0]) =>
-            noteError(tx, work.id, progress.public_message),
+          also: (tx: Parameters<typeof storeError>[0]) =>
+            storeError(tx, work.id, progress.public_message),
         };
       case 'unknown':
         this.deps.onError(new Error(`the job's state is unknown: ${progress.message}`), work.id);

@@ -24,7 +24,7 @@ export class RunningSubmissions {
     this.byTask.get(task_id)?.abort(new DOMException('the client left', 'AbortError'));
   }
 
-  hasLeft(task_id: string): boolean {
+  clientLeft(task_id: string): boolean {
     return this.left.has(task_id);
   }
 

@@ -1,13 +1,13 @@
 import {
   beginSubmission,
   clearSubmission,
-  noteError,
-  noteJob,
-  noteProduced,
+  storeError,
+  storeJob,
+  storeProduced,
 } from '../../../db/tasks/progress.ts';
 import { findTaskWork } from '../../../db/tasks/rows.ts';
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
-import type { Effect, EffectContext, Report } from '../../actors/durable/kind.ts';
+import type { Effect, EffectContext, EffectReport } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type Submitted } from '../../upstreams/generation/contract.ts';
@@ -20,7 +20,7 @@ import {
   type TaskWork,
   workOf,
 } from './deps.ts';
-import { codeOfFailure, codeOfRejection } from './failures.ts';
+import { rejectionErrorCode, taskErrorCode } from './failures.ts';
 import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
@@ -36,7 +36,7 @@ const ASK_TIMEOUT_MS = 30_000;
 /** Its client left before there was anything to deliver. */
 const CANCELLED: Said = { report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' } };
 
-type Said = { report: TaskEvent } & Pick<Report, 'also'>;
+type Said = { report: TaskEvent } & Pick<EffectReport, 'also'>;
 
 /** The effects `submit` and `locate`: getting a job to an upstream, at most once (P10). */
 export class Submission {
@@ -54,7 +54,7 @@ export class Submission {
     const known = this.known(work);
     if (known) return known;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
-    if (this.running.hasLeft(work.id)) return CANCELLED;
+    if (this.running.clientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
     // Those that hold back are asked last, and urgently.
@@ -167,14 +167,14 @@ export class Submission {
     const { sql, storage } = this.deps;
     switch (submitted.type) {
       case 'accepted':
-        await noteJob(sql, work.id, submitted.job);
+        await storeJob(sql, work.id, submitted.job);
         return { report: this.submitted(route.target.channel_id) };
       case 'produced': {
         const record = await recordOf(storage, work.id, submitted);
         if (record.outputs.length === 0) {
           return { report: { type: 'UPSTREAM_FAILED', error_code: 'upstream_error' } };
         }
-        await noteProduced(sql, work.id, record);
+        await storeProduced(sql, work.id, record);
         return { report: { type: 'PRODUCED', outputs: record.outputs.length } };
       }
       case 'failed':
@@ -182,8 +182,8 @@ export class Submission {
           this.deps.onError(new Error(`the upstream failed: ${submitted.message}`), work.id);
         }
         return {
-          report: { type: 'UPSTREAM_FAILED', error_code: codeOfFailure(submitted.reason) },
-          also: (tx) => noteError(tx, work.id, submitted.public_message),
+          report: { type: 'UPSTREAM_FAILED', error_code: taskErrorCode(submitted.reason) },
+          also: (tx) => storeError(tx, work.id, submitted.public_message),
         };
       default:
         return submitted satisfies never;
@@ -203,7 +203,7 @@ export class Submission {
       permit.abandoned();
       return {
         report: { type: 'UPSTREAM_FAILED', error_code: error.error_id },
-        also: (tx) => noteError(tx, work.id, error.public_message),
+        also: (tx) => storeError(tx, work.id, error.public_message),
       };
     }
     if (!(error instanceof RetryableUpstreamError)) {
@@ -223,7 +223,7 @@ export class Submission {
         retryable: true,
         more,
         busy: false,
-        error_code: codeOfRejection(error.failure, channels),
+        error_code: rejectionErrorCode(error.failure, channels),
         retry_after_ms: error.retry_after_ms ?? 0,
         random: this.deps.random(),
       },

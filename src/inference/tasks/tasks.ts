@@ -6,19 +6,19 @@ import {
   type TaskRequest,
 } from '../../../db/tasks/rows.ts';
 import type { Clock, Ids } from '../../actors/clock.ts';
-import type { Committed, Tell, Told } from '../../actors/durable/tell.ts';
+import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
-import { continued } from './continuation.ts';
-import { errorOfTask } from './failures.ts';
+import { resolveContinuation } from './continuation.ts';
+import { TaskEndings } from './endings.ts';
+import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
 import type { CreateTask, TaskPort, TaskView } from './port.ts';
 import type { RunningSubmissions } from './running.ts';
 import { viewOf } from './view.ts';
-import { Endings } from './waiting.ts';
 
 const ID_PREFIX = 'weir_';
 /** A hold outlives its task's deadline by far: the task ends it, however late. */
@@ -31,7 +31,7 @@ export interface TasksDeps {
   readonly ids: Ids;
   readonly quotas: Quotas;
   /** Tells the task's actor; throws WeirError when too much is asked of it at once. */
-  readonly tell: (tell: Tell) => Promise<Told>;
+  readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly running: RunningSubmissions;
   /** False while this replica's lease may have ended: nothing new is taken on then. */
   readonly mayAdmit: () => boolean;
@@ -43,10 +43,10 @@ export interface TasksDeps {
  * task, actor with its first event, and the hold that pays, or nothing of it (P4, P7).
  */
 export class Tasks implements TaskPort {
-  private readonly endings: Endings;
+  private readonly endings: TaskEndings;
 
   constructor(private readonly deps: TasksDeps) {
-    this.endings = new Endings(deps.clock);
+    this.endings = new TaskEndings(deps.clock);
   }
 
   async create(ask: CreateTask): Promise<TaskView> {
@@ -67,7 +67,7 @@ export class Tasks implements TaskPort {
   }
 
   /** Hears of every committed event of this replica, in order. */
-  committed(events: readonly Committed[]): void {
+  committed(events: readonly CommittedEvent[]): void {
     for (const { kind, id, event, snapshot } of events) {
       if (kind !== TASK_KIND) continue;
       if (event.type === 'CANCEL') this.deps.running.abort(id);
@@ -79,7 +79,11 @@ export class Tasks implements TaskPort {
 
   private async createNew(ask: CreateTask): Promise<string> {
     const { key, model } = ask;
-    const { input, channel_id } = await continued(this.deps.sql, ask.input, key.organization_id);
+    const { input, channel_id } = await resolveContinuation(
+      this.deps.sql,
+      ask.input,
+      key.organization_id,
+    );
     const id = `${ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
     const amount = estimateGeneration(model, input);
@@ -110,7 +114,7 @@ export class Tasks implements TaskPort {
     ).toISOString();
     try {
       await withHold(this.deps.quotas, key, ask.signal, (recall_seq) =>
-        this.deps.tell({
+        this.deps.send({
           kind: TASK_KIND,
           id,
           event,
@@ -125,7 +129,7 @@ export class Tasks implements TaskPort {
             expires_at,
             recall_seq,
           },
-          also: (tx: TransactionSql) => insertTask(tx, task, request),
+          inTransaction: (tx: TransactionSql) => insertTask(tx, task, request),
         }),
       );
       return id;
@@ -170,11 +174,11 @@ export class Tasks implements TaskPort {
     const view = await this.viewOf(id, organization_id);
     if (view.status !== 'failed') return view;
     const row = await findTaskView(this.deps.sql, id, organization_id);
-    throw errorOfTask(row?.error_code ?? 'upstream_error', view.error?.message ?? '');
+    throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '');
   }
 
   private cancel(id: string): void {
-    this.deps.tell({ kind: TASK_KIND, id, event: { type: 'CANCEL' } }).catch(this.deps.onError);
+    this.deps.send({ kind: TASK_KIND, id, event: { type: 'CANCEL' } }).catch(this.deps.onError);
   }
 
   private async viewOf(id: string, organization_id: string): Promise<TaskView> {

@@ -4,11 +4,11 @@ import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { hideModel, modelNames, publish } from '../pass-through/publish.ts';
+import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
 import { oneLine } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { failureInside } from '../transport/failures.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 
 /** The events of one streamed message (Anthropic docs: Streaming). */
 export class MessageStream implements MeteredDialect {
@@ -63,7 +63,7 @@ export class MessageStream implements MeteredDialect {
         this.done = true;
         break;
       case 'error':
-        throw failureInside(this.call, data);
+        throw classifyInlineError(this.call, data);
       default:
         // `ping`, and what later versions bring.
         break;
@@ -96,7 +96,7 @@ export class MessageStream implements MeteredDialect {
     if (!isObject(message)) return data;
     this.counted = anthropicUsage(message['usage'], this.counted);
     this.names = modelNames(message['model'], this.call);
-    return editMembers(data, { message: (text) => publish(text, message, this.call) });
+    return editMembers(data, { message: (text) => publishAnswer(text, message, this.call) });
   }
 
   private count({ delta, usage }: Readonly<Record<string, unknown>>): void {

@@ -3,7 +3,7 @@ import { isObject } from '../../json/object.ts';
 import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { publish } from '../pass-through/publish.ts';
+import { publishAnswer } from '../pass-through/publish.ts';
 import {
   commonEdits,
   requestAnswer,
@@ -40,7 +40,7 @@ export function answerOfMessages(
     throw new RetryableUpstreamError('malformed', 'an answer without content');
   }
   return {
-    body_text: publish(text, answer, call),
+    body_text: publishAnswer(text, answer, call),
     usage: anthropicUsage(answer['usage'], null),
     produced: () => content.map(producedByBlock).join(''),
   };

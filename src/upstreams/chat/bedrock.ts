@@ -53,11 +53,15 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
 
 /** The headers of AWS Signature Version 4, or of a bearer key. */
 async function signed(api_key: string, url: string, body: string): Promise<Record<string, string>> {
-  const [accessKeyId = '', secretAccessKey, ...token] = api_key.split(':');
+  const [access_key_id = '', secretAccessKey, ...token] = api_key.split(':');
   if (secretAccessKey === undefined) return { authorization: `Bearer ${api_key}` };
   const { headers } = await new AwsV4Signer({
     ...{ url, body, method: 'POST', service: 'bedrock', region: regionOf(url) },
-    ...{ accessKeyId, secretAccessKey, headers: { 'content-type': 'application/json' } },
+    ...{
+      accessKeyId: access_key_id,
+      secretAccessKey,
+      headers: { 'content-type': 'application/json' },
+    },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
   // Whoever sends the request says these himself, once.

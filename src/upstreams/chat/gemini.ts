@@ -13,7 +13,7 @@ import {
 } from '../pass-through/request.ts';
 import { oneLine } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { failureInside } from '../transport/failures.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 
 /** Gemini's generateContent (Gemini API docs: generateContent, streamGenerateContent). */
 export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
@@ -132,7 +132,7 @@ class ContentStream implements MeteredDialect {
 
   take({ data }: { data: string }): StreamEvent {
     const chunk = parseObject(data);
-    if (chunk['error']) throw failureInside(this.call, data);
+    if (chunk['error']) throw classifyInlineError(this.call, data);
     this.counted = geminiUsage(chunk['usageMetadata']) ?? this.counted;
     const candidates: unknown[] = Array.isArray(chunk['candidates']) ? chunk['candidates'] : [];
     const isBlocked = isObject(chunk['promptFeedback']) && chunk['promptFeedback']['blockReason'];

@@ -4,11 +4,11 @@ import { responsesUsage } from '../../protocols/responses-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { hideModel, modelNames, publish } from '../pass-through/publish.ts';
+import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
 import { oneLine } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { failureInside } from '../transport/failures.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 import { asEnvelope } from './openai-responses-answer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -48,10 +48,10 @@ export class ResponseStream implements MeteredDialect {
     const type = typeof value['type'] === 'string' ? value['type'] : (name ?? '');
     const { sequence_number: sequence, response } = value;
     if (typeof sequence === 'number') this.sequence = sequence;
-    if (type === 'error') throw failureInside(this.call, asEnvelope(value['error'] ?? value));
+    if (type === 'error') throw classifyInlineError(this.call, asEnvelope(value['error'] ?? value));
     if (type === 'response.failed') {
       const error = isObject(response) ? response['error'] : undefined;
-      throw failureInside(this.call, asEnvelope(error));
+      throw classifyInlineError(this.call, asEnvelope(error));
     }
     if (type === 'response.output_item.done') this.output.push(value['item']);
     const text = isObject(response) ? this.published(data, response) : data;
@@ -91,7 +91,7 @@ export class ResponseStream implements MeteredDialect {
     let shown = '';
     const text = editMembers(data, {
       response: (inner) => {
-        shown = publish(inner, response, this.call);
+        shown = publishAnswer(inner, response, this.call);
         return shown;
       },
     });

@@ -3,14 +3,14 @@ import { isObject } from '../../json/object.ts';
 import { responsesUsage } from '../../protocols/responses-usage.ts';
 import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { publish } from '../pass-through/publish.ts';
+import { publishAnswer } from '../pass-through/publish.ts';
 import {
   commonEdits,
   requestAnswer,
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
-import { failureInside } from '../transport/failures.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 import { asEnvelope, producedByItems } from './openai-responses-answer.ts';
 import { ResponseStream } from './openai-responses-stream.ts';
 
@@ -24,12 +24,12 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
   complete: (call) =>
     requestAnswer(call, requestOf(call), (text, answer) => {
       const { output, status, error } = answer;
-      if (status === 'failed') throw failureInside(call, asEnvelope(error));
+      if (status === 'failed') throw classifyInlineError(call, asEnvelope(error));
       if (!Array.isArray(output)) {
         throw new RetryableUpstreamError('malformed', 'a response without output');
       }
       return {
-        body_text: publish(text, answer, call),
+        body_text: publishAnswer(text, answer, call),
         usage: responsesUsage(answer['usage']),
         produced: () => producedByItems(output),
       };

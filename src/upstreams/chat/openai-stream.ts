@@ -7,7 +7,7 @@ import { ChunkPublisher } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
 import { oneLine } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { failureInside } from '../transport/failures.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 import { producedBy } from './openai-answer.ts';
 
 export const DONE = 'data: [DONE]\n\n';
@@ -48,7 +48,7 @@ export class ChatStream implements MeteredDialect {
       return { text: DONE, produced: '', final: true };
     }
     const chunk = parseObject(data);
-    if (chunk['error'] || event === 'error') throw failureInside(this.call, data);
+    if (chunk['error'] || event === 'error') throw classifyInlineError(this.call, data);
     const { created } = chunk;
     if (this.created === 0 && typeof created === 'number') this.created = created;
     const usage = openaiUsage(chunk['usage']);

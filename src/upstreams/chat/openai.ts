@@ -4,7 +4,7 @@ import type { ChatProtocol } from '../../protocols/names.ts';
 import { openaiUsage } from '../../protocols/openai-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import { publish } from '../pass-through/publish.ts';
+import { publishAnswer } from '../pass-through/publish.ts';
 import {
   commonEdits,
   requestAnswer,
@@ -46,7 +46,7 @@ function answerOf(
     throw new RetryableUpstreamError('malformed', 'an answer without choices');
   }
   return {
-    body_text: publish(text, answer, call),
+    body_text: publishAnswer(text, answer, call),
     usage: openaiUsage(answer['usage']),
     produced: () => producedBy(choices, 'message'),
   };

@@ -5,7 +5,7 @@ import {
   type ClientProtocol,
 } from '../../protocols/names.ts';
 import type { UpstreamProtocol } from '../contract.ts';
-import type { Written } from '../translation/translate.ts';
+import type { RequestForm } from '../translation/translate.ts';
 import { translated } from '../translation/translated.ts';
 import { anthropicProtocol } from './anthropic.ts';
 import { bedrockProtocol } from './bedrock.ts';
@@ -15,7 +15,10 @@ import { openaiResponsesProtocol } from './openai-responses.ts';
 import { vertexProtocol } from './vertex.ts';
 
 /** What each upstream protocol is, and in which words it takes a request. */
-const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Written }> = {
+const UPSTREAM_PROTOCOLS: Record<
+  ChatProtocol,
+  { upstream: UpstreamProtocol; written: RequestForm }
+> = {
   openai: { upstream: openaiProtocol, written: 'openai' },
   'openai-responses': { upstream: openaiResponsesProtocol, written: 'responses' },
   'azure-openai': { upstream: azureOpenaiProtocol, written: 'openai' },
@@ -26,12 +29,12 @@ const SPOKEN: Record<ChatProtocol, { upstream: UpstreamProtocol; written: Writte
 };
 
 /** The words of an upstream's protocol. */
-export function writtenFor(upstream: ChatProtocol): Written {
-  return SPOKEN[upstream].written;
+export function requestFormOf(upstream: ChatProtocol): RequestForm {
+  return UPSTREAM_PROTOCOLS[upstream].written;
 }
 
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
-  const { upstream, written } = SPOKEN[name];
+  const { upstream, written } = UPSTREAM_PROTOCOLS[name];
   // The same words in and out pass through: nothing of the body is lost (design 5).
   return written === client ? upstream : translated(client, written, upstream);
 }

@@ -1,14 +1,14 @@
 import { isObject } from '../../json/object.ts';
 import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import type { Ranker } from './contract.ts';
-import { askJson } from './json-call.ts';
+import type { Reranker } from './contract.ts';
+import { requestJson } from './json-call.ts';
 
 /** `POST /v2/rerank` (Cohere docs: Rerank). */
-export const cohereDirect: Ranker = {
-  async rank(call, { query, documents, top_n, max_tokens_per_doc }) {
+export const cohereDirect: Reranker = {
+  async rerank(call, { query, documents, top_n, max_tokens_per_doc }) {
     const headers = { authorization: `Bearer ${call.target.api_key}` };
-    const answer = await askJson(call, '/v2/rerank', headers, {
+    const answer = await requestJson(call, '/v2/rerank', headers, {
       model: call.physical_model,
       query,
       documents,

@@ -21,7 +21,7 @@ export interface Segment {
   readonly [member: string]: unknown;
 }
 
-export interface Heard {
+export interface Transcript {
   readonly text: string;
   readonly language: string;
   /** Seconds. */
@@ -30,7 +30,7 @@ export interface Heard {
   readonly [member: string]: unknown;
 }
 
-export interface Listening {
+export interface TranscriptionRequest {
   /** `translations`: into English. */
   readonly task: 'translations' | 'transcriptions';
   readonly file: File;
@@ -40,7 +40,7 @@ export interface Listening {
   readonly language?: string;
 }
 
-export interface Spoken {
+export interface Speech {
   /** The sound as it comes; throws like the call. */
   readonly pieces: AsyncGenerator<Uint8Array>;
   /** Where the upstream says it; without it what was asked for is what is charged. */
@@ -52,21 +52,21 @@ export interface SpeechUsage {
   readonly output_tokens: number;
 }
 
-export interface Ranking {
+export interface RerankRequest {
   readonly query: string;
   readonly documents: readonly string[];
   readonly top_n?: number;
   readonly max_tokens_per_doc?: number;
 }
 
-export interface Ranked {
+export interface RerankResult {
   /** The most relevant first; `index` = the document's place in the question. */
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
   /** null = the upstream reported none. */
   readonly search_units: number | null;
 }
 
-export interface Translating {
+export interface TranslationRequest {
   readonly texts: readonly string[];
   readonly target_lang: string;
   readonly source_lang?: string;
@@ -74,7 +74,7 @@ export interface Translating {
   readonly context?: string;
 }
 
-export interface Translated {
+export interface Translations {
   readonly translations: readonly {
     readonly text: string;
     readonly detected_source_language: string;
@@ -87,15 +87,15 @@ export interface Embedder {
   /** `counted` = the tokens of the input by our own count, for an upstream that reports none. */
   embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
 }
-export interface Listener {
-  listen(call: UpstreamCall, what: Listening): Promise<Heard>;
+export interface Transcriber {
+  transcribe(call: UpstreamCall, what: TranscriptionRequest): Promise<Transcript>;
 }
-export interface Speaker {
-  speak(call: UpstreamCall): Promise<Spoken>;
+export interface SpeechSynthesizer {
+  synthesize(call: UpstreamCall): Promise<Speech>;
 }
-export interface Ranker {
-  rank(call: UpstreamCall, what: Ranking): Promise<Ranked>;
+export interface Reranker {
+  rerank(call: UpstreamCall, what: RerankRequest): Promise<RerankResult>;
 }
 export interface Translator {
-  translate(call: UpstreamCall, what: Translating): Promise<Translated>;
+  translate(call: UpstreamCall, what: TranslationRequest): Promise<Translations>;
 }

@@ -2,13 +2,13 @@ import { isObject } from '../../json/object.ts';
 import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { Translator } from './contract.ts';
-import { askJson } from './json-call.ts';
+import { requestJson } from './json-call.ts';
 
 /** `POST /v2/translate` (DeepL docs: Translate). A channel's model is DeepL's `model_type`. */
 export const deeplDirect: Translator = {
   async translate(call, { texts, target_lang, source_lang, formality, context }) {
     const headers = { authorization: `DeepL-Auth-Key ${call.target.api_key}` };
-    const answer = await askJson(call, '/v2/translate', headers, {
+    const answer = await requestJson(call, '/v2/translate', headers, {
       text: texts,
       target_lang,
       source_lang,

@@ -3,8 +3,14 @@ import { geminiUsage } from '../../protocols/gemini-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
-import type { Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
-import { askJson } from './json-call.ts';
+import type {
+  Segment,
+  SpeechSynthesizer,
+  Transcriber,
+  Transcript,
+  TranscriptionRequest,
+} from './contract.ts';
+import { requestJson } from './json-call.ts';
 
 /** Sound is this many tokens (Gemini API docs: Audio understanding). */
 const TOKENS_PER_S = 32;
@@ -45,8 +51,8 @@ const HEARD_SCHEMA = {
 };
 
 /** Sound in and out of generateContent, in the words of OpenAI's routes. */
-export const geminiAudio: Listener & Speaker = {
-  async listen(call, what) {
+export const geminiAudio: Transcriber & SpeechSynthesizer = {
+  async transcribe(call, what) {
     if (what.file.size > MAX_INLINE_BYTES) {
       throw new TerminalUpstreamError(
         'payload_too_large',
@@ -66,7 +72,7 @@ export const geminiAudio: Listener & Speaker = {
     return heardIn(answer);
   },
 
-  async speak(call) {
+  async synthesize(call) {
     const { body } = call;
     const format = body['response_format'] ?? 'mp3';
     if (format !== 'wav' && format !== 'pcm') {
@@ -97,7 +103,7 @@ export const geminiAudio: Listener & Speaker = {
 /** Throws where the vendor answered with nothing for a reason of the client's. */
 async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
   const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
-  const answer = await askJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
+  const answer = await requestJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
   const feedback = answer['promptFeedback'];
   if (isObject(feedback) && feedback['blockReason'] !== undefined) {
     throw new TerminalUpstreamError(
@@ -114,7 +120,7 @@ function refused(param: string, what: string): TerminalUpstreamError {
   return new TerminalUpstreamError('invalid_request', `${param} ${what}`, param, 400);
 }
 
-function taskOf({ task, prompt, language }: Listening): string {
+function taskOf({ task, prompt, language }: TranscriptionRequest): string {
   const order =
     task === 'translations'
       ? 'Write down in English what is said, translated faithfully.'
@@ -133,7 +139,7 @@ async function soundOf(file: File): Promise<object> {
   return { inlineData: { mimeType: MIME_TYPES[ending] ?? `audio/${ending}`, data } };
 }
 
-function heardIn(answer: Record<string, unknown>): Heard {
+function heardIn(answer: Record<string, unknown>): Transcript {
   const said = jsonIn(answer);
   const listed = Array.isArray(said['segments']) ? said['segments'] : [];
   const segments = listed.filter(isObject).map(

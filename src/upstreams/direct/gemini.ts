@@ -1,7 +1,7 @@
 import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import type { Embedder } from './contract.ts';
-import { askJson } from './json-call.ts';
+import { requestJson } from './json-call.ts';
 import { encode } from './vectors.ts';
 
 /** Texts of one request (Gemini API docs: Embeddings, batchEmbedContents). */
@@ -46,7 +46,7 @@ async function vectorsOf(call: UpstreamCall, texts: string[]): Promise<number[][
   const { physical_model, body, target } = call;
   const model = `models/${physical_model}`;
   const { dimensions } = body;
-  const answer = await askJson(
+  const answer = await requestJson(
     call,
     `/models/${encodeURIComponent(physical_model)}:batchEmbedContents`,
     { 'x-goog-api-key': target.api_key },

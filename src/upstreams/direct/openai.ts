@@ -1,17 +1,24 @@
 import { isObject } from '../../json/object.ts';
 import { count } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
-import { publish } from '../pass-through/publish.ts';
+import { publishAnswer } from '../pass-through/publish.ts';
 import { requestAnswer, send } from '../pass-through/request.ts';
-import { ask, parseObject, readAll, readPieces } from '../transport/exchange.ts';
-import { failureInside, failureOf } from '../transport/failures.ts';
-import type { Embedder, Heard, Listener, Listening, Segment, Speaker } from './contract.ts';
+import { parseObject, readAll, readPieces, requestWhole } from '../transport/exchange.ts';
+import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
+import type {
+  Embedder,
+  Segment,
+  SpeechSynthesizer,
+  Transcriber,
+  Transcript,
+  TranscriptionRequest,
+} from './contract.ts';
 import { inFormat } from './vectors.ts';
 
 type Credentials = (api_key: string) => Record<string, string>;
 
 /** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
-function directProtocol(credentials: Credentials): Embedder & Listener & Speaker {
+function directProtocol(credentials: Credentials): Embedder & Transcriber & SpeechSynthesizer {
   return {
     embed(call) {
       const request = {
@@ -26,31 +33,36 @@ function directProtocol(credentials: Credentials): Embedder & Listener & Speaker
         }
         const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
         return {
-          body_text: inFormat(publish(text, answer, call), data, call.body['encoding_format']),
+          body_text: inFormat(
+            publishAnswer(text, answer, call),
+            data,
+            call.body['encoding_format'],
+          ),
           input_tokens: typeof reported === 'number' ? count(reported) : null,
         };
       });
     },
 
-    async listen(call, what) {
+    async transcribe(call, what) {
       const credential = credentials(call.target.api_key);
       const path = `/audio/${what.task}`;
-      return ask(call, path, credential, formOf(call, what), (head, text) => {
-        if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+      return requestWhole(call, path, credential, formOf(call, what), (head, text) => {
+        if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
         const answer = parseObject(text);
-        if (answer['error']) throw failureInside(call, text);
+        if (answer['error']) throw classifyInlineError(call, text);
         return heardIn(answer);
       });
     },
 
-    async speak(call) {
+    async synthesize(call) {
       const exchange = await send(call, {
         path: '/audio/speech',
         headers: credentials(call.target.api_key),
         edits: { model: JSON.stringify(call.physical_model) },
       });
       const kind = exchange.response.headers.get('content-type') ?? '';
-      if (kind.startsWith('application/json')) throw failureInside(call, await readAll(exchange));
+      if (kind.startsWith('application/json'))
+        throw classifyInlineError(call, await readAll(exchange));
       return { pieces: readPieces(exchange) };
     },
   };
@@ -60,7 +72,10 @@ export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
 /** Always with time stamps: they say how long it was, and every format is made of them. */
-function formOf(call: UpstreamCall, { file, prompt, temperature, language }: Listening): FormData {
+function formOf(
+  call: UpstreamCall,
+  { file, prompt, temperature, language }: TranscriptionRequest,
+): FormData {
   const form = new FormData();
   form.set('file', file, file.name);
   form.set('model', call.physical_model);
@@ -71,7 +86,7 @@ function formOf(call: UpstreamCall, { file, prompt, temperature, language }: Lis
   return form;
 }
 
-function heardIn(answer: Record<string, unknown>): Heard {
+function heardIn(answer: Record<string, unknown>): Transcript {
   const { text, duration, language, segments } = answer;
   if (typeof text !== 'string' || !(Number(duration) >= 0)) {
     throw new RetryableUpstreamError('malformed', 'what was heard has no text or no duration');

@@ -1,6 +1,6 @@
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { cohereDirect } from './cohere.ts';
-import type { Embedder, Listener, Ranker, Speaker, Translator } from './contract.ts';
+import type { Embedder, Reranker, SpeechSynthesizer, Transcriber, Translator } from './contract.ts';
 import { deeplDirect } from './deepl.ts';
 import { geminiDirect } from './gemini.ts';
 import { geminiAudio } from './gemini-audio.ts';
@@ -14,15 +14,15 @@ export const EMBEDDERS: Spoken<Embedder> = {
   'azure-openai': azureDirect,
   gemini: geminiDirect,
 };
-export const LISTENERS: Spoken<Listener> = {
+export const TRANSCRIBERS: Spoken<Transcriber> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,
   gemini: geminiAudio,
 };
-export const SPEAKERS: Spoken<Speaker> = {
+export const SYNTHESIZERS: Spoken<SpeechSynthesizer> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,
   gemini: geminiAudio,
 };
-export const RANKERS: Spoken<Ranker> = { cohere: cohereDirect };
+export const RERANKERS: Spoken<Reranker> = { cohere: cohereDirect };
 export const TRANSLATORS: Spoken<Translator> = { deepl: deeplDirect };

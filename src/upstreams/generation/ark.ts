@@ -9,16 +9,16 @@ import {
   type Progress,
 } from './contract.ts';
 import {
-  askAbout,
+  asNumber,
+  asObject,
+  asText,
   failed,
-  given,
   isModerated,
-  type Json,
+  type JsonObject,
   messageIn,
-  numberOf,
-  objectOf,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const TASKS = '/contents/generations/tasks';
@@ -36,21 +36,21 @@ export const arkProtocol: GenerationProtocol = {
     const body = bodyFor(call, input);
     const answer = await submitJob(call, { path: TASKS, headers: keyOf(call), body });
     if ('type' in answer) return answer;
-    const id = textOf(answer.body['id']);
+    const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
     return { type: 'accepted', job: { id } };
   },
 
   async poll(call, { id }) {
     const path = `${TASKS}/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     return status === 404 ? { type: 'unknown', message: 'no such task' } : progressOf(body);
   },
 
   /** Only what still waits can be cancelled. */
   async cancel(call, { id }) {
     const path = `${TASKS}/${encodeURIComponent(id)}`;
-    await askAbout(
+    await queryJob(
       call,
       { method: 'DELETE', path, headers: keyOf(call) },
       [200, 204, 400, 404, 409],
@@ -58,7 +58,7 @@ export const arkProtocol: GenerationProtocol = {
   },
 };
 
-function progressOf(task: Json): Progress {
+function progressOf(task: JsonObject): Progress {
   switch (task['status']) {
     case 'queued':
       return { type: 'running', status: 'queued' };
@@ -69,7 +69,7 @@ function progressOf(task: Json): Progress {
     case 'failed':
     case 'cancelled':
     case 'expired': {
-      const message = messageIn({ body: objectOf(task['error']), bytes: new Uint8Array() });
+      const message = messageIn({ body: asObject(task['error']), bytes: new Uint8Array() });
       return failed(
         message,
         isModerated(message) || /risk/i.test(message) ? 'moderation' : 'upstream',
@@ -80,12 +80,12 @@ function progressOf(task: Json): Progress {
   }
 }
 
-function produced(task: Json): Progress {
-  const url = textOf(objectOf(task['content'])['video_url']);
+function produced(task: JsonObject): Progress {
+  const url = asText(asObject(task['content'])['video_url']);
   if (!url) return failed('succeeded without a video', 'upstream');
-  const seconds = numberOf(task['duration']);
-  const tokens = count(objectOf(task['usage'])['completion_tokens']);
-  const output = { kind: 'video', url, ...given({ duration: seconds }) } as const;
+  const seconds = asNumber(task['duration']);
+  const tokens = count(asObject(task['usage'])['completion_tokens']);
+  const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
   return {
     type: 'produced',
     outputs: [output],
@@ -98,7 +98,7 @@ function produced(task: Json): Progress {
   };
 }
 
-function bodyFor({ physical_model }: GenerationCall, input: VideoInput): Json {
+function bodyFor({ physical_model }: GenerationCall, input: VideoInput): JsonObject {
   const { image, start_image, end_image, reference_images = [], video_url, audio_url } = input;
   const videos = [...(video_url ? [video_url] : []), ...(input.video_urls ?? [])];
   const audios = [...(audio_url ? [audio_url] : []), ...(input.audio_urls ?? [])];
@@ -113,7 +113,7 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): Json {
     ...videos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
     ...audios.map((url) => ({ type: 'audio_url', audio_url: { url }, role: 'reference_audio' })),
   ];
-  return given({
+  return withoutUndefined({
     model: physical_model,
     content,
     resolution: input.resolution,
@@ -125,6 +125,6 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): Json {
   });
 }
 
-function imagePart(url: string, role: string): Json {
+function imagePart(url: string, role: string): JsonObject {
   return { type: 'image_url', image_url: { url }, role };
 }

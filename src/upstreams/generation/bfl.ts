@@ -6,7 +6,15 @@ import {
   type JobCall,
   LostSubmissionError,
 } from './contract.ts';
-import { askAbout, failed, given, type Json, objectOf, submitJob, textOf } from './exchange.ts';
+import {
+  asObject,
+  asText,
+  failed,
+  type JsonObject,
+  queryJob,
+  submitJob,
+  withoutUndefined,
+} from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
 
@@ -19,7 +27,7 @@ export const bflProtocol: GenerationProtocol = {
     const path = `/${call.physical_model}`;
     const answer = await submitJob(call, { path, headers: keyOf(call), body: bodyFor(call) });
     if ('type' in answer) return answer;
-    const [id, poll_url] = [textOf(answer.body['id']), textOf(answer.body['polling_url'])];
+    const [id, poll_url] = [asText(answer.body['id']), asText(answer.body['polling_url'])];
     if (!id) throw new LostSubmissionError('a submission without an id');
     return { type: 'accepted', job: { id, ...(poll_url ? { poll_url } : {}) } };
   },
@@ -27,16 +35,16 @@ export const bflProtocol: GenerationProtocol = {
   async poll(call, { id, poll_url = '/get_result' }) {
     // The address may lack the id; it may also be on a regional host of theirs.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     // Some answers call it `state` (upstreams 0.2, 4).
-    const said = textOf(body['status']) ?? textOf(body['state']) ?? '';
+    const said = asText(body['status']) ?? asText(body['state']) ?? '';
     switch (said) {
       case 'Pending':
       case 'Queued':
       case 'Processing':
         return { type: 'running', status: 'processing' };
       case 'Ready': {
-        const sample = textOf(objectOf(body['result'])['sample']);
+        const sample = asText(asObject(body['result'])['sample']);
         if (!sample) return failed('ready without a sample', 'upstream');
         return {
           type: 'produced',
@@ -56,13 +64,13 @@ export const bflProtocol: GenerationProtocol = {
   },
 };
 
-function bodyFor({ physical_model, input }: GenerationCall): Json {
+function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'only pictures are made here');
   const image: ImageInput = input;
   const [width, height] = (image.size ?? '').split('x').map(Number);
   const byRatio = /kontext|ultra/.test(physical_model);
-  return given({
+  return withoutUndefined({
     prompt: image.prompt,
     seed: image.seed,
     output_format: image.output_format === 'webp' ? undefined : image.output_format,
@@ -75,7 +83,11 @@ function bodyFor({ physical_model, input }: GenerationCall): Json {
 }
 
 /** About a megapixel of this shape, in the steps of 32 that the models take. */
-function sizeFor(width: number | undefined, height: number | undefined, ratio?: string): Json {
+function sizeFor(
+  width: number | undefined,
+  height: number | undefined,
+  ratio?: string,
+): JsonObject {
   if (width && height) return { width, height };
   const [across = 0, down = 0] = (ratio ?? '').split(':').map(Number);
   if (!across || !down) return {};

@@ -1,26 +1,26 @@
 import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../contract.ts';
 import { MAX_ANSWER_BYTES } from '../transport/exchange.ts';
-import { retryAfterMs } from '../transport/failures.ts';
+import { readRetryAfterMs } from '../transport/failures.ts';
 import { scrub } from '../transport/scrub.ts';
 import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } from './contract.ts';
 
-export type Json = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** One request to a provider. `body` is JSON unless it is a form. */
-export interface Ask {
+export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path after the target's base URL, or a whole address that the provider gave. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Json | FormData;
+  readonly body?: JsonObject | FormData;
 }
 
-export interface Answer {
+export interface ProviderAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** `{}` where the body is empty or no object. */
-  readonly body: Json;
+  readonly body: JsonObject;
   readonly bytes: Uint8Array;
 }
 
@@ -57,8 +57,11 @@ export function failed(message: string, reason?: Failed['reason']): Failed {
  * job may exist all the same (the answer broke off, or says nothing), RetryableUpstreamError where it
  * surely does not, TerminalUpstreamError where the caller is at fault, `Failed` where the content is.
  */
-export async function submitJob(call: GenerationCall, ask: Ask): Promise<Answer | Failed> {
-  let answer: Answer;
+export async function submitJob(
+  call: GenerationCall,
+  ask: ProviderRequest,
+): Promise<ProviderAnswer | Failed> {
+  let answer: ProviderAnswer;
   try {
     answer = await exchange(call, { method: 'POST', ...ask });
   } catch (error) {
@@ -66,7 +69,7 @@ export async function submitJob(call: GenerationCall, ask: Ask): Promise<Answer 
     if (isRefusedConnection(error)) throw connectionError(error);
     throw new LostSubmissionError(`the answer broke off: ${String(error)}`);
   }
-  const refusal = refusalOf(call, answer);
+  const refusal = failureFromAnswer(call, answer);
   if (!refusal) return answer;
   if ('type' in refusal) return refusal;
   const isRefused = NOT_BEGUN_STATUSES.includes(answer.status) || answer.status < 500;
@@ -77,12 +80,12 @@ export async function submitJob(call: GenerationCall, ask: Ask): Promise<Answer 
 }
 
 /** Asks about a job; the answer with whatever status the protocol reads itself. */
-export async function askAbout(
+export async function queryJob(
   call: JobCall,
-  ask: Ask,
+  ask: ProviderRequest,
   readable: readonly number[] = [200],
-): Promise<Answer> {
-  let answer: Answer;
+): Promise<ProviderAnswer> {
+  let answer: ProviderAnswer;
   try {
     answer = await exchange(call, ask);
   } catch (error) {
@@ -94,9 +97,9 @@ export async function askAbout(
 }
 
 /** What a refusal means; undefined = it is none. */
-export function refusalOf(
+export function failureFromAnswer(
   call: GenerationCall,
-  answer: Answer,
+  answer: ProviderAnswer,
 ): RetryableUpstreamError | TerminalUpstreamError | Failed | undefined {
   const { status } = answer;
   if (status < 400) return undefined;
@@ -111,7 +114,7 @@ export function refusalOf(
   return retryable(answer, message);
 }
 
-function retryable({ status, headers }: Answer, message: string): RetryableUpstreamError {
+function retryable({ status, headers }: ProviderAnswer, message: string): RetryableUpstreamError {
   const failure =
     OPERATORS_STATUSES.includes(status) || OPERATORS.test(message)
       ? 'auth'
@@ -120,7 +123,12 @@ function retryable({ status, headers }: Answer, message: string): RetryableUpstr
         : status === 408 || status === 504
           ? 'timeout'
           : 'server';
-  return new RetryableUpstreamError(failure, `${status} ${message}`, retryAfterMs(headers), status);
+  return new RetryableUpstreamError(
+    failure,
+    `${status} ${message}`,
+    readRetryAfterMs(headers),
+    status,
+  );
 }
 
 /** A failure that came inside a 200: as if it had this status. */
@@ -130,11 +138,11 @@ export function refusedInside(
   message: string,
 ): RetryableUpstreamError | TerminalUpstreamError | Failed {
   const answer = { status, headers: new Headers(), body: { message }, bytes: new Uint8Array() };
-  return refusalOf(call, answer) ?? failed(message);
+  return failureFromAnswer(call, answer) ?? failed(message);
 }
 
 /** The words of an error body, whichever of the usual shapes it has. */
-export function messageIn({ body, bytes }: Pick<Answer, 'body' | 'bytes'>): string {
+export function messageIn({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string {
   const words: string[] = [];
   collectWords(body, words, 0);
   if (words.length > 0) return words.join(' ');
@@ -163,7 +171,7 @@ function collectWords(value: unknown, words: string[], depth: number): void {
   for (const key of WORDS) if (value[key] !== undefined) collectWords(value[key], words, depth + 1);
 }
 
-async function exchange(call: JobCall, ask: Ask): Promise<Answer> {
+async function exchange(call: JobCall, ask: ProviderRequest): Promise<ProviderAnswer> {
   const { method = 'GET', path, headers, body } = ask;
   const isForm = body instanceof FormData;
   const response = await fetch(addressOf(call, path), {
@@ -194,7 +202,7 @@ async function readBounded(response: Response): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-function parsed(headers: Headers, bytes: Uint8Array): Json {
+function parsed(headers: Headers, bytes: Uint8Array): JsonObject {
   if (/^(image|video|audio)\//.test(headers.get('content-type') ?? '')) return {};
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
@@ -236,19 +244,19 @@ function connectionError(error: unknown): RetryableUpstreamError {
   return new RetryableUpstreamError(isLate ? 'timeout' : 'connection', String(error));
 }
 
-export const textOf = (value: unknown): string | undefined =>
+export const asText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-export const numberOf = (value: unknown): number | undefined => {
+export const asNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
 /** Without the members that are undefined: a provider may refuse what it does not know. */
-export function given(members: Json): Json {
+export function withoutUndefined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -7,16 +7,16 @@ import type {
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {
-  askAbout,
+  asNumber,
+  asObject,
+  asText,
   failed,
-  given,
   isModerated,
-  type Json,
+  type JsonObject,
   messageIn,
-  numberOf,
-  objectOf,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
@@ -31,7 +31,7 @@ export const falProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const { request_id, status_url, response_url } = answer.body;
-    const [id, poll_url, result] = [request_id, status_url, response_url].map(textOf);
+    const [id, poll_url, result] = [request_id, status_url, response_url].map(asText);
     if (!id || !poll_url || !result)
       throw new LostSubmissionError('a submission without its addresses');
     // The addresses leave the model's sub-path out, so only those it gave lead to the job.
@@ -40,7 +40,7 @@ export const falProtocol: GenerationProtocol = {
 
   async poll(call, { poll_url = '', path = '' }) {
     const headers = keyOf(call);
-    const { status, body } = await askAbout(call, { path: poll_url, headers }, [200, 202, 404]);
+    const { status, body } = await queryJob(call, { path: poll_url, headers }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: messageIn({ body, bytes: NONE }) };
     switch (body['status']) {
       case 'IN_QUEUE':
@@ -56,7 +56,7 @@ export const falProtocol: GenerationProtocol = {
 
   async cancel(call, { poll_url = '' }) {
     const path = poll_url.replace(/\/status$/, '/cancel');
-    await askAbout(call, { method: 'PUT', path, headers: keyOf(call) }, [200, 202, 400, 404]);
+    await queryJob(call, { method: 'PUT', path, headers: keyOf(call) }, [200, 202, 400, 404]);
   },
 };
 
@@ -64,7 +64,7 @@ const NONE = new Uint8Array();
 
 /** Completed does not imply success: the result says. */
 async function result(call: JobCall, path: string) {
-  const answer = await askAbout(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
+  const answer = await queryJob(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
   const { status, body } = answer;
   if (status !== 200) {
     const message = messageIn(answer);
@@ -90,22 +90,22 @@ const KINDS = {
   model_glb: 'model',
 } as const;
 
-function outputsIn(body: Json): UpstreamOutput[] {
+function outputsIn(body: JsonObject): UpstreamOutput[] {
   const outputs: UpstreamOutput[] = [];
   for (const [member, kind] of Object.entries(KINDS)) {
     const value = body[member];
     for (const file of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
-      const { url, content_type, width, height, duration } = objectOf(file);
-      const address = textOf(url);
+      const { url, content_type, width, height, duration } = asObject(file);
+      const address = asText(url);
       if (!address) continue;
       outputs.push({
         kind,
         url: address,
-        ...given({
-          content_type: textOf(content_type),
-          width: numberOf(width),
-          height: numberOf(height),
-          duration: numberOf(duration),
+        ...withoutUndefined({
+          content_type: asText(content_type),
+          width: asNumber(width),
+          height: asNumber(height),
+          duration: asNumber(duration),
         }),
       });
     }
@@ -113,7 +113,7 @@ function outputsIn(body: Json): UpstreamOutput[] {
   return outputs;
 }
 
-function requestFor({ physical_model, input }: GenerationCall): { path: string; body: Json } {
+function requestFor({ physical_model, input }: GenerationCall): { path: string; body: JsonObject } {
   switch (input.scene) {
     case 'image':
       return { path: `/${physical_model}`, body: imageBody(physical_model, input) };
@@ -122,7 +122,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
     case 'music':
       return {
         path: `/${physical_model}`,
-        body: given({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
+        body: withoutUndefined({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
       };
     case '3d': {
       // Words and pictures are endpoints of their own where the name says so.
@@ -130,7 +130,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
       const { prompt, image, seed } = input;
       return {
         path: `/${path}`,
-        body: given({ prompt, image_url: image, input_image_url: image, seed }),
+        body: withoutUndefined({ prompt, image_url: image, input_image_url: image, seed }),
       };
     }
     case 'audio':
@@ -141,16 +141,16 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
 }
 
 /** ElevenLabs counts `duration_seconds` and calls the words `text`; others `seconds_total`. */
-function soundBody(model: string, { prompt, duration, seed }: SoundInput): Json {
+function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonObject {
   return model.includes('elevenlabs')
     ? { text: prompt, duration_seconds: duration }
-    : given({ prompt, seconds_total: duration, seed });
+    : withoutUndefined({ prompt, seconds_total: duration, seed });
 }
 
-function imageBody(model: string, input: ImageInput): Json {
+function imageBody(model: string, input: ImageInput): JsonObject {
   const [width, height] = (input.size ?? '').split('x').map(Number);
   const byRatio = /nano-banana|gemini|imagen|ultra|kontext/.test(model);
-  return given({
+  return withoutUndefined({
     prompt: input.prompt,
     num_images: input.n,
     negative_prompt: input.negative_prompt,
@@ -178,7 +178,7 @@ const PRESETS: Readonly<Record<string, string>> = {
 /** What fal calls the inputs of each operation; `suffix` where it is an endpoint of its own. */
 interface Template {
   readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
-  readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => Json;
+  readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;
 }
 
 const none = { veo: '', kling: '', other: '' };
@@ -234,7 +234,10 @@ const TEMPLATES: Record<VideoInput['operation'], Template> = {
   },
 };
 
-function videoRequest(physical_model: string, input: VideoInput): { path: string; body: Json } {
+function videoRequest(
+  physical_model: string,
+  input: VideoInput,
+): { path: string; body: JsonObject } {
   const model = physical_model.includes('veo')
     ? 'veo'
     : physical_model.includes('kling')
@@ -257,7 +260,7 @@ function videoRequest(physical_model: string, input: VideoInput): { path: string
       };
   return {
     path: `/${physical_model}${suffix[model]}`,
-    body: given({ ...common, ...inputs(input, model) }),
+    body: withoutUndefined({ ...common, ...inputs(input, model) }),
   };
 }
 

@@ -8,7 +8,15 @@ import {
   LostSubmissionError,
   type UpstreamOutput,
 } from './contract.ts';
-import { failed, given, type Json, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  failed,
+  type JsonObject,
+  submitJob,
+  withoutUndefined,
+} from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
 /** Gemini's pictures, answered inline, one a call (Gemini API docs: Image generation). */
@@ -56,7 +64,7 @@ interface Picture {
   };
 }
 
-async function onePicture(call: GenerationCall, body: Json): Promise<Picture | Failed> {
+async function onePicture(call: GenerationCall, body: JsonObject): Promise<Picture | Failed> {
   const answer = await submitJob(call, {
     path: `/models/${call.physical_model}:generateContent`,
     headers: { 'x-goog-api-key': call.target.api_key },
@@ -65,17 +73,17 @@ async function onePicture(call: GenerationCall, body: Json): Promise<Picture | F
   if ('type' in answer) return answer;
   const { candidates, promptFeedback, usageMetadata } = answer.body;
   // Refused without an error: a 200 without candidates (upstreams 0.2, 1).
-  const blocked = textOf(objectOf(promptFeedback)['blockReason']);
+  const blocked = asText(asObject(promptFeedback)['blockReason']);
   if (blocked) return failed(blocked, 'moderation');
-  const [candidate] = listOf(candidates).map(objectOf);
+  const [candidate] = asList(candidates).map(asObject);
   if (!candidate) throw new LostSubmissionError('an answer without candidates');
-  const parts = listOf(objectOf(candidate['content'])['parts']).map(objectOf);
+  const parts = asList(asObject(candidate['content'])['parts']).map(asObject);
   const picture = parts
     .filter((part) => part['thought'] !== true)
-    .map((part) => objectOf(part['inlineData']))
-    .find((data) => textOf(data['data']));
+    .map((part) => asObject(part['inlineData']))
+    .find((data) => asText(data['data']));
   if (!picture) {
-    const reason = textOf(candidate['finishReason']) ?? 'no picture';
+    const reason = asText(candidate['finishReason']) ?? 'no picture';
     return failed(
       reason,
       /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(reason) ? 'moderation' : 'upstream',
@@ -85,14 +93,14 @@ async function onePicture(call: GenerationCall, body: Json): Promise<Picture | F
     output: {
       kind: 'image',
       base64: String(picture['data']),
-      ...given({ content_type: textOf(picture['mimeType']) }),
+      ...withoutUndefined({ content_type: asText(picture['mimeType']) }),
     },
-    tokens: tokensOf(objectOf(usageMetadata)),
+    tokens: tokensOf(asObject(usageMetadata)),
   };
 }
 
-function tokensOf(usage: Json): Picture['tokens'] {
-  const details = listOf(usage['promptTokensDetails']).map(objectOf);
+function tokensOf(usage: JsonObject): Picture['tokens'] {
+  const details = asList(usage['promptTokensDetails']).map(asObject);
   const image_input = count(details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount']);
   const cached_input = count(usage['cachedContentTokenCount']);
   const prompt = count(usage['promptTokenCount']);
@@ -104,9 +112,9 @@ function tokensOf(usage: Json): Picture['tokens'] {
   };
 }
 
-async function bodyFor({ signal }: GenerationCall, input: ImageInput): Promise<Json> {
+async function bodyFor({ signal }: GenerationCall, input: ImageInput): Promise<JsonObject> {
   const pictures = await Promise.all((input.images ?? []).map((each) => inlineImage(each, signal)));
-  const imageConfig = given({
+  const imageConfig = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     imageSize: input.resolution?.toUpperCase(),
   });
@@ -122,7 +130,7 @@ async function bodyFor({ signal }: GenerationCall, input: ImageInput): Promise<J
         ],
       },
     ],
-    generationConfig: given({
+    generationConfig: withoutUndefined({
       responseModalities: ['TEXT', 'IMAGE'],
       seed: input.seed,
       imageConfig: Object.keys(imageConfig).length > 0 ? imageConfig : undefined,

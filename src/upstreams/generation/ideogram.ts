@@ -1,6 +1,6 @@
 import { RetryableUpstreamError } from '../contract.ts';
 import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
-import { failed, given, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+import { asList, asObject, asText, failed, submitJob, withoutUndefined } from './exchange.ts';
 
 /** Ideogram 3, answered inline (Ideogram docs: Generate v3). */
 export const ideogramProtocol: GenerationProtocol = {
@@ -14,7 +14,7 @@ export const ideogramProtocol: GenerationProtocol = {
     const answer = await submitJob(call, {
       path: '/v1/ideogram-v3/generate',
       headers: { 'api-key': call.target.api_key },
-      body: given({
+      body: withoutUndefined({
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         seed: input.seed,
@@ -25,15 +25,15 @@ export const ideogramProtocol: GenerationProtocol = {
       }),
     });
     if ('type' in answer) return answer;
-    const pictures = listOf(answer.body['data']).map(objectOf);
+    const pictures = asList(answer.body['data']).map(asObject);
     if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
     // Unsafe is a picture without an address, in a 200 (upstreams 0.2, 1).
-    const safe = pictures.filter((each) => each['is_image_safe'] !== false && textOf(each['url']));
+    const safe = pictures.filter((each) => each['is_image_safe'] !== false && asText(each['url']));
     if (safe.length === 0) return failed('no safe picture', 'moderation');
     const outputs = safe.map(({ url, prompt }) => ({
       kind: 'image' as const,
       url: String(url),
-      ...given({ revised_prompt: prompt === input.prompt ? undefined : textOf(prompt) }),
+      ...withoutUndefined({ revised_prompt: prompt === input.prompt ? undefined : asText(prompt) }),
     }));
     return { type: 'produced', outputs, usage: { images: outputs.length } };
   },

@@ -10,18 +10,18 @@ import {
   type UpstreamOutput,
 } from './contract.ts';
 import {
-  type Answer,
-  askAbout,
+  asList,
+  asNumber,
+  asObject,
+  asText,
   failed,
-  given,
-  type Json,
-  listOf,
+  type JsonObject,
   messageIn,
-  numberOf,
-  objectOf,
+  type ProviderAnswer,
+  queryJob,
   refusedInside,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const TOKEN_LIFE_S = 1_800;
@@ -51,28 +51,28 @@ export const klingProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const refused = refusedWith(call, answer);
     if (refused) return refused;
-    const id = textOf(objectOf(answer.body['data'])['task_id']);
+    const id = asText(asObject(answer.body['data'])['task_id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
     return { type: 'accepted', job: { id, path } };
   },
 
   async poll(call, { id, path = '' }) {
     const at = `${path}/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path: at, headers: keyOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path: at, headers: keyOf(call) }, [200, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such task' };
-    return progressOf(objectOf(body['data']));
+    return progressOf(asObject(body['data']));
   },
 
   async find(call) {
     const path = pathOf(videoOf(call));
     for (let page = 1; page <= SEARCHED_PAGES; page += 1) {
       const at = `${path}?pageNum=${page}&pageSize=${PAGE_SIZE}`;
-      const { body } = await askAbout(call, { path: at, headers: keyOf(call) });
-      const tasks = listOf(body['data']).map(objectOf);
+      const { body } = await queryJob(call, { path: at, headers: keyOf(call) });
+      const tasks = asList(body['data']).map(asObject);
       const own = tasks.find(
-        (task) => objectOf(task['task_info'])['external_task_id'] === call.idempotency_key,
+        (task) => asObject(task['task_info'])['external_task_id'] === call.idempotency_key,
       );
-      const id = textOf(own?.['task_id']);
+      const id = asText(own?.['task_id']);
       if (id) return { id, path };
       if (tasks.length < PAGE_SIZE) return undefined;
     }
@@ -93,7 +93,7 @@ function keyOf({ target }: JobCall): Record<string, string> {
 }
 
 /** A code other than 0 is a refusal, whatever the status. */
-function refusedWith(call: GenerationCall, answer: Answer) {
+function refusedWith(call: GenerationCall, answer: ProviderAnswer) {
   const code = Number(answer.body['code']);
   if (code === 0) return undefined;
   if (!Number.isFinite(code)) throw new LostSubmissionError('a submission without a code');
@@ -109,8 +109,8 @@ function statusOf(code: number): number {
   return code >= 5_000 ? 503 : 400;
 }
 
-function progressOf(data: Json): Progress {
-  switch (textOf(data['task_status'])) {
+function progressOf(data: JsonObject): Progress {
+  switch (asText(data['task_status'])) {
     case 'submitted':
       return { type: 'running', status: 'queued' };
     case 'processing':
@@ -120,18 +120,18 @@ function progressOf(data: Json): Progress {
     case 'succeeded':
       return produced(data);
     case 'failed':
-      return failed(textOf(data['task_status_msg']) ?? 'failed');
+      return failed(asText(data['task_status_msg']) ?? 'failed');
     default:
       return { type: 'unknown', message: `status ${String(data['task_status'])}` };
   }
 }
 
-function produced(data: Json): Progress {
-  const videos = listOf(objectOf(data['task_result'])['videos']).map(objectOf);
+function produced(data: JsonObject): Progress {
+  const videos = asList(asObject(data['task_result'])['videos']).map(asObject);
   const outputs = videos.flatMap(({ id, url, duration }): UpstreamOutput[] => {
-    const address = textOf(url);
+    const address = asText(url);
     if (!address) return [];
-    const more = given({ duration: numberOf(duration), continuation_id: textOf(id) });
+    const more = withoutUndefined({ duration: asNumber(duration), continuation_id: asText(id) });
     return [{ kind: 'video', url: address, ...more }];
   });
   if (outputs.length === 0) return failed('succeeded without a video', 'upstream');
@@ -166,7 +166,11 @@ function pathOf({ operation }: VideoInput): string {
 const MOST_CFG = 20;
 const bare = (media?: string) => media?.replace(/^data:[^,]*,/, '');
 
-function bodyFor(call: GenerationCall, input: VideoInput, element_ids: readonly string[]): Json {
+function bodyFor(
+  call: GenerationCall,
+  input: VideoInput,
+  element_ids: readonly string[],
+): JsonObject {
   const { operation, resolution, cfg_scale, output_audio, kling_elements = [] } = input;
   const prompt = kling_elements.reduce(
     (text, { name }, index) => text?.replaceAll(`@${name}`, `<<<element_${index + 1}>>>`),
@@ -183,10 +187,10 @@ function bodyFor(call: GenerationCall, input: VideoInput, element_ids: readonly 
   };
   if (operation === 'motion-control') {
     const { image: image_url, video_url } = input;
-    return given({ ...common, image_url, video_url, character_orientation: 'video' });
+    return withoutUndefined({ ...common, image_url, video_url, character_orientation: 'video' });
   }
   const first = input.start_image ?? input.image;
-  return given({
+  return withoutUndefined({
     ...common,
     negative_prompt: input.negative_prompt,
     // 0–20 here, 0–1 there.
@@ -221,7 +225,7 @@ async function makeElements(call: GenerationCall, elements: readonly KlingElemen
     const answer = await submitJob(call, { path: ELEMENTS, headers: keyOf(call), body });
     const refused = 'type' in answer ? answer : refusedWith(call, answer);
     if (refused) return refused;
-    const task = textOf(objectOf((answer as Answer).body['data'])['task_id']) ?? '';
+    const task = asText(asObject((answer as ProviderAnswer).body['data'])['task_id']) ?? '';
     ids.push(await elementId(call, task));
   }
   return { ids };
@@ -230,10 +234,10 @@ async function makeElements(call: GenerationCall, elements: readonly KlingElemen
 async function elementId(call: GenerationCall, task: string): Promise<string> {
   const path = `${ELEMENTS}/${encodeURIComponent(task)}`;
   for (let poll = 0; poll < ELEMENT_POLLS; poll += 1) {
-    const { body } = await askAbout(call, { path, headers: keyOf(call) });
-    const data = objectOf(body['data']);
-    const [element] = listOf(objectOf(data['task_result'])['elements']).map(objectOf);
-    const id = textOf(element?.['element_id']) ?? numberOf(element?.['element_id'])?.toString();
+    const { body } = await queryJob(call, { path, headers: keyOf(call) });
+    const data = asObject(body['data']);
+    const [element] = asList(asObject(data['task_result'])['elements']).map(asObject);
+    const id = asText(element?.['element_id']) ?? asNumber(element?.['element_id'])?.toString();
     if (id) return id;
     if (data['task_status'] === 'failed') break;
     await Bun.sleep(ELEMENT_POLL_MS);

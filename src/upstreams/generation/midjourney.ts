@@ -5,7 +5,7 @@ import {
   LostSubmissionError,
   type Progress,
 } from './contract.ts';
-import { askAbout, failed, type Json, messageIn, submitJob, textOf } from './exchange.ts';
+import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
@@ -35,7 +35,7 @@ export const midjourneyProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path: '/submit/imagine', headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const code = Number(answer.body['code']);
-    const id = textOf(answer.body['result']);
+    const id = asText(answer.body['result']);
     if (OK.includes(code) && id) return { type: 'accepted', job: { id } };
     const message = messageIn(answer);
     if (code === BANNED) return failed(message, 'moderation');
@@ -47,7 +47,7 @@ export const midjourneyProtocol: GenerationProtocol = {
 
   async poll(call, { id }) {
     const path = `/task/${encodeURIComponent(id)}/fetch`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     // An unknown task is `null`.
     if (status === 404 || body['status'] === undefined) {
       return { type: 'unknown', message: 'no such job' };
@@ -56,17 +56,17 @@ export const midjourneyProtocol: GenerationProtocol = {
   },
 
   async find(call) {
-    const { bytes } = await askAbout(call, { path: '/task/list', headers: keyOf(call) });
+    const { bytes } = await queryJob(call, { path: '/task/list', headers: keyOf(call) });
     const tasks: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const own = (Array.isArray(tasks) ? (tasks as Json[]) : []).find(
+    const own = (Array.isArray(tasks) ? (tasks as JsonObject[]) : []).find(
       (task) => task['state'] === call.idempotency_key,
     );
-    const id = textOf(own?.['id']);
+    const id = asText(own?.['id']);
     return id ? { id } : undefined;
   },
 };
 
-function progressOf(task: Json): Progress {
+function progressOf(task: JsonObject): Progress {
   switch (task['status']) {
     case 'NOT_START':
     case 'SUBMITTED':
@@ -74,12 +74,12 @@ function progressOf(task: Json): Progress {
     case 'IN_PROGRESS':
       return { type: 'running', status: 'processing' };
     case 'SUCCESS': {
-      const url = textOf(task['imageUrl']);
+      const url = asText(task['imageUrl']);
       if (!url) return failed('finished without a picture', 'upstream');
       return { type: 'produced', outputs: [{ kind: 'image', url }], usage: { images: 1 } };
     }
     case 'FAILURE':
-      return failed(textOf(task['failReason']) ?? 'failed');
+      return failed(asText(task['failReason']) ?? 'failed');
     case 'MODAL':
     case 'CANCEL':
       return failed(`status ${task['status']}`, 'upstream');

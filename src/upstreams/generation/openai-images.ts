@@ -9,7 +9,15 @@ import {
   type Submitted,
   type UpstreamOutput,
 } from './contract.ts';
-import { failed, given, type Json, listOf, objectOf, submitJob, textOf } from './exchange.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  failed,
+  type JsonObject,
+  submitJob,
+  withoutUndefined,
+} from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
 /** Classic models take a style and say where the answer goes; the token-priced ones refuse both. */
@@ -46,14 +54,14 @@ async function submit(call: GenerationCall, headers: Record<string, string>): Pr
   if ('type' in answer) return answer;
   const { data, output_format } = answer.body;
   if (!Array.isArray(data)) throw new LostSubmissionError('an answer without pictures');
-  const outputs = listOf(data).flatMap((each) => outputOf(objectOf(each), output_format) ?? []);
+  const outputs = asList(data).flatMap((each) => outputOf(asObject(each), output_format) ?? []);
   if (outputs.length === 0) return failed('an answer without pictures', 'upstream');
   return { type: 'produced', outputs, usage: usageOf(answer.body['usage'], outputs.length) };
 }
 
-function bodyFor({ physical_model }: GenerationCall, input: ImageInput): Json {
+function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObject {
   const isClassic = CLASSIC.test(physical_model);
-  return given({
+  return withoutUndefined({
     model: physical_model,
     prompt: input.prompt,
     n: input.n,
@@ -73,7 +81,7 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): Json {
 
 /** The same, with the pictures as files: an edit is a form (OpenAI docs: Create image edit). */
 async function formFor(
-  body: Json,
+  body: JsonObject,
   { images = [], mask }: ImageInput,
   signal: AbortSignal,
 ): Promise<FormData> {
@@ -97,22 +105,22 @@ function nameOf(name: string, at: number, { type }: Blob): string {
   return `${name}-${at}.${type.replace('image/', '')}`;
 }
 
-function outputOf(picture: Json, format: unknown): UpstreamOutput | undefined {
-  const [base64, url] = [textOf(picture['b64_json']), textOf(picture['url'])];
+function outputOf(picture: JsonObject, format: unknown): UpstreamOutput | undefined {
+  const [base64, url] = [asText(picture['b64_json']), asText(picture['url'])];
   if (!base64 && !url) return undefined;
   return {
     kind: 'image',
     ...(base64 ? { base64 } : { url: url as string }),
     ...(typeof format === 'string' ? { content_type: `image/${format}` } : {}),
-    ...given({ revised_prompt: textOf(picture['revised_prompt']) }),
+    ...withoutUndefined({ revised_prompt: asText(picture['revised_prompt']) }),
   };
 }
 
 /** Only the token-priced family reports tokens; what was cached is part of the input. */
 function usageOf(usage: unknown, images: number): GenerationUsage {
-  const said = objectOf(usage);
+  const said = asObject(usage);
   if (said['output_tokens'] === undefined) return { images };
-  const details = objectOf(said['input_tokens_details']);
+  const details = asObject(said['input_tokens_details']);
   const cached = count(details['cached_tokens']);
   const image_input = count(details['image_tokens']);
   const input = count(said['input_tokens']);

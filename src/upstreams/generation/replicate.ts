@@ -7,14 +7,14 @@ import {
   type UpstreamOutput,
 } from './contract.ts';
 import {
-  askAbout,
+  asObject,
+  asText,
   failed,
-  given,
   isModerated,
-  type Json,
-  objectOf,
+  type JsonObject,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
@@ -36,7 +36,7 @@ export const replicateProtocol: GenerationProtocol = {
       body: version ? { version, input } : { input },
     });
     if ('type' in answer) return answer;
-    const id = textOf(answer.body['id']);
+    const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
     // The kind of an output is only known by what was asked for.
     return { type: 'accepted', job: { id, path: call.input.scene } };
@@ -44,7 +44,7 @@ export const replicateProtocol: GenerationProtocol = {
 
   async poll(call, { id, path: scene = '' }) {
     const path = `/predictions/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     return status === 404
       ? { type: 'unknown', message: 'no such prediction' }
       : progressOf(body, scene);
@@ -52,11 +52,11 @@ export const replicateProtocol: GenerationProtocol = {
 
   async cancel(call, { id }) {
     const path = `/predictions/${encodeURIComponent(id)}/cancel`;
-    await askAbout(call, { method: 'POST', path, headers: keyOf(call) }, [200, 404, 422]);
+    await queryJob(call, { method: 'POST', path, headers: keyOf(call) }, [200, 404, 422]);
   },
 };
 
-function progressOf(prediction: Json, scene: string): Progress {
+function progressOf(prediction: JsonObject, scene: string): Progress {
   switch (prediction['status']) {
     case 'starting':
       return { type: 'running', status: 'queued' };
@@ -70,7 +70,7 @@ function progressOf(prediction: Json, scene: string): Progress {
     case 'failed':
     case 'canceled':
     case 'aborted': {
-      const message = textOf(prediction['error']) ?? String(prediction['status']);
+      const message = asText(prediction['error']) ?? String(prediction['status']);
       return failed(message, isModerated(message) ? 'moderation' : 'upstream');
     }
     default:
@@ -93,17 +93,17 @@ function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
     ? output
     : typeof output === 'string'
       ? [output]
-      : Object.values(objectOf(output));
+      : Object.values(asObject(output));
   const urls = all.filter((each): each is string => /^https?:/.test(String(each)));
   return urls.map((url) => ({ kind, url }));
 }
 
 /** The names that most models give their inputs. */
-function inputFor(input: GenerationInput): Json {
+function inputFor(input: GenerationInput): JsonObject {
   switch (input.scene) {
     case 'image': {
       const [width, height] = (input.size ?? '').split('x').map(Number);
-      return given({
+      return withoutUndefined({
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         num_outputs: input.n > 1 ? input.n : undefined,
@@ -114,7 +114,7 @@ function inputFor(input: GenerationInput): Json {
       });
     }
     case 'video':
-      return given({
+      return withoutUndefined({
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         image: input.image ?? input.start_image,
@@ -131,11 +131,11 @@ function inputFor(input: GenerationInput): Json {
         fps: input.fps,
       });
     case 'music':
-      return given({ prompt: input.prompt, tags: input.tags });
+      return withoutUndefined({ prompt: input.prompt, tags: input.tags });
     case '3d':
-      return given({ prompt: input.prompt, image: input.image, seed: input.seed });
+      return withoutUndefined({ prompt: input.prompt, image: input.image, seed: input.seed });
     case 'audio':
-      return given({ prompt: input.prompt, duration: input.duration, seed: input.seed });
+      return withoutUndefined({ prompt: input.prompt, duration: input.duration, seed: input.seed });
     default:
       return input satisfies never;
   }

@@ -8,14 +8,14 @@ import {
   type Progress,
 } from './contract.ts';
 import {
-  askAbout,
+  asList,
+  asNumber,
+  asText,
   failed,
-  given,
-  type Json,
-  listOf,
-  numberOf,
+  type JsonObject,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const VERSION = '2024-11-06';
@@ -47,48 +47,48 @@ export const runwayProtocol: GenerationProtocol = {
     const [path, body] = requestFor(call, input);
     const answer = await submitJob(call, { path, headers: headersOf(call), body });
     if ('type' in answer) return answer;
-    const id = textOf(answer.body['id']);
+    const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
     return { type: 'accepted', job: { id } };
   },
 
   async poll(call, { id }) {
     const path = `/v1/tasks/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: headersOf(call) }, [200, 404]);
+    const { status, body } = await queryJob(call, { path, headers: headersOf(call) }, [200, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such task' };
     return progressOf(body);
   },
 
   async cancel(call, { id }) {
     const path = `/v1/tasks/${encodeURIComponent(id)}`;
-    await askAbout(call, { method: 'DELETE', path, headers: headersOf(call) }, [200, 204, 404]);
+    await queryJob(call, { method: 'DELETE', path, headers: headersOf(call) }, [200, 204, 404]);
   },
 };
 
-function progressOf(task: Json): Progress {
+function progressOf(task: JsonObject): Progress {
   switch (task['status']) {
     case 'PENDING':
     // Accepted, and waiting for the account's turn (upstreams 0.2, 6).
     case 'THROTTLED':
       return { type: 'running', status: 'queued', retry_after_ms: POLL_MS };
     case 'RUNNING': {
-      const progress = given({ progress: numberOf(task['progress']) });
+      const progress = withoutUndefined({ progress: asNumber(task['progress']) });
       return { type: 'running', status: 'processing', retry_after_ms: POLL_MS, ...progress };
     }
     case 'SUCCEEDED': {
-      const urls = listOf(task['output']).flatMap((each) => textOf(each) ?? []);
+      const urls = asList(task['output']).flatMap((each) => asText(each) ?? []);
       const outputs = urls.map((url) => ({ kind: 'video' as const, url }));
       if (outputs.length === 0) return failed('succeeded without an output', 'upstream');
       return { type: 'produced', outputs, usage: {} };
     }
     case 'FAILED': {
-      const code = textOf(task['failureCode']) ?? '';
+      const code = asText(task['failureCode']) ?? '';
       const reason = code.includes('SAFETY')
         ? 'moderation'
         : code.startsWith('ASSET')
           ? 'input'
           : 'upstream';
-      return failed(`${code} ${textOf(task['failure']) ?? ''}`, reason);
+      return failed(`${code} ${asText(task['failure']) ?? ''}`, reason);
     }
     case 'CANCELLED':
       return failed('cancelled', 'upstream');
@@ -97,7 +97,7 @@ function progressOf(task: Json): Progress {
   }
 }
 
-function requestFor({ physical_model }: GenerationCall, input: VideoInput): [string, Json] {
+function requestFor({ physical_model }: GenerationCall, input: VideoInput): [string, JsonObject] {
   const { operation, image, start_image, end_image, reference_images, video_url } = input;
   const common = {
     model: physical_model,
@@ -108,27 +108,30 @@ function requestFor({ physical_model }: GenerationCall, input: VideoInput): [str
   const timed = { ...common, duration: input.duration, audio: input.output_audio };
   switch (operation) {
     case 'text-to-video':
-      return ['/v1/text_to_video', given(timed)];
+      return ['/v1/text_to_video', withoutUndefined(timed)];
     case 'image-to-video':
-      return ['/v1/image_to_video', given({ ...timed, promptImage: image })];
+      return ['/v1/image_to_video', withoutUndefined({ ...timed, promptImage: image })];
     case 'start-end-to-video': {
       const first = { uri: start_image ?? image, position: 'first' };
       const promptImage = [first, { uri: end_image, position: 'last' }];
-      return ['/v1/image_to_video', given({ ...timed, promptImage })];
+      return ['/v1/image_to_video', withoutUndefined({ ...timed, promptImage })];
     }
     case 'reference-to-video': {
       const promptImage = reference_images?.map((uri) => ({ uri }));
-      return ['/v1/image_to_video', given({ ...timed, promptImage })];
+      return ['/v1/image_to_video', withoutUndefined({ ...timed, promptImage })];
     }
     case 'video-to-video': {
       const references = reference_images?.map((uri) => ({ type: 'image', uri }));
-      return ['/v1/video_to_video', given({ ...common, videoUri: video_url, references })];
+      return [
+        '/v1/video_to_video',
+        withoutUndefined({ ...common, videoUri: video_url, references }),
+      ];
     }
     case 'motion-control': {
       const character = { type: 'image', uri: image };
       const reference = { type: 'video', uri: video_url };
       const { ratio, seed } = common;
-      const body = given({ model: 'act_two', character, reference, ratio, seed });
+      const body = withoutUndefined({ model: 'act_two', character, reference, ratio, seed });
       return ['/v1/character_performance', body];
     }
     default:

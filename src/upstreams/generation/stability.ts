@@ -7,7 +7,7 @@ import {
   LostSubmissionError,
   type UpstreamOutput,
 } from './contract.ts';
-import { failed, submitJob, textOf } from './exchange.ts';
+import { asText, failed, submitJob } from './exchange.ts';
 
 /** Stable Diffusion 3.5, answered inline, one picture a call (Stability docs: Stable Image). */
 export const stabilityProtocol: GenerationProtocol = {
@@ -50,7 +50,7 @@ async function onePicture(
   if (answer.body['finish_reason'] === 'CONTENT_FILTERED') {
     return failed('CONTENT_FILTERED', 'moderation');
   }
-  const base64 = textOf(answer.body['image']);
+  const base64 = asText(answer.body['image']);
   if (!base64) throw new LostSubmissionError('an answer without a picture');
   return { kind: 'image', base64, content_type: `image/${input.output_format ?? 'png'}` };
 }

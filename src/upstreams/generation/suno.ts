@@ -9,17 +9,17 @@ import {
   type UpstreamOutput,
 } from './contract.ts';
 import {
-  askAbout,
+  asList,
+  asNumber,
+  asObject,
+  asText,
   failed,
-  given,
-  type Json,
-  listOf,
+  type JsonObject,
   messageIn,
-  numberOf,
-  objectOf,
+  queryJob,
   refusedInside,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
@@ -44,21 +44,21 @@ export const sunoProtocol: GenerationProtocol = {
       if ('type' in refusal) return refusal;
       throw refusal;
     }
-    const id = textOf(data) ?? textOf(objectOf(data)['task_id']);
+    const id = asText(data) ?? asText(asObject(data)['task_id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
     return { type: 'accepted', job: { id } };
   },
 
   async poll(call, { id }) {
     const path = `/suno/fetch/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 404]);
-    const task = objectOf(body['data']);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
+    const task = asObject(body['data']);
     if (status === 404) return { type: 'unknown', message: 'no such job' };
     return progressOf(id, task);
   },
 };
 
-function progressOf(id: string, task: Json): Progress {
+function progressOf(id: string, task: JsonObject): Progress {
   switch (String(task['status']).toUpperCase()) {
     case 'NOT_START':
     case 'SUBMITTED':
@@ -67,7 +67,7 @@ function progressOf(id: string, task: Json): Progress {
     case 'IN_PROGRESS':
       return { type: 'running', status: 'processing' };
     case 'FAILURE':
-      return failed(textOf(task['fail_reason']) ?? 'failed');
+      return failed(asText(task['fail_reason']) ?? 'failed');
     case 'SUCCESS':
       return produced(id, task['data']);
     default:
@@ -76,35 +76,39 @@ function progressOf(id: string, task: Json): Progress {
 }
 
 function produced(id: string, data: unknown): Progress {
-  const lyrics = objectOf(data);
-  const text = textOf(lyrics['text']);
+  const lyrics = asObject(data);
+  const text = asText(lyrics['text']);
   if (text !== undefined) {
-    const output = { kind: 'text', text, ...given({ title: textOf(lyrics['title']) }) } as const;
+    const output = {
+      kind: 'text',
+      text,
+      ...withoutUndefined({ title: asText(lyrics['title']) }),
+    } as const;
     return { type: 'produced', outputs: [output], usage: { songs: 1 } };
   }
-  const clips = listOf(data).map(objectOf);
+  const clips = asList(data).map(asObject);
   // While it streams, a clip's address is a live stream and no file yet.
-  if (clips.some((clip) => textOf(clip['status']) === 'streaming')) {
+  if (clips.some((clip) => asText(clip['status']) === 'streaming')) {
     return { type: 'running', status: 'processing' };
   }
   const outputs = clips.flatMap((clip) => songOf(id, clip) ?? []);
   if (outputs.length > 0) return { type: 'produced', outputs, usage: { songs: outputs.length } };
-  const [first] = clips.map((clip) => textOf(objectOf(clip['metadata'])['error_message']));
+  const [first] = clips.map((clip) => asText(asObject(clip['metadata'])['error_message']));
   return failed(first ?? 'finished without a song');
 }
 
-function songOf(task_id: string, clip: Json): UpstreamOutput | undefined {
-  const url = textOf(clip['audio_url']);
-  const clip_id = textOf(clip['id']);
-  if (!url || textOf(clip['status']) === 'error') return undefined;
+function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
+  const url = asText(clip['audio_url']);
+  const clip_id = asText(clip['id']);
+  if (!url || asText(clip['status']) === 'error') return undefined;
   return {
     kind: 'audio',
     url,
     // A continuation needs the task that made the clip as well.
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
-    ...given({
-      title: textOf(clip['title']),
-      duration: numberOf(objectOf(clip['metadata'])['duration']),
+    ...withoutUndefined({
+      title: asText(clip['title']),
+      duration: asNumber(asObject(clip['metadata'])['duration']),
     }),
   };
 }
@@ -116,11 +120,11 @@ function musicOf({ input }: GenerationCall): MusicInput {
 }
 
 /** With a title or tags the prompt is the lyrics; without, it says what the song is like. */
-function songBody({ physical_model }: GenerationCall, input: MusicInput): Json {
+function songBody({ physical_model }: GenerationCall, input: MusicInput): JsonObject {
   const { prompt, title, tags, continue_clip_id, continue_at } = input;
   const isCustom = title !== undefined || tags !== undefined;
   const [task_id, clip_id] = continue_clip_id?.split('/') ?? [];
-  return given({
+  return withoutUndefined({
     ...(isCustom ? { prompt } : { gpt_description_prompt: prompt }),
     mv: input.mv ?? physical_model,
     title,

@@ -8,15 +8,15 @@ import {
   type Progress,
 } from './contract.ts';
 import {
-  askAbout,
+  asList,
+  asObject,
+  asText,
   failed,
-  given,
-  type Json,
-  listOf,
+  type JsonObject,
   messageIn,
-  objectOf,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
@@ -35,15 +35,15 @@ export const veoProtocol: GenerationProtocol = {
     const body = await bodyFor(call, input);
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
-    const blocked = textOf(objectOf(answer.body['promptFeedback'])['blockReason']);
+    const blocked = asText(asObject(answer.body['promptFeedback'])['blockReason']);
     if (blocked) return failed(blocked, 'moderation');
-    const id = textOf(answer.body['name']);
+    const id = asText(answer.body['name']);
     if (!id) throw new LostSubmissionError('a submission without a name');
     return { type: 'accepted', job: { id } };
   },
 
   async poll(call, { id }) {
-    const { status, body } = await askAbout(
+    const { status, body } = await queryJob(
       call,
       { path: `/${id}`, headers: keyOf(call) },
       [200, 404],
@@ -57,24 +57,24 @@ export const veoProtocol: GenerationProtocol = {
   downloadHeaders: (target) => keyOf({ target }),
 };
 
-function resultOf(operation: Json): Progress {
+function resultOf(operation: JsonObject): Progress {
   if (operation['error']) {
-    return failed(messageIn({ body: objectOf(operation['error']), bytes: new Uint8Array() }));
+    return failed(messageIn({ body: asObject(operation['error']), bytes: new Uint8Array() }));
   }
-  const response = objectOf(objectOf(operation['response'])['generateVideoResponse']);
-  const samples = listOf(response['generatedSamples']).map((each) =>
-    objectOf(objectOf(each)['video']),
+  const response = asObject(asObject(operation['response'])['generateVideoResponse']);
+  const samples = asList(response['generatedSamples']).map((each) =>
+    asObject(asObject(each)['video']),
   );
   const outputs = samples.flatMap(({ uri }) => {
-    const url = textOf(uri);
+    const url = asText(uri);
     return url ? [{ kind: 'video' as const, url, needs_key: true, continuation_id: url }] : [];
   });
   if (outputs.length > 0) return { type: 'produced', outputs, usage: {} };
-  const [reason] = listOf(response['raiMediaFilteredReasons']).map(String);
+  const [reason] = asList(response['raiMediaFilteredReasons']).map(String);
   return reason ? failed(reason, 'moderation') : failed('done without a video', 'upstream');
 }
 
-async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<Json> {
+async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<JsonObject> {
   const picture = async (reference: string | undefined) => {
     if (reference === undefined) return undefined;
     const { mime_type, base64 } = await inlineImage(reference, signal);
@@ -86,7 +86,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
       referenceType: input.reference_image_type ?? 'asset',
     })),
   );
-  const instance = given({
+  const instance = withoutUndefined({
     prompt: input.prompt,
     image: await picture(input.start_image ?? input.image),
     lastFrame: await picture(input.end_image),
@@ -94,7 +94,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
     video: input.continued_job ? { uri: input.continued_job } : undefined,
   });
   // Seed, fps and the audio switch are Vertex's; here they are refused.
-  const parameters = given({
+  const parameters = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     resolution: input.resolution,
     durationSeconds: input.duration,

@@ -10,16 +10,16 @@ import {
   type UpstreamOutput,
 } from './contract.ts';
 import {
-  askAbout,
+  asList,
+  asNumber,
+  asObject,
+  asText,
   failed,
-  given,
-  type Json,
-  listOf,
+  type JsonObject,
   messageIn,
-  numberOf,
-  objectOf,
+  queryJob,
   submitJob,
-  textOf,
+  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
@@ -42,7 +42,7 @@ export const xaiProtocol: GenerationProtocol = {
 
   async poll(call, { id }) {
     const path = `/videos/${encodeURIComponent(id)}`;
-    const { status, body } = await askAbout(call, { path, headers: keyOf(call) }, [200, 202, 404]);
+    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such request' };
     // While it runs: 202, and the body may be empty (upstreams 0.2, 3).
     if (status === 202) return { type: 'running', status: 'processing' };
@@ -52,7 +52,7 @@ export const xaiProtocol: GenerationProtocol = {
 
 async function submitImage(call: GenerationCall, input: ImageInput): Promise<Submitted> {
   const [image] = input.images ?? [];
-  const body = given({
+  const body = withoutUndefined({
     model: call.physical_model,
     prompt: input.prompt,
     n: input.n,
@@ -65,25 +65,25 @@ async function submitImage(call: GenerationCall, input: ImageInput): Promise<Sub
   const path = image ? '/images/edits' : '/images/generations';
   const answer = await submitJob(call, { path, headers: keyOf(call), body });
   if ('type' in answer) return answer;
-  const pictures = listOf(answer.body['data']).map(objectOf);
+  const pictures = asList(answer.body['data']).map(asObject);
   if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
   const outputs = pictures.flatMap((each) => pictureOf(each) ?? []);
   if (outputs.length === 0) return failed('the pictures were filtered', 'moderation');
   return { type: 'produced', outputs, usage: { images: outputs.length } };
 }
 
-function pictureOf(picture: Json): UpstreamOutput | undefined {
-  const [url, base64] = [textOf(picture['url']), textOf(picture['b64_json'])];
+function pictureOf(picture: JsonObject): UpstreamOutput | undefined {
+  const [url, base64] = [asText(picture['url']), asText(picture['b64_json'])];
   if (picture['respect_moderation'] === false || (!url && !base64)) return undefined;
   return {
     kind: 'image',
-    ...given({ url, base64, revised_prompt: textOf(picture['revised_prompt']) }),
+    ...withoutUndefined({ url, base64, revised_prompt: asText(picture['revised_prompt']) }),
   };
 }
 
 async function submitVideo(call: GenerationCall, input: VideoInput): Promise<Submitted> {
   const [path, more] = operationOf(input);
-  const body = given({
+  const body = withoutUndefined({
     model: call.physical_model,
     prompt: input.prompt,
     user: input.user,
@@ -91,12 +91,12 @@ async function submitVideo(call: GenerationCall, input: VideoInput): Promise<Sub
   });
   const answer = await submitJob(call, { path, headers: keyOf(call), body });
   if ('type' in answer) return answer;
-  const id = textOf(answer.body['request_id']);
+  const id = asText(answer.body['request_id']);
   if (!id) throw new LostSubmissionError('a submission without an id');
   return { type: 'accepted', job: { id } };
 }
 
-function operationOf(input: VideoInput): [path: string, body: Json] {
+function operationOf(input: VideoInput): [path: string, body: JsonObject] {
   const { operation, duration, aspect_ratio, resolution, video_url, image, reference_images } =
     input;
   const shaped = { duration, aspect_ratio, resolution };
@@ -118,21 +118,21 @@ function operationOf(input: VideoInput): [path: string, body: Json] {
   }
 }
 
-function progressOf(body: Json): Progress {
+function progressOf(body: JsonObject): Progress {
   switch (body['status']) {
     case 'pending':
       return {
         type: 'running',
         status: 'processing',
-        ...given({ progress: numberOf(body['progress']) }),
+        ...withoutUndefined({ progress: asNumber(body['progress']) }),
       };
     case 'done': {
-      const video = objectOf(body['video']);
+      const video = asObject(body['video']);
       if (video['respect_moderation'] === false) return failed('filtered', 'moderation');
-      const [url, seconds] = [textOf(video['url']), numberOf(video['duration'])];
+      const [url, seconds] = [asText(video['url']), asNumber(video['duration'])];
       if (!url) return failed('done without a video', 'upstream');
-      const output = { kind: 'video', url, ...given({ duration: seconds }) } as const;
-      return { type: 'produced', outputs: [output], usage: given({ seconds }) };
+      const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
+      return { type: 'produced', outputs: [output], usage: withoutUndefined({ seconds }) };
     }
     case 'expired':
       return failed('expired', 'upstream');

@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
  * The text of an answer object with our id and the public model name; `answer` is what `text` says.
  * The physical name is replaced wherever a member `model` has it, at any depth.
  */
-export function publish(text: string, answer: Json, call: UpstreamCall): string {
+export function publishAnswer(text: string, answer: Json, call: UpstreamCall): string {
   const edits: Record<string, Edit> = {};
   if (typeof answer['id'] === 'string') edits['id'] = JSON.stringify(call.answer_id);
   if (typeof answer['model'] === 'string') edits['model'] = JSON.stringify(call.public_model);
@@ -65,7 +65,7 @@ export class ChunkPublisher {
     const dropUsage = !keepUsage && 'usage' in chunk;
     const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
     if (!isKnown || LEAKS.some((leak) => leak in chunk)) {
-      const all = publish(text, chunk, this.call);
+      const all = publishAnswer(text, chunk, this.call);
       return dropUsage ? editMembers(all, { usage: null }) : all;
     }
     const rest = hideModel(text.slice(this.head.length), this.names, this.call.public_model);
@@ -91,7 +91,7 @@ export class ChunkPublisher {
     }
     this.head = text.slice(0, end);
     // Closed, the beginning is an object of its own.
-    this.publicHead = publish(`${this.head}}`, chunk, this.call).slice(0, -1);
+    this.publicHead = publishAnswer(`${this.head}}`, chunk, this.call).slice(0, -1);
     this.id = chunk['id'];
     this.model = chunk['model'];
     this.names = modelNames(this.model, this.call);

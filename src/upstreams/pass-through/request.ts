@@ -6,15 +6,15 @@ import { RetryableUpstreamError } from '../contract.ts';
 import type { Dialect } from '../stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../stream/events.ts';
 import {
-  type AnswerHead,
-  addressOf,
-  ask,
   Exchange,
+  joinUrl,
   MAX_ERROR_BYTES,
   parseObject,
+  type ResponseHead,
   readAll,
+  requestWhole,
 } from '../transport/exchange.ts';
-import { failureInside, failureOf } from '../transport/failures.ts';
+import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
 import { streamOf } from '../transport/http1/decoded.ts';
 
 /** Where and how a protocol sends a call. */
@@ -61,14 +61,14 @@ export function requestAnswer<Made>(
 ): Promise<Made> {
   const { path, headers, authorize } = request;
   const body = editMembers(call.body_text, request.edits);
-  const read = (head: AnswerHead, text: string) => {
-    if (!head.ok) throw failureOf(call, head.status, head.headers, text);
+  const read = (head: ResponseHead, text: string) => {
+    if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
     const answer = parseObject(text);
-    if (answer['error']) throw failureInside(call, text);
+    if (answer['error']) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
-  if (!authorize) return ask(call, path, headers, body, read);
-  return authorized(call, request, body).then((all) => ask(call, path, all, body, read));
+  if (!authorize) return requestWhole(call, path, headers, body, read);
+  return authorized(call, request, body).then((all) => requestWhole(call, path, all, body, read));
 }
 
 /** Asks for a stream; resolves when the upstream accepted the call. Throws like requestAnswer. */
@@ -81,7 +81,7 @@ export async function requestStream(
   const kind = exchange.response.headers.get('content-type') ?? '';
   if (kind.startsWith('application/json')) {
     const text = await readAll(exchange);
-    if (parseObject(text)['error']) throw failureInside(call, text);
+    if (parseObject(text)['error']) throw classifyInlineError(call, text);
     throw new RetryableUpstreamError('malformed', 'a whole answer where a stream was asked for');
   }
   const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
@@ -102,7 +102,7 @@ class DialectStream implements UpstreamStream {
     return this.dialect.inputUsage();
   }
 
-  cutShort(usage: TokenUsage): string {
+  endEarly(usage: TokenUsage): string {
     return this.dialect.cutShort(usage);
   }
 
@@ -117,14 +117,14 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
   const headers = request.authorize ? await authorized(call, request, body) : request.headers;
   const exchange = new Exchange(call);
   try {
-    exchange.took(await exchange.begin(request.path, headers, body));
+    exchange.attach(await exchange.send(request.path, headers, body));
   } catch (error) {
     exchange.close();
-    throw exchange.explain(error);
+    throw exchange.toUpstreamError(error);
   }
   const { ok, status, headers: said } = exchange.response;
   if (ok) return exchange;
-  throw failureOf(call, status, said, await readAll(exchange, MAX_ERROR_BYTES));
+  throw classifyFailure(call, status, said, await readAll(exchange, MAX_ERROR_BYTES));
 }
 
 async function authorized(
@@ -132,7 +132,7 @@ async function authorized(
   { path, headers, authorize }: UpstreamRequest,
   body: string,
 ): Promise<Record<string, string>> {
-  return { ...headers, ...(await authorize?.(addressOf(call.target.base_url, path), body)) };
+  return { ...headers, ...(await authorize?.(joinUrl(call.target.base_url, path), body)) };
 }
 
 /** The same exchange with its bytes in other frames. */
@@ -143,11 +143,11 @@ function unwrapped(
   const { body } = exchange.response;
   return {
     response: new Response(body && unwrap(streamOf(body))),
-    waiting: () => exchange.waiting(),
-    heard: () => exchange.heard(),
-    flowing: () => exchange.flowing(),
-    finished: () => exchange.finished(),
+    startClock: () => exchange.startClock(),
+    stopClock: () => exchange.stopClock(),
+    useStallTimeout: () => exchange.useStallTimeout(),
+    markComplete: () => exchange.markComplete(),
     close: () => exchange.close(),
-    explain: (error) => exchange.explain(error),
+    toUpstreamError: (error) => exchange.toUpstreamError(error),
   };
 }

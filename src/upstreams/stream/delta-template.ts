@@ -7,7 +7,7 @@ export interface Reader {
 }
 
 /** Events that differ in a word, as one, and where in the text they end. */
-export interface Run {
+export interface DeltaRun {
   readonly event: StreamEvent;
   readonly end: number;
 }
@@ -43,7 +43,7 @@ export class DeltaTemplates {
   constructor(private readonly dialect: Reader) {}
 
   /** As many events as fit the template, from `at` on, where one begins; undefined = none does. */
-  takeRun(text: string, at: number): Run | undefined {
+  takeRun(text: string, at: number): DeltaRun | undefined {
     if (!this.isKnown) return undefined;
     const pieces: string[] = [];
     let end = at;

@@ -16,7 +16,7 @@ export interface Dialect {
 }
 
 /** What some bytes held, and what broke the stream after that. */
-export interface Fed {
+export interface FeedResult {
   readonly batch: StreamEvent[];
   readonly broken: unknown;
 }
@@ -39,14 +39,14 @@ export class EventBatches {
     this.templates = new DeltaTemplates(dialect);
   }
 
-  feed(bytes: Uint8Array): Fed {
+  feed(bytes: Uint8Array): FeedResult {
     const text = this.decoder.decode(bytes);
     for (let at = 0; at < text.length && !this.broken; ) at = this.readFrom(text, at);
     return this.taken();
   }
 
   /** The bytes ended; the last event may lack its blank line. */
-  end(): Fed {
+  end(): FeedResult {
     this.parse(`${this.decoder.end()}${END_OF_EVENT}`);
     if (!this.broken && !this.dialect.ended()) {
       try {
@@ -105,7 +105,7 @@ export class EventBatches {
     return parser;
   }
 
-  private taken(): Fed {
+  private taken(): FeedResult {
     const { batch, broken } = this;
     this.batch = [];
     return { batch, broken };

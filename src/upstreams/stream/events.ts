@@ -1,7 +1,7 @@
 import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
-import type { BodyReader } from '../transport/http1/answer.ts';
+import type { BodyReader } from '../transport/http1/response.ts';
 import { type Dialect, EventBatches } from './event-batches.ts';
 
 /** Bytes that become events at once: a piece from the network may hold megabytes of them. */
@@ -12,7 +12,13 @@ const DRAIN_MS = 1_000;
 /** What reading events asks of an exchange. */
 export type EventExchange = Pick<
   Exchange,
-  'response' | 'waiting' | 'heard' | 'flowing' | 'finished' | 'close' | 'explain'
+  | 'response'
+  | 'startClock'
+  | 'stopClock'
+  | 'useStallTimeout'
+  | 'markComplete'
+  | 'close'
+  | 'toUpstreamError'
 >;
 
 /**
@@ -62,14 +68,14 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
           this.end(reader);
           break;
         }
-        if (this.begun) exchange.waiting();
+        if (this.begun) exchange.startClock();
         const batch = this.take(this.rest ?? (await reader.read()).value);
         if (batch.length > 0) return { done: false, value: batch };
-        exchange.waiting();
+        exchange.startClock();
       }
     } catch (error) {
       await this.leave();
-      throw exchange.explain(error);
+      throw exchange.toUpstreamError(error);
     }
     return OVER;
   }
@@ -82,15 +88,15 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
   /** The events in what came; without bytes the body has ended. */
   private take(bytes: Uint8Array | undefined): StreamEvent[] {
     const { exchange } = this;
-    exchange.heard();
-    if (!bytes) exchange.finished();
+    exchange.stopClock();
+    if (!bytes) exchange.markComplete();
     const { batch, broken } = bytes ? this.events.feed(this.slice(bytes)) : this.events.end();
     if (broken && (!this.begun || batch.length === 0)) throw broken;
     this.broken = broken;
     if (!bytes) this.close();
     if (batch.length > 0 && !this.begun) {
       this.begun = true;
-      exchange.flowing();
+      exchange.useStallTimeout();
     }
     return batch;
   }
@@ -128,11 +134,11 @@ async function drain(exchange: EventExchange, reader: BodyReader): Promise<void>
   const deadline = new Deadline(DRAIN_MS, () => exchange.close());
   try {
     while (!(await reader.read()).done);
-    exchange.finished();
+    exchange.markComplete();
   } catch {
     // Too late, or reset: the answer was whole already.
   } finally {
-    deadline.met();
+    deadline.cancel();
     exchange.close();
   }
 }

@@ -1,6 +1,12 @@
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import { GrownText } from '../stream/grown-text.ts';
-import type { AssistantPart, NeutralAnswer, NeutralEvent, OpenedPart, Stop } from './neutral.ts';
+import type {
+  AssistantPart,
+  NeutralAnswer,
+  NeutralEvent,
+  OpenedPart,
+  StopReason,
+} from './neutral.ts';
 
 /** The whole answer out of the events of a stream. */
 export class Assembly {
@@ -8,7 +14,7 @@ export class Assembly {
   private opened: OpenedPart | undefined;
   private text = new GrownText();
   private signature: string | undefined;
-  private stop: Stop = 'end';
+  private stop: StopReason = 'end';
   private stop_sequence: string | undefined;
   private usage: AnswerUsage | null = null;
 

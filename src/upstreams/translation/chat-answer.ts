@@ -11,20 +11,20 @@ import type {
   NeutralAnswer,
   NeutralEvent,
   OpenedPart,
-  Stop,
+  StopReason,
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { defined, type Json, listOf } from './reading.ts';
+import { defined, listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
 
-const STOPS: Record<string, Stop> = {
+const STOPS: Record<string, StopReason> = {
   stop: 'end',
   length: 'length',
   tool_calls: 'calls',
   function_call: 'calls',
   content_filter: 'filter',
 };
-const REASONS: Record<Stop, string> = {
+const REASONS: Record<StopReason, string> = {
   end: 'stop',
   sequence: 'stop',
   length: 'length',
@@ -33,7 +33,7 @@ const REASONS: Record<Stop, string> = {
 };
 
 /** Of a tool that was forced by name the vendor says `stop` (OpenAI docs: Function calling). */
-function stopOf(reason: unknown, hasCalls: boolean): Stop {
+function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   const stop = STOPS[String(reason)] ?? 'end';
   return stop === 'end' && hasCalls ? 'calls' : stop;
 }
@@ -58,8 +58,8 @@ export function chatUsage(usage: AnswerUsage): object {
   };
 }
 
-export function readChatAnswer(answer: Json): NeutralAnswer {
-  const [choice] = listOf(answer['choices']);
+export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
+  const [choice] = listOrEmpty(answer['choices']);
   const message = isObject(choice) ? choice['message'] : undefined;
   if (!isObject(choice) || !isObject(message)) {
     throw new RetryableUpstreamError('malformed', 'an answer without a message');
@@ -71,7 +71,7 @@ export function readChatAnswer(answer: Json): NeutralAnswer {
   const { content, refusal } = message;
   if (typeof content === 'string' && content !== '') parts.push({ type: 'text', text: content });
   if (typeof refusal === 'string' && refusal !== '') parts.push({ type: 'refusal', text: refusal });
-  for (const call of listOf(message['tool_calls'])) {
+  for (const call of listOrEmpty(message['tool_calls'])) {
     const called = isObject(call) ? call['function'] : undefined;
     if (!isObject(call) || !isObject(called)) continue;
     parts.push({
@@ -133,7 +133,7 @@ export class ChatReader implements StreamReader {
     if (!isObject(chunk)) return [];
     const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
     this.begun = true;
-    const [choice] = listOf(chunk['choices']);
+    const [choice] = listOrEmpty(chunk['choices']);
     if (isObject(choice)) {
       const { delta, finish_reason } = choice;
       if (isObject(delta)) events.push(...this.delta(delta));
@@ -146,7 +146,7 @@ export class ChatReader implements StreamReader {
     return events;
   }
 
-  private delta(delta: Json): NeutralEvent[] {
+  private delta(delta: ReadonlyJsonObject): NeutralEvent[] {
     const events: NeutralEvent[] = [];
     const say = (kind: 'text' | 'reasoning' | 'refusal', text: unknown) => {
       if (typeof text !== 'string' || text === '') return;
@@ -156,7 +156,7 @@ export class ChatReader implements StreamReader {
     say('reasoning', delta['reasoning_content'] ?? delta['reasoning']);
     say('text', delta['content']);
     say('refusal', delta['refusal']);
-    for (const call of listOf(delta['tool_calls'])) {
+    for (const call of listOrEmpty(delta['tool_calls'])) {
       if (!isObject(call)) continue;
       const called = isObject(call['function']) ? call['function'] : {};
       this.hasCalls = true;

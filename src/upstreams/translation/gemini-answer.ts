@@ -9,14 +9,14 @@ import type {
   NeutralAnswer,
   NeutralEvent,
   OpenedPart,
-  Stop,
+  StopReason,
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, type Json, listOf } from './reading.ts';
+import { argumentsOf, listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
 
 const FILTERS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
-const REASONS: Record<Stop, string> = {
+const REASONS: Record<StopReason, string> = {
   end: 'STOP',
   sequence: 'STOP',
   calls: 'STOP',
@@ -24,22 +24,22 @@ const REASONS: Record<Stop, string> = {
   filter: 'SAFETY',
 };
 
-function stopOf(reason: unknown, hasCalls: boolean): Stop {
+function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   if (reason === 'MAX_TOKENS') return 'length';
   if (FILTERS.includes(String(reason))) return 'filter';
   return hasCalls ? 'calls' : 'end';
 }
 
 /** A prompt that was refused has no candidate, and says so. */
-function blocked(answer: Json): boolean {
+function blocked(answer: ReadonlyJsonObject): boolean {
   const feedback = answer['promptFeedback'];
   return isObject(feedback) && typeof feedback['blockReason'] === 'string';
 }
 
-export function readGeminiAnswer(answer: Json, serial = false): NeutralAnswer {
+export function readGeminiAnswer(answer: ReadonlyJsonObject, serial = false): NeutralAnswer {
   const reader = new GeminiReader(serial);
   const whole = new Assembly();
-  const [candidate] = listOf(answer['candidates']);
+  const [candidate] = listOrEmpty(answer['candidates']);
   if (!isObject(candidate) && !blocked(answer)) {
     throw new RetryableUpstreamError('malformed', 'an answer without a candidate');
   }
@@ -61,9 +61,9 @@ export class GeminiReader implements StreamReader {
     if (!isObject(chunk)) return [];
     const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
     this.begun = true;
-    const [candidate] = listOf(chunk['candidates']);
+    const [candidate] = listOrEmpty(chunk['candidates']);
     const content = isObject(candidate) ? candidate['content'] : undefined;
-    for (const part of listOf(isObject(content) ? content['parts'] : [])) {
+    for (const part of listOrEmpty(isObject(content) ? content['parts'] : [])) {
       if (isObject(part)) events.push(...this.part(part));
     }
     const usage = geminiUsage(chunk['usageMetadata']);
@@ -76,7 +76,7 @@ export class GeminiReader implements StreamReader {
     return events;
   }
 
-  private part(part: Json): NeutralEvent[] {
+  private part(part: ReadonlyJsonObject): NeutralEvent[] {
     const call = part['functionCall'];
     if (isObject(call)) {
       this.calls += 1;

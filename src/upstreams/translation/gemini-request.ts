@@ -12,7 +12,15 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { defined, type Json, listOf, Needs, numberOf, objectAt, textOf } from './reading.ts';
+import {
+  defined,
+  FeatureUses,
+  listOrEmpty,
+  numberOrUndefined,
+  type ReadonlyJsonObject,
+  requireObject,
+  requireText,
+} from './reading.ts';
 
 const KNOWN = new Set(
   'contents systemInstruction tools toolConfig generationConfig safetySettings labels cachedContent model stream'.split(
@@ -31,24 +39,26 @@ const KNOWN_CONFIG = new Set(
 const camel = (key: string) =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function member(value: unknown): Json {
+function member(value: unknown): ReadonlyJsonObject {
   if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [camel(key), each]));
 }
 
-export function readGemini(said: Json): ReadRequest {
+export function readGemini(said: ReadonlyJsonObject): ReadRequest {
   const body = member(said);
-  const needs = new Needs();
+  const needs = new FeatureUses();
   needs.noteOthers(body, KNOWN);
   if (body['cachedContent']) needs.note('file_reference', 'cachedContent');
   const config = member(body['generationConfig']);
   const prefix = 'generationConfig.';
   needs.noteOthers(config, KNOWN_CONFIG, prefix);
-  if ((numberOf(config['candidateCount']) ?? 1) > 1) {
+  if ((numberOrUndefined(config['candidateCount']) ?? 1) > 1) {
     needs.note('several_answers', `${prefix}candidateCount`);
   }
   if (config['responseLogprobs'] === true) needs.note('logprobs', `${prefix}responseLogprobs`);
-  if (listOf(config['responseModalities']).some((each) => String(each).toUpperCase() !== 'TEXT')) {
+  if (
+    listOrEmpty(config['responseModalities']).some((each) => String(each).toUpperCase() !== 'TEXT')
+  ) {
     needs.note('other', `${prefix}responseModalities`);
   }
   for (const [key, feature] of [
@@ -56,32 +66,32 @@ export function readGemini(said: Json): ReadRequest {
     ['topK', 'top_k'],
     ['seed', 'seed'],
   ] as const) {
-    if (numberOf(config[key]) !== undefined) needs.note(feature, prefix + key);
+    if (numberOrUndefined(config[key]) !== undefined) needs.note(feature, prefix + key);
   }
   for (const key of ['presencePenalty', 'frequencyPenalty']) {
-    if (numberOf(config[key])) needs.note('penalties', prefix + key);
+    if (numberOrUndefined(config[key])) needs.note('penalties', prefix + key);
   }
-  const temperature = numberOf(config['temperature']);
+  const temperature = numberOrUndefined(config['temperature']);
   if (temperature !== undefined) {
     needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', `${prefix}temperature`);
   }
-  const stop = listOf(config['stopSequences']).map((each) => String(each));
+  const stop = listOrEmpty(config['stopSequences']).map((each) => String(each));
   if (stop.length > 0) needs.note('stop', `${prefix}stopSequences`);
   const instruction = member(body['systemInstruction']);
   const system = textsIn(instruction['parts'], 'systemInstruction.parts');
   if (system.length > 0) needs.note('system', 'systemInstruction');
   const request: NeutralRequest = defined({
     system,
-    turns: readContents(listOf(body['contents']), needs),
-    tools: listOf(body['tools']).flatMap((tool, at) => readTools(tool, `tools[${at}]`, needs)),
+    turns: readContents(listOrEmpty(body['contents']), needs),
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTools(tool, `tools[${at}]`, needs)),
     tool_choice: readChoice(body['toolConfig'], needs),
-    max_output_tokens: numberOf(config['maxOutputTokens']),
+    max_output_tokens: numberOrUndefined(config['maxOutputTokens']),
     temperature,
-    top_p: numberOf(config['topP']),
-    top_k: numberOf(config['topK']),
-    seed: numberOf(config['seed']),
-    presence_penalty: numberOf(config['presencePenalty']) || undefined,
-    frequency_penalty: numberOf(config['frequencyPenalty']) || undefined,
+    top_p: numberOrUndefined(config['topP']),
+    top_k: numberOrUndefined(config['topK']),
+    seed: numberOrUndefined(config['seed']),
+    presence_penalty: numberOrUndefined(config['presencePenalty']) || undefined,
+    frequency_penalty: numberOrUndefined(config['frequencyPenalty']) || undefined,
     stop,
     format: readFormat(config, needs),
     reasoning: readThinking(config['thinkingConfig'], needs),
@@ -91,17 +101,19 @@ export function readGemini(said: Json): ReadRequest {
 }
 
 function textsIn(parts: unknown, param: string): string[] {
-  return listOf(parts).map((part, at) => textOf(member(part)['text'], `${param}[${at}].text`));
+  return listOrEmpty(parts).map((part, at) =>
+    requireText(member(part)['text'], `${param}[${at}].text`),
+  );
 }
 
-function readContents(contents: readonly unknown[], needs: Needs): Turn[] {
+function readContents(contents: readonly unknown[], needs: FeatureUses): Turn[] {
   const turns: Turn[] = [];
   // Calls without ids are answered by name and in order.
   const waiting: { id: string; name: string }[] = [];
   for (const [at, value] of contents.entries()) {
     const param = `contents[${at}]`;
-    const content = objectAt(value, param);
-    const parts = listOf(content['parts']);
+    const content = requireObject(value, param);
+    const parts = listOrEmpty(content['parts']);
     if (content['role'] !== 'model') {
       const read = parts.flatMap((part, index) =>
         readUserPart(member(part), `${param}.parts[${index}]`, waiting, needs),
@@ -120,16 +132,16 @@ function readContents(contents: readonly unknown[], needs: Needs): Turn[] {
 }
 
 function readUserPart(
-  part: Json,
+  part: ReadonlyJsonObject,
   param: string,
   waiting: { id: string; name: string }[],
-  needs: Needs,
+  needs: FeatureUses,
 ): UserPart[] {
   if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }];
   if (part['inlineData']) return [readInline(member(part['inlineData']), param, needs)];
   if (part['functionResponse']) {
     const said = member(part['functionResponse']);
-    const name = textOf(said['name'], `${param}.functionResponse.name`);
+    const name = requireText(said['name'], `${param}.functionResponse.name`);
     const at = waiting.findIndex((call) => call.id === said['id'] || call.name === name);
     const [call] = at < 0 ? [] : waiting.splice(at, 1);
     const text = JSON.stringify(said['response'] ?? {});
@@ -140,9 +152,9 @@ function readUserPart(
   return [];
 }
 
-function readInline(data: Json, param: string, needs: Needs): UserPart {
-  const media_type = textOf(data['mimeType'], `${param}.inlineData.mimeType`);
-  const bytes = textOf(data['data'], `${param}.inlineData.data`);
+function readInline(data: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
+  const media_type = requireText(data['mimeType'], `${param}.inlineData.mimeType`);
+  const bytes = requireText(data['data'], `${param}.inlineData.data`);
   if (media_type.startsWith('image/')) {
     needs.note('image_inline', param);
     return { type: 'image', media_type, data: bytes };
@@ -155,11 +167,16 @@ function readInline(data: Json, param: string, needs: Needs): UserPart {
   return { type: 'file', media_type, data: bytes };
 }
 
-function readModelPart(part: Json, param: string, id: string, needs: Needs): AssistantPart[] {
+function readModelPart(
+  part: ReadonlyJsonObject,
+  param: string,
+  id: string,
+  needs: FeatureUses,
+): AssistantPart[] {
   const call = part['functionCall'];
   if (call) {
     const said = member(call);
-    const name = textOf(said['name'], `${param}.functionCall.name`);
+    const name = requireText(said['name'], `${param}.functionCall.name`);
     const text = JSON.stringify(said['args'] ?? {});
     return [{ type: 'call', id: String(said['id'] ?? id), name, arguments: text }];
   }
@@ -170,17 +187,17 @@ function readModelPart(part: Json, param: string, id: string, needs: Needs): Ass
   return [];
 }
 
-function readTools(value: unknown, param: string, needs: Needs): Tool[] {
+function readTools(value: unknown, param: string, needs: FeatureUses): Tool[] {
   const tool = member(value);
   for (const key of Object.keys(tool)) {
     if (key !== 'functionDeclarations') needs.note('other_tools', `${param}.${key}`);
   }
-  return listOf(tool['functionDeclarations']).map((each, at) => {
+  return listOrEmpty(tool['functionDeclarations']).map((each, at) => {
     needs.note('tools', param);
     const declared = member(each);
     const { description } = declared;
     return defined({
-      name: textOf(declared['name'], `${param}.functionDeclarations[${at}].name`),
+      name: requireText(declared['name'], `${param}.functionDeclarations[${at}].name`),
       description: typeof description === 'string' ? description : undefined,
       parameters:
         declared['parametersJsonSchema'] ??
@@ -203,9 +220,9 @@ function lowerTypes(schema: unknown): unknown {
   );
 }
 
-function readChoice(config: unknown, needs: Needs): ToolChoice | undefined {
+function readChoice(config: unknown, needs: FeatureUses): ToolChoice | undefined {
   const calling = member(member(config)['functionCallingConfig']);
-  const names = listOf(calling['allowedFunctionNames']);
+  const names = listOrEmpty(calling['allowedFunctionNames']);
   switch (String(calling['mode'] ?? '').toUpperCase()) {
     case 'NONE':
       return { type: 'none' };
@@ -219,7 +236,7 @@ function readChoice(config: unknown, needs: Needs): ToolChoice | undefined {
   }
 }
 
-function readFormat(config: Json, needs: Needs): Format | undefined {
+function readFormat(config: ReadonlyJsonObject, needs: FeatureUses): Format | undefined {
   const schema = config['responseJsonSchema'] ?? lowerTypes(config['responseSchema']);
   if (schema) {
     needs.note('json_schema', 'generationConfig.responseSchema');
@@ -230,10 +247,10 @@ function readFormat(config: Json, needs: Needs): Format | undefined {
   return { type: 'json' };
 }
 
-function readThinking(value: unknown, needs: Needs): Reasoning | undefined {
+function readThinking(value: unknown, needs: FeatureUses): Reasoning | undefined {
   const config = member(value);
   const param = 'generationConfig.thinkingConfig';
-  const budget = numberOf(config['thinkingBudget']);
+  const budget = numberOrUndefined(config['thinkingBudget']);
   if (budget === 0) {
     needs.note('reasoning_off', param);
     return { off: true };

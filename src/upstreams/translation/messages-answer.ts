@@ -10,13 +10,13 @@ import type {
   NeutralAnswer,
   NeutralEvent,
   OpenedPart,
-  Stop,
+  StopReason,
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, type Json } from './reading.ts';
+import { argumentsOf, type ReadonlyJsonObject } from './reading.ts';
 
-const STOPS: Record<string, Stop> = {
+const STOPS: Record<string, StopReason> = {
   end_turn: 'end',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
@@ -24,7 +24,7 @@ const STOPS: Record<string, Stop> = {
   stop_sequence: 'sequence',
   refusal: 'filter',
 };
-const REASONS: Record<Stop, string> = {
+const REASONS: Record<StopReason, string> = {
   end: 'end_turn',
   length: 'max_tokens',
   calls: 'tool_use',
@@ -32,7 +32,7 @@ const REASONS: Record<Stop, string> = {
   filter: 'refusal',
 };
 
-function stopIn(said: Json): Pick<NeutralAnswer, 'stop' | 'stop_sequence'> {
+function stopIn(said: ReadonlyJsonObject): Pick<NeutralAnswer, 'stop' | 'stop_sequence'> {
   const stop = STOPS[String(said['stop_reason'])] ?? 'end';
   const sequence = said['stop_sequence'];
   return { stop, ...(typeof sequence === 'string' ? { stop_sequence: sequence } : {}) };
@@ -54,7 +54,7 @@ export function messagesUsage(usage: AnswerUsage | null): object {
   };
 }
 
-export function readMessagesAnswer(answer: Json): NeutralAnswer {
+export function readMessagesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   if (!Array.isArray(answer['content'])) {
     throw new RetryableUpstreamError('malformed', 'an answer without content');
   }
@@ -62,7 +62,7 @@ export function readMessagesAnswer(answer: Json): NeutralAnswer {
   return { parts, ...stopIn(answer), usage: usageIn(answer['usage'], null) };
 }
 
-function readBlock(block: Json): AssistantPart[] {
+function readBlock(block: ReadonlyJsonObject): AssistantPart[] {
   switch (block['type']) {
     case 'text':
       return [{ type: 'text', text: String(block['text'] ?? '') }];
@@ -147,7 +147,7 @@ export class MessagesReader implements StreamReader {
   }
 }
 
-function opening(block: Json): NeutralEvent[] {
+function opening(block: ReadonlyJsonObject): NeutralEvent[] {
   const text = (value: unknown): NeutralEvent[] =>
     typeof value === 'string' && value !== '' ? [{ type: 'delta', text: value }] : [];
   switch (block['type']) {
@@ -166,7 +166,7 @@ function opening(block: Json): NeutralEvent[] {
   }
 }
 
-function delta(said: Json): NeutralEvent[] {
+function delta(said: ReadonlyJsonObject): NeutralEvent[] {
   if (typeof said['signature'] === 'string') {
     return [{ type: 'signature', signature: said['signature'] }];
   }

@@ -15,7 +15,16 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { defined, type Json, listOf, Needs, numberOf, objectAt, textOf, wrong } from './reading.ts';
+import {
+  defined,
+  FeatureUses,
+  listOrEmpty,
+  numberOrUndefined,
+  type ReadonlyJsonObject,
+  requireObject,
+  requireText,
+  wrong,
+} from './reading.ts';
 
 /** Read below, or without any effect on the answer. */
 const KNOWN = new Set(
@@ -25,27 +34,27 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-export function readMessagesRequest(body: Json): ReadRequest {
-  const needs = new Needs();
+export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
+  const needs = new FeatureUses();
   needs.noteOthers(body, KNOWN);
   const system = readTexts(body['system'], 'system').map(({ text }) => text);
   if (system.length > 0) needs.note('system', 'system');
   const turns: Turn[] = [];
-  for (const [at, value] of listOf(body['messages']).entries()) {
+  for (const [at, value] of listOrEmpty(body['messages']).entries()) {
     const param = `messages.${at}`;
-    const message = objectAt(value, param);
+    const message = requireObject(value, param);
     const content = `${param}.content`;
     if (message['role'] === 'assistant') {
       turns.push({ role: 'assistant', parts: readAssistant(message['content'], content, needs) });
     } else addToUser(turns, readUser(message['content'], content, needs));
   }
   if (turns.at(-1)?.role === 'assistant') {
-    needs.note('prefill', `messages.${listOf(body['messages']).length - 1}`);
+    needs.note('prefill', `messages.${listOrEmpty(body['messages']).length - 1}`);
   }
-  const stop = listOf(body['stop_sequences']).map((each) => String(each));
+  const stop = listOrEmpty(body['stop_sequences']).map((each) => String(each));
   if (stop.length > 0) needs.note('stop', 'stop_sequences');
   for (const name of ['temperature', 'top_p', 'top_k'] as const) {
-    if (numberOf(body[name]) !== undefined) needs.note(name, name);
+    if (numberOrUndefined(body[name]) !== undefined) needs.note(name, name);
   }
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : undefined;
   const serial = choice?.['disable_parallel_tool_use'] === true;
@@ -55,13 +64,13 @@ export function readMessagesRequest(body: Json): ReadRequest {
   const request: NeutralRequest = defined({
     system,
     turns,
-    tools: listOf(body['tools']).flatMap((tool, at) => readTool(tool, `tools.${at}`, needs)),
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTool(tool, `tools.${at}`, needs)),
     tool_choice: readChoice(choice, needs),
     parallel_calls: serial ? false : undefined,
-    max_output_tokens: numberOf(body['max_tokens']),
-    temperature: numberOf(body['temperature']),
-    top_p: numberOf(body['top_p']),
-    top_k: numberOf(body['top_k']),
+    max_output_tokens: numberOrUndefined(body['max_tokens']),
+    temperature: numberOrUndefined(body['temperature']),
+    top_p: numberOrUndefined(body['top_p']),
+    top_k: numberOrUndefined(body['top_k']),
     stop,
     format: readFormat(body['output_config'], needs),
     reasoning: readThinking(body['thinking'], body['output_config'], needs),
@@ -71,14 +80,14 @@ export function readMessagesRequest(body: Json): ReadRequest {
   return { request, uses: needs.uses };
 }
 
-function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
+function readUser(content: unknown, param: string, needs: FeatureUses): UserPart[] {
   if (typeof content === 'string') return readTexts(content, param) as UserPart[];
-  return listOf(content).flatMap((value, at): UserPart[] => {
+  return listOrEmpty(content).flatMap((value, at): UserPart[] => {
     const here = `${param}.${at}`;
-    const block = objectAt(value, here);
+    const block = requireObject(value, here);
     switch (block['type']) {
       case 'text':
-        return [{ type: 'text', text: textOf(block['text'], `${here}.text`) }];
+        return [{ type: 'text', text: requireText(block['text'], `${here}.text`) }];
       case 'image':
         return readImage(block, here, needs);
       case 'document':
@@ -92,48 +101,51 @@ function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
   });
 }
 
-function readImage(block: Json, param: string, needs: Needs): ImagePart[] {
-  const source = objectAt(block['source'], `${param}.source`);
+function readImage(block: ReadonlyJsonObject, param: string, needs: FeatureUses): ImagePart[] {
+  const source = requireObject(block['source'], `${param}.source`);
   if (source['type'] === 'base64') {
     needs.note('image_inline', param);
-    const media_type = textOf(source['media_type'], `${param}.source.media_type`);
-    return [{ type: 'image', media_type, data: textOf(source['data'], `${param}.source.data`) }];
+    const media_type = requireText(source['media_type'], `${param}.source.media_type`);
+    return [
+      { type: 'image', media_type, data: requireText(source['data'], `${param}.source.data`) },
+    ];
   }
   if (source['type'] === 'url') {
     needs.note('image_url', param);
-    return [{ type: 'image', url: textOf(source['url'], `${param}.source.url`) }];
+    return [{ type: 'image', url: requireText(source['url'], `${param}.source.url`) }];
   }
   needs.note('file_reference', `${param}.source`);
   return [];
 }
 
-function readDocument(block: Json, param: string, needs: Needs): UserPart[] {
-  const source = objectAt(block['source'], `${param}.source`);
+function readDocument(block: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart[] {
+  const source = requireObject(block['source'], `${param}.source`);
   const title = typeof block['title'] === 'string' ? { name: block['title'] } : {};
   if (isObject(block['citations']) && block['citations']['enabled'] === true) {
     needs.note('other', `${param}.citations`);
   }
   if (source['type'] === 'text') {
-    return [{ type: 'text', text: textOf(source['data'], `${param}.source.data`) }];
+    return [{ type: 'text', text: requireText(source['data'], `${param}.source.data`) }];
   }
   if (source['type'] !== 'base64') {
     needs.note('file_reference', `${param}.source`);
     return [];
   }
   needs.note('file_inline', param);
-  const media_type = textOf(source['media_type'], `${param}.source.media_type`);
-  const data = textOf(source['data'], `${param}.source.data`);
+  const media_type = requireText(source['media_type'], `${param}.source.media_type`);
+  const data = requireText(source['data'], `${param}.source.data`);
   return [{ type: 'file', media_type, data, ...title }];
 }
 
-function readResult(block: Json, param: string, needs: Needs): UserPart {
+function readResult(block: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
   const { content } = block;
   const parts: (TextPart | ImagePart)[] = [];
   if (typeof content === 'string') parts.push({ type: 'text', text: content });
-  for (const [at, value] of listOf(content).entries()) {
+  for (const [at, value] of listOrEmpty(content).entries()) {
     const here = `${param}.content.${at}`;
-    const part = objectAt(value, here);
-    if (part['type'] === 'text') parts.push({ type: 'text', text: textOf(part['text'], here) });
+    const part = requireObject(value, here);
+    if (part['type'] === 'text')
+      parts.push({ type: 'text', text: requireText(part['text'], here) });
     else if (part['type'] === 'image') {
       needs.note('images_in_results', here);
       parts.push(...readImage(part, here, needs));
@@ -143,26 +155,26 @@ function readResult(block: Json, param: string, needs: Needs): UserPart {
   if (is_error) needs.note('failed_results', `${param}.is_error`);
   return {
     type: 'result',
-    call_id: textOf(block['tool_use_id'], `${param}.tool_use_id`),
+    call_id: requireText(block['tool_use_id'], `${param}.tool_use_id`),
     parts,
     is_error,
   };
 }
 
-function readAssistant(content: unknown, param: string, needs: Needs): AssistantPart[] {
+function readAssistant(content: unknown, param: string, needs: FeatureUses): AssistantPart[] {
   if (typeof content === 'string') return readTexts(content, param);
-  return listOf(content).flatMap((value, at): AssistantPart[] => {
+  return listOrEmpty(content).flatMap((value, at): AssistantPart[] => {
     const here = `${param}.${at}`;
-    const block = objectAt(value, here);
+    const block = requireObject(value, here);
     switch (block['type']) {
       case 'text':
-        return [{ type: 'text', text: textOf(block['text'], `${here}.text`) }];
+        return [{ type: 'text', text: requireText(block['text'], `${here}.text`) }];
       case 'tool_use':
         return [
           {
             type: 'call',
-            id: textOf(block['id'], `${here}.id`),
-            name: textOf(block['name'], `${here}.name`),
+            id: requireText(block['id'], `${here}.id`),
+            name: requireText(block['name'], `${here}.name`),
             arguments: JSON.stringify(block['input'] ?? {}),
           },
         ];
@@ -184,8 +196,8 @@ function readAssistant(content: unknown, param: string, needs: Needs): Assistant
   });
 }
 
-function readTool(value: unknown, param: string, needs: Needs): Tool[] {
-  const tool = objectAt(value, param);
+function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
+  const tool = requireObject(value, param);
   if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') {
     needs.note('other_tools', `${param}.type`);
     return [];
@@ -194,7 +206,7 @@ function readTool(value: unknown, param: string, needs: Needs): Tool[] {
   if (tool['strict'] === true) needs.note('strict_tools', `${param}.strict`);
   return [
     defined({
-      name: textOf(tool['name'], `${param}.name`),
+      name: requireText(tool['name'], `${param}.name`),
       description: typeof tool['description'] === 'string' ? tool['description'] : undefined,
       parameters: tool['input_schema'] ?? { type: 'object', properties: {} },
       strict: tool['strict'] === true ? true : undefined,
@@ -202,7 +214,10 @@ function readTool(value: unknown, param: string, needs: Needs): Tool[] {
   ];
 }
 
-function readChoice(choice: Json | undefined, needs: Needs): ToolChoice | undefined {
+function readChoice(
+  choice: ReadonlyJsonObject | undefined,
+  needs: FeatureUses,
+): ToolChoice | undefined {
   if (!choice) return undefined;
   switch (choice['type']) {
     case 'auto':
@@ -213,20 +228,24 @@ function readChoice(choice: Json | undefined, needs: Needs): ToolChoice | undefi
       return { type: 'any' };
     case 'tool':
       needs.note('forced_tool', 'tool_choice');
-      return { type: 'tool', name: textOf(choice['name'], 'tool_choice.name') };
+      return { type: 'tool', name: requireText(choice['name'], 'tool_choice.name') };
     default:
       throw wrong('tool_choice.type', 'must be auto, any, tool or none.');
   }
 }
 
-function readFormat(config: unknown, needs: Needs): Format | undefined {
+function readFormat(config: unknown, needs: FeatureUses): Format | undefined {
   const format = isObject(config) ? config['format'] : undefined;
   if (!isObject(format)) return undefined;
   needs.note('json_schema', 'output_config.format');
   return { type: 'schema', name: 'answer', schema: format['schema'] ?? {}, strict: true };
 }
 
-function readThinking(thinking: unknown, config: unknown, needs: Needs): Reasoning | undefined {
+function readThinking(
+  thinking: unknown,
+  config: unknown,
+  needs: FeatureUses,
+): Reasoning | undefined {
   const effort = isObject(config) ? config['effort'] : undefined;
   if (isObject(thinking) && thinking['type'] === 'disabled') {
     needs.note('reasoning_off', 'thinking');

@@ -117,25 +117,25 @@ export interface NeutralRequest {
 }
 
 /** Something that a request needs its upstream to be able to, and the parameter that needs it. */
-export interface Use {
+export interface FeatureUse {
   readonly feature: Feature;
   readonly param: string;
 }
 
 export interface ReadRequest {
   readonly request: NeutralRequest;
-  readonly uses: readonly Use[];
+  readonly uses: readonly FeatureUse[];
 }
 
 /**
  * Why an answer ended: by itself, at its longest, to have tools called, at a stop sequence, or since a
  * filter stopped it.
  */
-export type Stop = 'end' | 'length' | 'calls' | 'sequence' | 'filter';
+export type StopReason = 'end' | 'length' | 'calls' | 'sequence' | 'filter';
 
 export interface NeutralAnswer {
   readonly parts: readonly AssistantPart[];
-  readonly stop: Stop;
+  readonly stop: StopReason;
   readonly stop_sequence?: string;
   /** null = the upstream reported none. */
   readonly usage: AnswerUsage | null;
@@ -155,7 +155,7 @@ export type NeutralEvent =
   | { readonly type: 'signature'; readonly signature: string }
   | { readonly type: 'close' }
   | { readonly type: 'usage'; readonly usage: AnswerUsage }
-  | { readonly type: 'stop'; readonly stop: Stop; readonly stop_sequence?: string }
+  | { readonly type: 'stop'; readonly stop: StopReason; readonly stop_sequence?: string }
   | { readonly type: 'end' };
 
 /** What an answer is called towards the client. */

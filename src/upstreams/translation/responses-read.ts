@@ -8,13 +8,15 @@ import type {
   NeutralAnswer,
   NeutralEvent,
   OpenedPart,
-  Stop,
+  StopReason,
   StreamReader,
 } from './neutral.ts';
-import { type Json, listOf } from './reading.ts';
+import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
 
-export function readResponsesAnswer(answer: Json): NeutralAnswer {
-  const parts = listOf(answer['output']).flatMap((item) => (isObject(item) ? partsOf(item) : []));
+export function readResponsesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
+  const parts = listOrEmpty(answer['output']).flatMap((item) =>
+    isObject(item) ? partsOf(item) : [],
+  );
   const stop = stopOf(
     answer,
     parts.some(({ type }) => type === 'call'),
@@ -23,16 +25,16 @@ export function readResponsesAnswer(answer: Json): NeutralAnswer {
 }
 
 /** The parts of an item; items of tools that the vendor runs itself are none of the answer's. */
-function partsOf(item: Json): AssistantPart[] {
+function partsOf(item: ReadonlyJsonObject): AssistantPart[] {
   switch (item['type']) {
     case 'message':
-      return listOf(item['content']).flatMap((part): AssistantPart[] => {
+      return listOrEmpty(item['content']).flatMap((part): AssistantPart[] => {
         if (!isObject(part)) return [];
         if (part['type'] === 'refusal') return [{ type: 'refusal', text: textIn(part, 'refusal') }];
         return [{ type: 'text', text: textIn(part, 'text') }];
       });
     case 'reasoning': {
-      const text = listOf(item['summary'])
+      const text = listOrEmpty(item['summary'])
         .map((part) => (isObject(part) ? textIn(part, 'text') : ''))
         .join('\n');
       return text === '' ? [] : [{ type: 'reasoning', text }];
@@ -51,9 +53,10 @@ function partsOf(item: Json): AssistantPart[] {
   }
 }
 
-const textIn = (value: Json, key: string) => (typeof value[key] === 'string' ? value[key] : '');
+const textIn = (value: ReadonlyJsonObject, key: string) =>
+  typeof value[key] === 'string' ? value[key] : '';
 
-function stopOf(answer: Json, hasCalls: boolean): Stop {
+function stopOf(answer: ReadonlyJsonObject, hasCalls: boolean): StopReason {
   const details = answer['incomplete_details'];
   const reason = isObject(details) ? details['reason'] : undefined;
   if (answer['status'] === 'incomplete') return reason === 'content_filter' ? 'filter' : 'length';
@@ -140,7 +143,7 @@ export class ResponsesReader implements StreamReader {
   }
 }
 
-function isRefusal(event: Json): boolean {
+function isRefusal(event: ReadonlyJsonObject): boolean {
   const part = event['part'];
   return isObject(part) && part['type'] === 'refusal';
 }

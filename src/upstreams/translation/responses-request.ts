@@ -14,13 +14,13 @@ import type {
 import {
   callArguments,
   defined,
+  FeatureUses,
   imageAt,
-  type Json,
-  listOf,
-  Needs,
-  numberOf,
-  objectAt,
-  textOf,
+  listOrEmpty,
+  numberOrUndefined,
+  type ReadonlyJsonObject,
+  requireObject,
+  requireText,
   wrong,
 } from './reading.ts';
 
@@ -34,10 +34,10 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-export function readResponses(body: Json): ReadRequest {
-  const needs = new Needs();
+export function readResponses(body: ReadonlyJsonObject): ReadRequest {
+  const needs = new FeatureUses();
   needs.noteOthers(body, KNOWN);
-  if (numberOf(body['top_logprobs'])) needs.note('logprobs', 'top_logprobs');
+  if (numberOrUndefined(body['top_logprobs'])) needs.note('logprobs', 'top_logprobs');
   if (body['background'] === true) needs.note('other', 'background');
   const { system, turns } = readInput(body['input'], needs);
   const { instructions } = body;
@@ -45,11 +45,11 @@ export function readResponses(body: Json): ReadRequest {
     needs.note('system', 'instructions');
     system.unshift(instructions);
   }
-  const temperature = numberOf(body['temperature']);
+  const temperature = numberOrUndefined(body['temperature']);
   if (temperature !== undefined) {
     needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
   }
-  if (numberOf(body['top_p']) !== undefined) needs.note('top_p', 'top_p');
+  if (numberOrUndefined(body['top_p']) !== undefined) needs.note('top_p', 'top_p');
   const serial = body['parallel_tool_calls'] === false;
   if (serial) needs.note('serial_calls', 'parallel_tool_calls');
   const text = body['text'];
@@ -61,12 +61,12 @@ export function readResponses(body: Json): ReadRequest {
   const request: NeutralRequest = defined({
     system,
     turns,
-    tools: listOf(body['tools']).flatMap((tool, at) => readTool(tool, `tools[${at}]`, needs)),
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTool(tool, `tools[${at}]`, needs)),
     tool_choice: readChoice(body['tool_choice'], needs),
     parallel_calls: serial ? false : undefined,
-    max_output_tokens: numberOf(body['max_output_tokens']),
+    max_output_tokens: numberOrUndefined(body['max_output_tokens']),
     temperature,
-    top_p: numberOf(body['top_p']),
+    top_p: numberOrUndefined(body['top_p']),
     stop: [],
     format: isObject(format) ? readNamedFormat(format, 'text.format', needs) : undefined,
     reasoning: readEffort(
@@ -80,16 +80,16 @@ export function readResponses(body: Json): ReadRequest {
   return { request, uses: needs.uses };
 }
 
-function readInput(input: unknown, needs: Needs): { system: string[]; turns: Turn[] } {
+function readInput(input: unknown, needs: FeatureUses): { system: string[]; turns: Turn[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
   if (typeof input === 'string') {
     addToUser(turns, [{ type: 'text', text: input }]);
     return { system, turns };
   }
-  for (const [at, value] of listOf(input).entries()) {
+  for (const [at, value] of listOrEmpty(input).entries()) {
     const param = `input[${at}]`;
-    const item = objectAt(value, param);
+    const item = requireObject(value, param);
     switch (item['type'] ?? 'message') {
       case 'message':
         readMessage(item, param, { system, turns }, needs);
@@ -97,8 +97,8 @@ function readInput(input: unknown, needs: Needs): { system: string[]; turns: Tur
       case 'function_call':
         addToAssistant(turns, {
           type: 'call',
-          id: textOf(item['call_id'], `${param}.call_id`),
-          name: textOf(item['name'], `${param}.name`),
+          id: requireText(item['call_id'], `${param}.call_id`),
+          name: requireText(item['name'], `${param}.name`),
           arguments: callArguments(item['arguments'], `${param}.arguments`, needs),
         });
         break;
@@ -116,10 +116,10 @@ function readInput(input: unknown, needs: Needs): { system: string[]; turns: Tur
 }
 
 function readMessage(
-  item: Json,
+  item: ReadonlyJsonObject,
   param: string,
   { system, turns }: { system: string[]; turns: Turn[] },
-  needs: Needs,
+  needs: FeatureUses,
 ): void {
   const content = `${param}.content`;
   switch (item['role']) {
@@ -152,21 +152,21 @@ function addToAssistant(turns: Turn[], part: AssistantPart): void {
 
 function textsOf(content: unknown, param: string): TextPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return listOf(content).map((value, at) => {
-    const part = objectAt(value, `${param}[${at}]`);
-    return { type: 'text', text: textOf(part['text'], `${param}[${at}].text`) };
+  return listOrEmpty(content).map((value, at) => {
+    const part = requireObject(value, `${param}[${at}]`);
+    return { type: 'text', text: requireText(part['text'], `${param}[${at}].text`) };
   });
 }
 
-function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
+function readUser(content: unknown, param: string, needs: FeatureUses): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return listOf(content).flatMap((value, at): UserPart[] => {
+  return listOrEmpty(content).flatMap((value, at): UserPart[] => {
     const here = `${param}[${at}]`;
-    const part = objectAt(value, here);
+    const part = requireObject(value, here);
     switch (part['type']) {
       case 'input_text':
       case 'text':
-        return [{ type: 'text', text: textOf(part['text'], `${here}.text`) }];
+        return [{ type: 'text', text: requireText(part['text'], `${here}.text`) }];
       case 'input_image':
         if (typeof part['image_url'] === 'string') return [imageAt(part['image_url'], here, needs)];
         needs.note('file_reference', here);
@@ -181,16 +181,16 @@ function readUser(content: unknown, param: string, needs: Needs): UserPart[] {
 
 function readAssistant(content: unknown, param: string): AssistantPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return listOf(content).map((value, at) => {
+  return listOrEmpty(content).map((value, at) => {
     const here = `${param}[${at}]`;
-    const part = objectAt(value, here);
+    const part = requireObject(value, here);
     return part['type'] === 'refusal'
-      ? { type: 'refusal', text: textOf(part['refusal'], `${here}.refusal`) }
-      : { type: 'text', text: textOf(part['text'], `${here}.text`) };
+      ? { type: 'refusal', text: requireText(part['refusal'], `${here}.refusal`) }
+      : { type: 'text', text: requireText(part['text'], `${here}.text`) };
   });
 }
 
-function readOutput(item: Json, param: string, needs: Needs): UserPart {
+function readOutput(item: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
   const output = item['output'];
   const parts =
     typeof output === 'string'
@@ -203,24 +203,24 @@ function readOutput(item: Json, param: string, needs: Needs): UserPart {
   }
   return {
     type: 'result',
-    call_id: textOf(item['call_id'], `${param}.call_id`),
+    call_id: requireText(item['call_id'], `${param}.call_id`),
     parts,
     is_error: false,
   };
 }
 
 /** Ours carries what the vendor signed, in `encrypted_content`; any other is of no use elsewhere. */
-function readReasoning(item: Json, turns: Turn[]): void {
+function readReasoning(item: ReadonlyJsonObject, turns: Turn[]): void {
   const sealed = item['encrypted_content'];
   if (typeof sealed !== 'string') return;
-  const text = listOf(item['summary'])
+  const text = listOrEmpty(item['summary'])
     .map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
     .join('');
   addToAssistant(turns, { type: 'reasoning', text, signature: sealed });
 }
 
-function readTool(value: unknown, param: string, needs: Needs): Tool[] {
-  const tool = objectAt(value, param);
+function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
+  const tool = requireObject(value, param);
   if (tool['type'] !== 'function') {
     needs.note('other_tools', `${param}.type`);
     return [];
@@ -229,14 +229,14 @@ function readTool(value: unknown, param: string, needs: Needs): Tool[] {
   return [readFunction(tool, param, needs)];
 }
 
-function readChoice(value: unknown, needs: Needs): ToolChoice | undefined {
+function readChoice(value: unknown, needs: FeatureUses): ToolChoice | undefined {
   if (value === null || value === undefined) return undefined;
   if (value === 'auto' || value === 'none') return { type: value };
   needs.note('forced_tool', 'tool_choice');
   if (value === 'required') return { type: 'any' };
-  const choice = objectAt(value, 'tool_choice');
+  const choice = requireObject(value, 'tool_choice');
   if (choice['type'] === 'function') {
-    return { type: 'tool', name: textOf(choice['name'], 'tool_choice.name') };
+    return { type: 'tool', name: requireText(choice['name'], 'tool_choice.name') };
   }
   needs.note('other', 'tool_choice');
   return undefined;

@@ -24,14 +24,14 @@ import { readMessagesRequest } from './messages-request.ts';
 import { writeMessagesRequest } from './messages-write.ts';
 import type {
   AnswerNames,
+  FeatureUse,
   NeutralAnswer,
   NeutralRequest,
   ReadRequest,
   StreamReader,
   StreamWriter,
-  Use,
 } from './neutral.ts';
-import type { Json } from './reading.ts';
+import type { ReadonlyJsonObject } from './reading.ts';
 import { writeResponse } from './responses-answer.ts';
 import { ResponsesReader, readResponsesAnswer } from './responses-read.ts';
 import { readResponses } from './responses-request.ts';
@@ -39,9 +39,9 @@ import { ResponsesWriter } from './responses-stream.ts';
 import { writeResponsesRequest } from './responses-write.ts';
 
 /** Protocols that a request can be written in. */
-export type Written = keyof typeof TELLABLE;
+export type RequestForm = keyof typeof TELLABLE;
 
-const READERS: Record<ClientProtocol, (body: Json) => ReadRequest> = {
+const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest> = {
   openai: readChat,
   anthropic: readMessagesRequest,
   responses: readResponses,
@@ -64,11 +64,11 @@ export const CLIENTS: Record<ClientProtocol, ClientSide> = {
 /** How an upstream's protocol is written to and read. */
 interface UpstreamSide {
   readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
-  readonly answer: (answer: Json, request: NeutralRequest) => NeutralAnswer;
+  readonly answer: (answer: ReadonlyJsonObject, request: NeutralRequest) => NeutralAnswer;
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
-export const UPSTREAMS: Record<Written, UpstreamSide> = {
+export const UPSTREAMS: Record<RequestForm, UpstreamSide> = {
   openai: {
     // The usage of a stream is needed for the answer in the other protocol.
     request: (request) => ({
@@ -98,12 +98,15 @@ export const UPSTREAMS: Record<Written, UpstreamSide> = {
 const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
 /** Reads a request. Throws WeirError (400) where it is not well formed. */
-export function readRequest(client: ClientProtocol, body: Json): ReadRequest {
+export function readRequest(client: ClientProtocol, body: ReadonlyJsonObject): ReadRequest {
   return READERS[client](body);
 }
 
 /** The first need of a request that an upstream's protocol has no words for, as a 400. */
-export function refusalOf(uses: readonly Use[], upstream: Written): WeirError | undefined {
+export function untranslatableError(
+  uses: readonly FeatureUse[],
+  upstream: RequestForm,
+): WeirError | undefined {
   const use = uses.find(({ feature }) => !TELLABLE[upstream].has(feature));
   if (!use) return undefined;
   const message = `${use.param}: ${FEATURES[use.feature]} cannot be used with this model on this route.`;
@@ -119,11 +122,11 @@ export function refusalOf(uses: readonly Use[], upstream: Written): WeirError | 
  */
 export function translateCall(
   client: ClientProtocol,
-  upstream: Written,
+  upstream: RequestForm,
   call: UpstreamCall,
 ): { call: UpstreamCall; request: NeutralRequest } {
   const { request, uses } = readRequest(client, call.body);
-  const refusal = refusalOf(uses, upstream);
+  const refusal = untranslatableError(uses, upstream);
   if (refusal) throw refusal;
   const written = UPSTREAMS[upstream].request(request, call.model_max_output_tokens);
   const body = { model: call.public_model, ...written };

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
-import { CLIENTS, endShort, translateCall, UPSTREAMS, type Written } from './translate.ts';
+import { CLIENTS, endShort, type RequestForm, translateCall, UPSTREAMS } from './translate.ts';
 
 const MS = 1_000;
 
@@ -14,7 +14,7 @@ const MS = 1_000;
  */
 export function translated(
   client: ClientProtocol,
-  written: Written,
+  written: RequestForm,
   upstream: UpstreamProtocol,
 ): UpstreamProtocol {
   return {
@@ -68,7 +68,7 @@ class TranslatedStream implements UpstreamStream {
     return this.stream.inputUsage();
   }
 
-  cutShort(usage: TokenUsage): string {
+  endEarly(usage: TokenUsage): string {
     return endShort(this.writer, this.isOpen, usage);
   }
 

@@ -2,22 +2,22 @@
 export const TICK_MS = 50;
 
 /** Something that somebody waits for, but not for ever. */
-export interface Awaited {
+export interface Watched {
   /**
    * Looks whether the wait is over, and ends it where nobody waits any more or for too long. `now` is
    * ms of `performance.now()`. False = it need not be looked at again. Must not throw.
    */
-  look(now: number): boolean;
+  check(now: number): boolean;
 }
 
-let watched: Awaited[] = [];
+let watched: Watched[] = [];
 let ticker: Timer | undefined;
 
 /**
  * Looks at something now and then until it is over. One timer serves all of them, and nothing has to
  * be taken back: a timer and a listener for each of thousands of calls that will be in time cost more.
  */
-export function watch(awaited: Awaited): void {
+export function watch(awaited: Watched): void {
   watched.push(awaited);
   ticker ??= setInterval(tick, TICK_MS);
 }
@@ -27,14 +27,14 @@ function tick(): void {
   const looked = watched;
   // Who is looked at may watch something else.
   watched = [];
-  for (const awaited of looked) if (awaited.look(now)) watched.push(awaited);
+  for (const awaited of looked) if (awaited.check(now)) watched.push(awaited);
   if (watched.length > 0) return;
   clearInterval(ticker);
   ticker = undefined;
 }
 
 /** A deadline that somebody may be done with before it passes. */
-export class Deadline implements Awaited {
+export class Deadline implements Watched {
   private readonly at_ms: number;
   private isMet = false;
 
@@ -47,11 +47,11 @@ export class Deadline implements Awaited {
     watch(this);
   }
 
-  met(): void {
+  cancel(): void {
     this.isMet = true;
   }
 
-  look(now: number): boolean {
+  check(now: number): boolean {
     if (!this.isMet && now >= this.at_ms) {
       this.isMet = true;
       this.late();

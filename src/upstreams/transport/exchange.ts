@@ -1,8 +1,8 @@
 import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
-import { type Awaited, watch } from './deadlines.ts';
-import type { UpstreamAnswer } from './http1/answer.ts';
+import { type Watched, watch } from './deadlines.ts';
 import { post } from './http1/post.ts';
+import type { HttpResponse } from './http1/response.ts';
 
 /** Largest answer that is read whole. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -23,13 +23,13 @@ const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].so
  * The clock runs only while an upstream is waited for: a client that reads slowly must not make its
  * channel look dead (P9). A stream only moves its deadline.
  */
-export class Exchange implements Awaited {
+export class Exchange implements Watched {
   /** ms of `performance.now()`; infinite while nobody waits. */
   private deadline: number;
   private timedOut = false;
   private closed = false;
   private atEnd = false;
-  private answer: UpstreamAnswer | undefined;
+  private answer: HttpResponse | undefined;
   /** What was sent, to be given up. */
   private sent: { abort(): void } | undefined;
   /** The longest silence from here on, ms. */
@@ -42,16 +42,16 @@ export class Exchange implements Awaited {
     watch(this);
   }
 
-  get response(): UpstreamAnswer {
+  get response(): HttpResponse {
     if (!this.answer) throw new Error('an exchange is used before it was answered');
     return this.answer;
   }
 
   /** POSTs the request; resolves with the head of its answer. Throws what `explain` explains. */
-  begin(path: string, headers: CallHeaders, body: string | FormData): Promise<UpstreamAnswer> {
+  send(path: string, headers: CallHeaders, body: string | FormData): Promise<HttpResponse> {
     const { signal } = this.call;
     if (signal.aborted) throw signal.reason;
-    const url = addressOf(this.call.target.base_url, path);
+    const url = joinUrl(this.call.target.base_url, path);
     if (typeof body !== 'string' || IS_PROXIED) return this.fetch(url, headers, body);
     const posted = post(url, headers, body);
     this.sent = posted;
@@ -59,11 +59,7 @@ export class Exchange implements Awaited {
   }
 
   /** Forms, and everything where a proxy stands in between. */
-  private fetch(
-    url: string,
-    headers: CallHeaders,
-    body: string | FormData,
-  ): Promise<UpstreamAnswer> {
+  private fetch(url: string, headers: CallHeaders, body: string | FormData): Promise<HttpResponse> {
     const controller = new AbortController();
     this.sent = controller;
     return fetch(url, {
@@ -80,27 +76,27 @@ export class Exchange implements Awaited {
   }
 
   /** The answer has begun, and will be read piece by piece. */
-  took(answer: UpstreamAnswer): void {
+  attach(answer: HttpResponse): void {
     this.answer = answer;
   }
 
   /** The upstream is waited for from now on. */
-  waiting(): void {
+  startClock(): void {
     this.deadline = performance.now() + this.patience_ms;
   }
 
   /** The answer has begun: from now on silence is measured by what a stream may pause. */
-  flowing(): void {
+  useStallTimeout(): void {
     this.patience_ms = this.call.target.stall_timeout_ms ?? this.patience_ms;
   }
 
   /** It spoke; who is waited for now is the client. */
-  heard(): void {
+  stopClock(): void {
     this.deadline = Number.POSITIVE_INFINITY;
   }
 
   /** The answer was read to its end: nothing is left to stop. */
-  finished(): void {
+  markComplete(): void {
     this.atEnd = true;
   }
 
@@ -111,7 +107,7 @@ export class Exchange implements Awaited {
   }
 
   /** What an error while sending or reading means: the client left, or the upstream failed. */
-  explain(error: unknown): unknown {
+  toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;
     if (signal.aborted) return signal.reason;
     if (this.timedOut) {
@@ -123,7 +119,7 @@ export class Exchange implements Awaited {
   }
 
   /** Gives the upstream up when the client has left, or when it was silent for too long. */
-  look(now: number): boolean {
+  check(now: number): boolean {
     if (this.closed) return false;
     this.timedOut = now >= this.deadline;
     if (!this.timedOut && !this.call.signal.aborted) return true;
@@ -133,33 +129,33 @@ export class Exchange implements Awaited {
 }
 
 /** Where a path of an upstream is. */
-export function addressOf(base_url: string, path: string): string {
+export function joinUrl(base_url: string, path: string): string {
   return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
 }
 
 /** What stands before the text of an answer. */
-export type AnswerHead = Pick<UpstreamAnswer, 'ok' | 'status' | 'headers'>;
+export type ResponseHead = Pick<HttpResponse, 'ok' | 'status' | 'headers'>;
 
 /**
  * POSTs a request, reads its answer whole, whatever it says, and gives back what `make` makes of it.
  * Throws RetryableUpstreamError, the signal's reason, or what `make` throws. Most calls are made so.
  */
-export async function ask<Made>(
+export async function requestWhole<Made>(
   call: UpstreamCall,
   path: string,
   headers: CallHeaders,
   body: string | FormData,
-  make: (head: AnswerHead, text: string) => Made,
+  make: (head: ResponseHead, text: string) => Made,
 ): Promise<Made> {
   const exchange = new Exchange(call);
-  let answer: UpstreamAnswer;
+  let answer: HttpResponse;
   let text: string;
   try {
-    answer = await exchange.begin(path, headers, body);
+    answer = await exchange.send(path, headers, body);
     text = await textOf(answer, answer.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
-    exchange.finished();
+    exchange.markComplete();
   } catch (error) {
-    throw exchange.explain(error);
+    throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
   }
@@ -170,10 +166,10 @@ export async function ask<Made>(
 export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
   try {
     const text = await textOf(exchange.response, max_bytes);
-    exchange.finished();
+    exchange.markComplete();
     return text;
   } catch (error) {
-    throw exchange.explain(error);
+    throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
   }
@@ -188,23 +184,23 @@ export async function* readPieces(
   try {
     const reader = exchange.response.body?.getReader();
     while (reader) {
-      exchange.waiting();
+      exchange.startClock();
       const { done, value } = await reader.read();
-      exchange.heard();
+      exchange.stopClock();
       if (done) break;
       bytes += value.byteLength;
       if (bytes > max_bytes) throw tooLarge();
       yield value;
     }
-    exchange.finished();
+    exchange.markComplete();
   } catch (error) {
-    throw exchange.explain(error);
+    throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
   }
 }
 
-function textOf(answer: UpstreamAnswer, max_bytes: number): Promise<string> {
+function textOf(answer: HttpResponse, max_bytes: number): Promise<string> {
   const { headers } = answer;
   const announced = headers.get('content-length');
   // What is compressed says nothing of its size.
@@ -213,7 +209,7 @@ function textOf(answer: UpstreamAnswer, max_bytes: number): Promise<string> {
   return answer.text();
 }
 
-async function readBounded({ body }: UpstreamAnswer, max_bytes: number): Promise<string> {
+async function readBounded({ body }: HttpResponse, max_bytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;

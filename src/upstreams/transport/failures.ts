@@ -35,7 +35,7 @@ const OPERATORS_STATUSES = [401, 402, 403, 405, 407, 410, 421];
  * Turns an upstream's refusal into one of ours (upstreams: error mapping). A 4xx that the caller
  * caused is terminal; keys, quotas and rates are the operator's and another channel may serve.
  */
-export function failureOf(
+export function classifyFailure(
   call: UpstreamCall,
   status: number,
   headers: Pick<Headers, 'get'>,
@@ -48,7 +48,7 @@ export function failureOf(
   return new RetryableUpstreamError(
     failure,
     `upstream ${status} ${type} ${code}: ${message}`,
-    retryAfterMs(headers),
+    readRetryAfterMs(headers),
     status,
   );
 }
@@ -110,12 +110,12 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /** An error that came inside a stream or a 200: its type, or a numeric code, is its status. */
-export function failureInside(call: UpstreamCall, text: string) {
+export function classifyInlineError(call: UpstreamCall, text: string) {
   const { type, code } = readComplaint(text);
   const numeric = Number(code);
   const isStatus = Number.isInteger(numeric) && numeric >= 400 && numeric < 600;
   const status = isStatus ? numeric : (STATUS_OF[code] ?? STATUS_OF[type] ?? 500);
-  return failureOf(call, status, new Headers(), text);
+  return classifyFailure(call, status, new Headers(), text);
 }
 
 function readComplaint(text: string): Complaint {
@@ -147,7 +147,7 @@ function paramOf(message: string): string | null {
 }
 
 /** What an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
-export function retryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
+export function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms'));
   if (Number.isFinite(milliseconds) && milliseconds > 0) return milliseconds;
   const value = headers.get('retry-after')?.trim();

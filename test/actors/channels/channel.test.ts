@@ -129,9 +129,9 @@ describe('the channel actor', () => {
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
     for (let time = 0; time < 7; time += 1) channel.tryAcquire()?.succeeded();
-    expect(channel.snapshot.context.places).toBe(8);
+    expect(channel.snapshot.context.slots).toBe(8);
     channel.tryAcquire()?.failed(broken());
-    expect(channel.snapshot.context.places).toBe(4);
+    expect(channel.snapshot.context.slots).toBe(4);
   });
 
   test('rests by what it did: a broken connection shortly, a wrong key for a minute', () => {
@@ -166,20 +166,20 @@ describe('the channel actor', () => {
       const clock = new VirtualClock();
       const channel = channelActor(config('a'), clock);
       const until = clock.now() + 7_000;
-      channel.hear({ kind: 'left_alone', until, reason: 'server' });
+      channel.onPeerHint({ kind: 'left_alone', until, reason: 'server' });
       expect(channel.state).toBe('open');
       expect(channel.snapshot.context.reason).toBe('server');
       expect(channel.availableAt()).toBe(until);
-      channel.hear({ kind: 'mended' });
+      channel.onPeerHint({ kind: 'mended' });
       expect(channel.state).toBe('degraded');
-      expect(channel.snapshot.context.places).toBe(1);
+      expect(channel.snapshot.context.slots).toBe(1);
     });
 
     test('that a key was refused, and that it was mended', () => {
       const channel = channelActor(config('a'), new VirtualClock());
-      channel.hear({ kind: 'refused' });
+      channel.onPeerHint({ kind: 'refused' });
       expect(channel.state).toBe('disabled');
-      channel.hear({ kind: 'mended' });
+      channel.onPeerHint({ kind: 'mended' });
       expect(channel.state).toBe('degraded');
     });
 
@@ -187,12 +187,12 @@ describe('the channel actor', () => {
       const { channel, clock } = openedChannel();
       clock.advance(FIRST_COOLDOWN_MS);
       const probe = channel.tryAcquire();
-      channel.hear({ kind: 'mended' });
-      channel.hear({ kind: 'left_alone', until: clock.now() + 1, reason: null });
+      channel.onPeerHint({ kind: 'mended' });
+      channel.onPeerHint({ kind: 'left_alone', until: clock.now() + 1, reason: null });
       expect(channel.state).toBe('probing');
       probe?.succeeded();
       channel.disable('holiday');
-      channel.hear({ kind: 'mended' });
+      channel.onPeerHint({ kind: 'mended' });
       expect(channel.state).toBe('disabled');
     });
   });

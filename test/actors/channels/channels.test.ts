@@ -58,7 +58,7 @@ describe('the channels of a replica', () => {
       expect(x.state).toBe('degraded');
     });
 
-    test('and shares the places of its account', () => {
+    test('and shares the slots of its account', () => {
       const { channels, x, y } = two({ max_concurrency: 2 });
       const first = x.tryAcquire();
       const second = y.tryAcquire();
@@ -119,7 +119,7 @@ describe('the channels of a replica', () => {
       before[0]?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
       before[1]?.succeeded();
       expect(x.state).toBe('degraded');
-      expect(x.snapshot.context.places).toBe(1);
+      expect(x.snapshot.context.slots).toBe(1);
       expect(channels.account('a')?.inFlight).toBe(0);
       x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
       expect(x.state).toBe('disabled');

@@ -1,9 +1,9 @@
 /** A day of outcomes on the database's clock, which the test moves: the ranking of every minute. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
-import { addOutcomes, forgetOutcomes } from '../../../db/health/outcomes.ts';
-import { Outcomes } from '../../../src/actors/channels/outcomes.ts';
-import { LatestRanking } from '../../../src/actors/channels/ranking.ts';
+import { addOutcomes, deleteOldOutcomes } from '../../../db/health/outcomes.ts';
+import { OutcomeRecorder } from '../../../src/actors/channels/outcomes.ts';
+import { RankingCache } from '../../../src/actors/channels/ranking.ts';
 import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -38,7 +38,7 @@ async function setNow(ms: number): Promise<void> {
 
 const clock = { now: () => now, after: () => () => undefined };
 const rankingOn = (replica: number) =>
-  new LatestRanking({
+  new RankingCache({
     ...{ sql: (replicas[replica] as Database).sql, clock, models: () => models },
     min_samples: () => MIN_SAMPLES,
     onError: (error) => {
@@ -87,10 +87,10 @@ test('P14: at every minute of a day and more each replica has the ranking that t
     await addOutcomes((replicas[minute % 2] as Database).sql, rows);
     said.push(...rows.map((row) => ({ ...row, minute: Math.floor(now / MINUTE) })));
     // A replica starts anew in the middle of the night.
-    if (minute === 1_000) latest = [rankingOn(0), latest[1] as LatestRanking];
-    await Promise.all(latest.map((each) => each.look()));
+    if (minute === 1_000) latest = [rankingOn(0), latest[1] as RankingCache];
+    await Promise.all(latest.map((each) => each.refresh()));
     // Whoever lost the race reads at his next look.
-    await Promise.all(latest.map((each) => each.look()));
+    await Promise.all(latest.map((each) => each.refresh()));
     const right = expected(said);
     for (const each of latest) {
       expect(each.latest.updated_at.getTime()).toBe(now);
@@ -105,8 +105,8 @@ test('P14: at every minute of a day and more each replica has the ranking that t
   }
   expect(checks).toBe(HOURS * 60 * 2 * images.length);
   await setNow(START + 10 * 24 * 60 * MINUTE);
-  expect(await forgetOutcomes((replicas[0] as Database).sql, 100_000)).toBeGreaterThan(0);
-  expect(await forgetOutcomes((replicas[0] as Database).sql, 100_000)).toBe(0);
+  expect(await deleteOldOutcomes((replicas[0] as Database).sql, 100_000)).toBeGreaterThan(0);
+  expect(await deleteOldOutcomes((replicas[0] as Database).sql, 100_000)).toBe(0);
 });
 
 test('outcomes are written many at once, and one flush that fails loses only its own', async () => {
@@ -117,7 +117,7 @@ test('outcomes are written many at once, and one flush that fails loses only its
     if (broken) throw new Error('the database is away');
     return sql(...args);
   }) as typeof sql;
-  const outcomes = new Outcomes({
+  const outcomes = new OutcomeRecorder({
     ...{
       sql: sometimes,
       clock,

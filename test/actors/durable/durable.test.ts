@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
-import { systemClock, systemIds } from '../../../src/actors/clock.ts';
+import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
 import { InspectionFeed, type InspectionFrame } from '../../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../../src/actors/durable/outbox.ts';
@@ -30,19 +30,19 @@ describe('durable actors', () => {
     const id = `replica-${crypto.randomUUID()}`;
     const { sql } = database;
     await sql`insert into replica (id, lease_until) values (${id}, now() + interval '1 hour')`;
-    const replicaId = () => id;
+    const replica_id = () => id;
     const onError = () => undefined;
-    const feed = new InspectionFeed(replicaId, Date.now);
+    const feed = new InspectionFeed(replica_id, Date.now);
     const actors: DurableActors = new DurableActors({
       sql,
       clock: systemClock,
-      ids: systemIds,
+      ids: systemIdSource,
       kinds: [courierKind(outside)],
-      replicaId,
+      replica_id: replica_id,
       onError,
-      onCommitted: (events) => registry.committed(events),
+      onCommitted: (events) => registry.onCommitted(events),
     });
-    const shared = { sql, clock: systemClock, actors, replicaId, onError };
+    const shared = { sql, clock: systemClock, actors, replica_id, onError };
     const registry = new Registry({ actors, clock: systemClock, feed });
     const outbox = new Outbox({ ...shared, random: Math.random });
     const timers = new Timers(shared);
@@ -59,10 +59,10 @@ describe('durable actors', () => {
         return 'done';
       },
     });
-    const told = await registry.tell(send('effect'));
-    if (told.type !== 'told') throw new Error(told.type);
+    const told = await registry.send(send('effect'));
+    if (told.type !== 'committed') throw new Error(told.type);
     const live = registry.activate('courier', 'effect', told.snapshot, told.seq);
-    await outbox.look();
+    await outbox.poll();
     await outbox.idle();
     expect(keys).toHaveLength(1);
     expect(live.getSnapshot().value).toBe('delivered');
@@ -78,16 +78,16 @@ describe('durable actors', () => {
 
   test('an event that no state takes is kept in the log and changes nothing', async () => {
     const { registry } = await replica({ act: async () => 'done' });
-    await registry.tell(send('ignored'));
-    const told = await registry.tell({ kind: 'courier', id: 'ignored', event: { type: 'NUDGE' } });
-    expect(told).toMatchObject({ type: 'told', taken: false, seq: 2 });
+    await registry.send(send('ignored'));
+    const told = await registry.send({ kind: 'courier', id: 'ignored', event: { type: 'NUDGE' } });
+    expect(told).toMatchObject({ type: 'committed', taken: false, seq: 2 });
   });
 
   test('a timer fires once, though two replicas look for it; a cancelled one never', async () => {
     const one = await replica({ act: () => new Promise(() => undefined) });
-    await one.registry.tell(send('timer'));
+    await one.registry.send(send('timer'));
     await database.sql`update timer set fire_at = now() - interval '1 s' where actor_id = 'timer'`;
-    await Promise.all([one.timers.look(), one.timers.look(), one.timers.look()]);
+    await Promise.all([one.timers.poll(), one.timers.poll(), one.timers.poll()]);
     const fired = await database.sql`
       select 1 from actor_event where actor_id = 'timer' and event ->> 'type' = 'DEADLINE'`;
     expect(fired).toHaveLength(1);
@@ -95,14 +95,14 @@ describe('durable actors', () => {
 
   test('a replica that was declared dead writes nothing more; its actors are adopted under a new epoch', async () => {
     const zombie = await replica({ act: async () => 'done' });
-    await zombie.registry.tell(send('orphan'));
+    await zombie.registry.send(send('orphan'));
     await database.sql`update replica set status = 'dead' where id = ${zombie.id}`;
     const late = { kind: 'courier', id: 'orphan', event: { type: 'DELIVERED' } };
-    expect(await zombie.registry.tell(late)).toEqual({ type: 'fenced' });
+    expect(await zombie.registry.send(late)).toEqual({ type: 'fenced' });
     const heir = await replica({ act: async () => 'done' });
     const { adoptActors } = await import('../../../db/actors/store.ts');
     expect(await adoptActors(database.sql, heir.id, 100)).toBeGreaterThanOrEqual(1);
-    await heir.outbox.look();
+    await heir.outbox.poll();
     await heir.outbox.idle();
     const [row] = await database.sql`select owner, epoch, live from actor where id = 'orphan'`;
     expect({ ...row }).toEqual({ owner: heir.id, epoch: 2, live: false });
@@ -115,10 +115,10 @@ describe('durable actors', () => {
         return 'done';
       },
     });
-    await registry.tell(send('hopeless'));
+    await registry.send(send('hopeless'));
     await until('the actor gave up', async () => {
       await database.sql`update outbox set next_attempt_at = now() where actor_id = 'hopeless'`;
-      await outbox.look();
+      await outbox.poll();
       await outbox.idle();
       const [row] =
         await database.sql`select snapshot ->> 'value' as value from actor where id = 'hopeless'`;
@@ -131,10 +131,10 @@ describe('durable actors', () => {
 
   test('a full mailbox refuses with 503 and the commands before it are served', async () => {
     const { registry } = await replica({ act: async () => 'done' });
-    await registry.tell(send('busy'));
+    await registry.send(send('busy'));
     const nudge = { kind: 'courier', id: 'busy', event: { type: 'NUDGE' } };
     const results = await Promise.allSettled(
-      Array.from({ length: MAX_MAILBOX + 5 }, () => registry.tell(nudge)),
+      Array.from({ length: MAX_MAILBOX + 5 }, () => registry.send(nudge)),
     );
     const refused = results.filter((result) => result.status === 'rejected');
     expect(refused).toHaveLength(5);
@@ -143,10 +143,10 @@ describe('durable actors', () => {
 
   test('the feed tells watchers states and event types, and nothing that an event carried', async () => {
     const { registry, feed } = await replica({ act: async () => 'done' });
-    await registry.tell({ ...send('seen'), event: { type: 'SEND', secret: 'sk-secret' } });
+    await registry.send({ ...send('seen'), event: { type: 'SEND', secret: 'sk-secret' } });
     const frames: InspectionFrame[] = [];
     const stop = feed.watch((frame) => frames.push(frame));
-    await registry.tell({ kind: 'courier', id: 'seen', event: { type: 'NUDGE' } });
+    await registry.send({ kind: 'courier', id: 'seen', event: { type: 'NUDGE' } });
     stop();
     expect(frames.map((frame) => frame.type)).toEqual([
       '@xstate.event',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { findImbalances } from '../../../db/ledger/audit.ts';
 import type { UsageLine } from '../../../db/ledger/settle.ts';
-import { systemClock, systemIds } from '../../../src/actors/clock.ts';
+import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
 import type { LedgerAnswer, LedgerCommand } from '../../../src/actors/money/ledger-commands.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -42,7 +42,7 @@ describe('the lane', () => {
     await sql`insert into replica (id, lease_until) values (${names.replica_id}, now() + interval '1 h')`;
     await lane.submit({
       type: 'DEPOSIT',
-      deposit_id: systemIds.uuid(),
+      deposit_id: systemIdSource.uuid(),
       organization_id: names.organization_id,
       amount: FUNDS,
       note: '',
@@ -61,7 +61,11 @@ describe('the lane', () => {
     return { ...row };
   }
 
-  function hold(of: Account, amount: number, hold_id: string = systemIds.uuid()): LedgerCommand {
+  function hold(
+    of: Account,
+    amount: number,
+    hold_id: string = systemIdSource.uuid(),
+  ): LedgerCommand {
     const { key_id, organization_id } = of;
     const expires_at = '2100-01-01T00:00:00Z';
     return {
@@ -77,8 +81,8 @@ describe('the lane', () => {
 
   function line(of: Account, charged: number): UsageLine {
     return {
-      id: systemIds.uuid(),
-      request_id: systemIds.uuid(),
+      id: systemIdSource.uuid(),
+      request_id: systemIdSource.uuid(),
       organization_id: of.organization_id,
       key_id: of.key_id,
       scene: 'video',
@@ -97,7 +101,7 @@ describe('the lane', () => {
     };
   }
 
-  function grant(of: Account, need: number, grant_id: string = systemIds.uuid()) {
+  function grant(of: Account, need: number, grant_id: string = systemIdSource.uuid()) {
     return {
       type: 'GRANT' as const,
       ...of,
@@ -112,7 +116,7 @@ describe('the lane', () => {
   describe('durable holds', () => {
     test('P1: a hold settles once: the charge is booked, the rest returns, a repetition changes nothing', async () => {
       const of = await account();
-      const hold_id = systemIds.uuid();
+      const hold_id = systemIdSource.uuid();
       expect(await lane.submit(hold(of, 300, hold_id))).toEqual({ type: 'held' });
       expect(await books(of)).toEqual({
         balance: 700,
@@ -138,7 +142,7 @@ describe('the lane', () => {
     test('P1: a released and an expired hold return whole, once', async () => {
       const of = await account();
       for (const type of ['RELEASE_HOLD', 'EXPIRE_HOLD'] as const) {
-        const hold_id = systemIds.uuid();
+        const hold_id = systemIdSource.uuid();
         await lane.submit(hold(of, 300, hold_id));
         const status = type === 'RELEASE_HOLD' ? 'released' : 'expired';
         for (let time = 0; time < 2; time += 1) {
@@ -184,7 +188,7 @@ describe('the lane', () => {
 
     test('an extension asks for a total, so repeating it is harmless; beyond the funds it is refused', async () => {
       const of = await account();
-      const hold_id = systemIds.uuid();
+      const hold_id = systemIdSource.uuid();
       await lane.submit(hold(of, 300, hold_id));
       for (let time = 0; time < 2; time += 1) {
         await lane.submit({ type: 'EXTEND_HOLD', hold_id, amount: 500 });
@@ -197,7 +201,7 @@ describe('the lane', () => {
 
     test('P12: a price above the hold is charged up to it; the rest is an overrun that the platform absorbs', async () => {
       const of = await account();
-      const hold_id = systemIds.uuid();
+      const hold_id = systemIdSource.uuid();
       await lane.submit(hold(of, 300, hold_id));
       await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(of, 450) });
       expect(await books(of)).toEqual({
@@ -295,7 +299,7 @@ describe('the lane', () => {
     const of = await account();
     const deposit: LedgerCommand = {
       type: 'DEPOSIT',
-      deposit_id: systemIds.uuid(),
+      deposit_id: systemIdSource.uuid(),
       organization_id: of.organization_id,
       amount: 500,
       note: 'top up',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { findImbalances } from '../../../db/ledger/audit.ts';
-import { systemClock, systemIds } from '../../../src/actors/clock.ts';
+import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
-import { LiveQuota } from '../../../src/actors/money/live-quota.ts';
+import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
 import { Quotas } from '../../../src/actors/money/quotas.ts';
 import { usageOf } from '../../sim/calls.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -35,17 +35,22 @@ describe('the quota actor', () => {
       values (${id}, ${organization_id}, 'test', ${id}, 'sk-', ${limit}, ${limit})`;
     await sql`insert into replica (id, lease_until) values (${replica_id}, now() + interval '1 h')`;
     const lane = new Lane({ sql, clock: systemClock, onError: () => undefined });
-    const deposit = { deposit_id: systemIds.uuid(), organization_id, amount: 1_000_000, note: '' };
+    const deposit = {
+      deposit_id: systemIdSource.uuid(),
+      organization_id,
+      amount: 1_000_000,
+      note: '',
+    };
     await lane.submit({ type: 'DEPOSIT', ...deposit });
     const quotas = new Quotas({
       lane,
       clock: systemClock,
-      ids: systemIds,
-      replicaId: () => replica_id,
+      ids: systemIdSource,
+      replica_id: () => replica_id,
       mayAdmit: () => true,
       onFenced: () => undefined,
     });
-    return { quota: quotas.of({ id, organization_id }), id, organization_id };
+    return { quota: quotas.getOrCreate({ id, organization_id }), id, organization_id };
   }
 
   async function heldBy(id: string): Promise<number> {
@@ -101,7 +106,7 @@ describe('the quota actor', () => {
       Array.from({ length: 10 }, () => quota.reserve(ask(100_000))),
     );
     const waiting = Array.from({ length: 50 }, () => quota.reserve(ask(100_000, 10_000)));
-    const asked = spyOn(LiveQuota.prototype, 'send');
+    const asked = spyOn(QuotaMachine.prototype, 'send');
     for (const reservation of running) reservation.release();
     expect(asked.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
     asked.mockRestore();
@@ -121,9 +126,9 @@ describe('the quota actor', () => {
 
   test('a status that was heard of is believed only until the key is authenticated anew', async () => {
     const { quota } = await account(null);
-    quota.keyChanged('suspended');
+    quota.onKeyChanged('suspended');
     expect((await quota.reserve(ask(10))).amount).toBe(10);
-    quota.keyChanged('revoked');
+    quota.onKeyChanged('revoked');
     expect(() => quota.tryReserve(1)).toThrow('revoked');
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  countInputTokens,
   countTokens,
-  inputTokensAtMost,
-  inputTokensCounted,
+  maxInputTokens,
 } from '../../../src/inference/budget/tokens.ts';
 
 describe('counting tokens', () => {
@@ -33,7 +33,7 @@ describe('counting tokens', () => {
     });
     fc.assert(
       fc.property(fc.record({ messages: fc.array(message, { maxLength: 5 }) }), (body) => {
-        expect(inputTokensCounted(body)).toBeLessThanOrEqual(inputTokensAtMost(body));
+        expect(countInputTokens(body)).toBeLessThanOrEqual(maxInputTokens(body));
       }),
       { numRuns: 500 },
     );

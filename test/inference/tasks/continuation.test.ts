@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { continued } from '../../../src/inference/tasks/continuation.ts';
+import { resolveContinuation } from '../../../src/inference/tasks/continuation.ts';
 import { PRODUCED, ScriptedProvider } from '../../support/scripted-provider.ts';
 import { startTaskWorld, type TaskWorld } from '../../support/task-replica.ts';
 
@@ -28,7 +28,11 @@ test('P5, P6: a clip is continued by its public name, on its own channel, by its
   expect(outputs.map(({ clip_id }) => clip_id)).toEqual([undefined, `${id}-2`]);
   expect(JSON.stringify(outputs)).not.toContain('upstream-clip');
   const { sql } = world.database;
-  const { input, channel_id } = await continued(sql, music(`${id}-2`), key.organization_id);
+  const { input, channel_id } = await resolveContinuation(
+    sql,
+    music(`${id}-2`),
+    key.organization_id,
+  );
   expect(input).toMatchObject({ continue_clip_id: 'upstream-clip' });
   expect(channel_id).toBe('channel-0');
   for (const [name, organization] of [
@@ -36,7 +40,7 @@ test('P5, P6: a clip is continued by its public name, on its own channel, by its
     [`${id}x-2`, key.organization_id],
     ['upstream-clip', key.organization_id],
   ] as const) {
-    const refused = continued(sql, music(name), organization);
+    const refused = resolveContinuation(sql, music(name), organization);
     await expect(refused).rejects.toMatchObject({
       id: 'invalid_request',
       details: { param: 'continue_clip_id' },

@@ -253,7 +253,7 @@ describe('durable tasks', () => {
     const { held } = await moneyOf(probe.organization_id);
     const key = await world.newKey((held * 1.2) / 1e9);
     // A chat call leaves a part of the balance in this replica's grant.
-    const quota = replica.quotas.of(key);
+    const quota = replica.quotas.getOrCreate(key);
     const reservation = await quota.reserve({ amount: held / 2, minimum: () => held / 2 });
     reservation.release();
     const { id } = await replica.create(key);
@@ -300,7 +300,9 @@ describe('durable tasks', () => {
     const key = await world.newKey(1_000);
     const works = replicas.map(async (replica) => {
       const chats = Array.from({ length: 40 }, async () => {
-        const reservation = await replica.quotas.of(key).reserve({ amount: 1e9, minimum: () => 1 });
+        const reservation = await replica.quotas
+          .getOrCreate(key)
+          .reserve({ amount: 1e9, minimum: () => 1 });
         await Bun.sleep(20);
         reservation.release();
       });

@@ -280,9 +280,9 @@ describe('an Anthropic stream', () => {
         usage: { output_tokens: 4 },
       }) + stop;
     const open = await read([start, block(0, TEXT), close(0), block(1, TEXT)]);
-    expect(open.stream.cutShort(used)).toBe(close(1) + end);
+    expect(open.stream.endEarly(used)).toBe(close(1) + end);
     const closed = await read([start, block(0, TEXT), close(0)]);
-    expect(closed.stream.cutShort(used)).toBe(end);
+    expect(closed.stream.endEarly(used)).toBe(end);
   });
 
   test('the event of an error is one that the SDKs throw', () => {

@@ -290,7 +290,7 @@ describe('an OpenAI stream', () => {
         .filter((line) => line.startsWith('data: {'))
         .map((line) => JSON.parse(line.slice(6)));
     const { stream } = await read([delta('a'), finish(1)], { n: 2, ...WITH_USAGE });
-    const text = stream.cutShort(used);
+    const text = stream.endEarly(used);
     expect(text).toEndWith(DONE);
     const common = { id: 'answer-of-weir', object: 'chat.completion.chunk', created: 7 };
     expect(parsed(text)).toEqual([
@@ -308,7 +308,7 @@ describe('an OpenAI stream', () => {
       },
     ]);
     const plain = await read([delta('a')]);
-    expect(parsed(plain.stream.cutShort(used))).toHaveLength(1);
+    expect(parsed(plain.stream.endEarly(used))).toHaveLength(1);
   });
 
   test('the event of an error is one that the SDKs throw', () => {

@@ -31,12 +31,12 @@ function exchangeOf(pieces: Uint8Array[]): { exchange: EventExchange; log: strin
   });
   const exchange: EventExchange = {
     response: new Response(body),
-    waiting: () => log.push('waiting'),
-    heard: () => log.push('heard'),
-    flowing: () => undefined,
-    finished: () => log.push('finished'),
+    startClock: () => log.push('waiting'),
+    stopClock: () => log.push('heard'),
+    useStallTimeout: () => undefined,
+    markComplete: () => log.push('finished'),
     close: () => log.push('close'),
-    explain: (error) => error,
+    toUpstreamError: (error) => error,
   };
   return { exchange, log };
 }

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
-import { protocolFor, writtenFor } from '../../../src/upstreams/chat/protocols.ts';
+import { protocolFor, requestFormOf } from '../../../src/upstreams/chat/protocols.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
-import { readRequest, refusalOf } from '../../../src/upstreams/translation/translate.ts';
+import { readRequest, untranslatableError } from '../../../src/upstreams/translation/translate.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 import { callOf } from '../upstream.ts';
 import { BASES, CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
@@ -54,7 +54,7 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
   test.each(Object.keys(CONVERSATIONS))('%s', async (title) => {
     const request = CONVERSATIONS[title] as NeutralRequest;
     const { uses, request: asked } = readRequest(client, CLIENTS[client].write(request));
-    const refusal = refusalOf(uses, writtenFor(upstream));
+    const refusal = untranslatableError(uses, requestFormOf(upstream));
     if (upstream === 'openai-responses' && uses.some(({ feature }) => feature === 'stop')) {
       // This vendor's newer protocol has no words for them (docs/protocols.md).
       expect(refusal?.details.param?.toLowerCase()).toContain('stop');

@@ -21,7 +21,7 @@ import type {
   NeutralRequest,
   StreamReader,
 } from '../../../src/upstreams/translation/neutral.ts';
-import type { Json } from '../../../src/upstreams/translation/reading.ts';
+import type { ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
 import { readResponse, responseOf, writeResponses } from './responses.ts';
 
 /** Where the simulator speaks each of them. */
@@ -38,7 +38,7 @@ export const CLIENTS: Record<
   ClientProtocol,
   {
     write: (request: NeutralRequest) => Record<string, unknown>;
-    read: (answer: Json) => NeutralAnswer;
+    read: (answer: ReadonlyJsonObject) => NeutralAnswer;
     reader: () => StreamReader;
   }
 > = {

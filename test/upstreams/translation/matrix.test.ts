@@ -9,14 +9,14 @@ import { type ChatProtocol, CLIENT_PROTOCOLS } from '../../../src/protocols/name
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import {
+  type RequestForm,
   readRequest,
   translateCall,
-  type Written,
 } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, type Upstream } from '../upstream.ts';
 
-const UPSTREAMS: Written[] = ['openai', 'responses', 'anthropic', 'gemini'];
-const SPOKEN: Record<Written, ChatProtocol> = {
+const UPSTREAMS: RequestForm[] = ['openai', 'responses', 'anthropic', 'gemini'];
+const SPOKEN: Record<RequestForm, ChatProtocol> = {
   ...{ openai: 'openai', responses: 'openai-responses', anthropic: 'anthropic', gemini: 'gemini' },
 };
 const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
@@ -93,7 +93,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   });
 });
 
-const ANSWERS: Record<Written, object> = {
+const ANSWERS: Record<RequestForm, object> = {
   openai: { id: 'x', model: 'physical-9', choices: [{ message: {} }], usage: {} },
   responses: { id: 'x', model: 'physical-9', output: [], usage: {} },
   anthropic: { id: 'x', model: 'physical-9', content: [], usage: {} },

@@ -7,7 +7,7 @@ import type {
   NeutralRequest,
   StreamReader,
 } from '../../../src/upstreams/translation/neutral.ts';
-import { defined, type Json } from '../../../src/upstreams/translation/reading.ts';
+import { defined, type ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
 
 export function writeResponses(request: NeutralRequest): Record<string, unknown> {
   const { tools, tool_choice, format, reasoning } = request;
@@ -76,7 +76,7 @@ interface Response {
   } | null;
 }
 
-export function readResponse(value: Json): NeutralAnswer {
+export function readResponse(value: ReadonlyJsonObject): NeutralAnswer {
   const { output, status, incomplete_details, usage } = value as unknown as Response;
   const parts = output.flatMap(partOf);
   const hasCalls = parts.some(({ type }) => type === 'call');

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { chunkOf } from '../../../simulator/bedrock/frames.ts';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
-import type { Written } from '../../../src/upstreams/translation/translate.ts';
+import type { RequestForm } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
 import { CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
 
@@ -30,7 +30,7 @@ const sse = (events: (object | string)[], named = false) =>
   });
 
 /** Text in bits, then two calls whose arguments come in bits. */
-function eventsOf(words: Written, args: string): string[] {
+function eventsOf(words: RequestForm, args: string): string[] {
   const letters = [...TEXT];
   const bits = args.match(/[\s\S]{1,5000}/gu) ?? [];
   if (words === 'openai') {
@@ -158,7 +158,7 @@ function eventsOf(words: Written, args: string): string[] {
   ]);
 }
 
-const WORDS: Record<ChatProtocol, Written> = {
+const WORDS: Record<ChatProtocol, RequestForm> = {
   ...{ openai: 'openai', 'openai-responses': 'responses', 'azure-openai': 'openai' },
   ...{ anthropic: 'anthropic', bedrock: 'anthropic', gemini: 'gemini', vertex: 'gemini' },
 };
@@ -186,7 +186,7 @@ function cutAt(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   return [0, ...cuts].map((from, index) => bytes.slice(from, cuts[index] ?? bytes.length));
 }
 
-const text = (words: Written, parts: readonly object[]) => {
+const text = (words: RequestForm, parts: readonly object[]) => {
   const shown = parts.filter((part) => 'text' in part || 'call' in part);
   const call = { call: 'w', arguments: JSON.parse(ARGS) };
   expect(shown).toEqual([{ text: TEXT }, call, call]);

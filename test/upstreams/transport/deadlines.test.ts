@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { type Awaited, Deadline, watch } from '../../../src/upstreams/transport/deadlines.ts';
+import { Deadline, type Watched, watch } from '../../../src/upstreams/transport/deadlines.ts';
 import { until } from '../../support/until.ts';
 
 /** Something that is over when it says so. */
-class Wait implements Awaited {
+class Wait implements Watched {
   looks = 0;
   isOver = false;
 
   constructor(private readonly onLook: () => void = () => undefined) {}
 
-  look(now: number): boolean {
+  check(now: number): boolean {
     expect(now).toBeWithin(performance.now() - 60_000, performance.now() + 1);
     this.looks += 1;
     this.onLook();
@@ -50,7 +50,7 @@ describe('a deadline', () => {
   test('that passes is said once, one that was met is not', async () => {
     const said: string[] = [];
     const met = new Deadline(0, () => said.push('met'));
-    met.met();
+    met.cancel();
     new Deadline(0, () => said.push('early'));
     new Deadline(200, () => said.push('late'));
     await until('both were said', () => said.length === 2);

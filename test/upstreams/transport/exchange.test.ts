@@ -78,9 +78,9 @@ describe('an exchange with an upstream', () => {
   test('is looked at until it is over', () => {
     const exchange = new Exchange(call());
     const now = performance.now();
-    expect(exchange.look(now)).toBe(true);
+    expect(exchange.check(now)).toBe(true);
     exchange.close();
-    expect(exchange.look(now)).toBe(false);
+    expect(exchange.check(now)).toBe(false);
   });
 
   test('is bounded in time: before the answer, within it, and between two events', async () => {

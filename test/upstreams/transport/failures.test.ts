@@ -4,9 +4,9 @@ import type {
   TerminalUpstreamError,
 } from '../../../src/upstreams/contract.ts';
 import {
-  failureInside,
-  failureOf,
-  retryAfterMs,
+  classifyFailure,
+  classifyInlineError,
+  readRetryAfterMs,
 } from '../../../src/upstreams/transport/failures.ts';
 import { callOf } from '../upstream.ts';
 
@@ -16,7 +16,7 @@ const call = callOf('https://api.upstream.example/v1', BODY);
 function failure(status: number, error: unknown, body: Record<string, unknown> = BODY) {
   const text = typeof error === 'string' ? error : JSON.stringify({ error });
   const at = callOf('https://api.upstream.example/v1', body);
-  return failureOf(at, status, new Headers(), text);
+  return classifyFailure(at, status, new Headers(), text);
 }
 
 /** The failure class, or the id of the error that the caller caused. */
@@ -90,7 +90,7 @@ describe('an upstream’s refusal', () => {
   });
 
   test('inside a stream is told by its type or by a numeric code', () => {
-    const inside = (error: unknown) => failureInside(call, JSON.stringify({ error }));
+    const inside = (error: unknown) => classifyInlineError(call, JSON.stringify({ error }));
     expect(inside({ message: 'x', code: 429 })).toMatchObject({ failure: 'throttle' });
     expect(inside({ message: 'x', code: 'rate_limit_exceeded' })).toMatchObject({
       failure: 'throttle',
@@ -139,13 +139,18 @@ describe('P5: the public message of a refusal', () => {
   test('survives a channel without a key and a model of the same name', () => {
     const target = { ...call.target, api_key: '' };
     const same = { ...call, target, physical_model: 'gpt-test' };
-    const error = failureOf(same, 400, new Headers(), '{"error":{"message":"gpt-test fails"}}');
+    const error = classifyFailure(
+      same,
+      400,
+      new Headers(),
+      '{"error":{"message":"gpt-test fails"}}',
+    );
     expect(error).toMatchObject({ public_message: 'gpt-test fails' });
   });
 });
 
 describe('how long an upstream asks to wait', () => {
-  const wait = (headers: Record<string, string>) => retryAfterMs(new Headers(headers));
+  const wait = (headers: Record<string, string>) => readRetryAfterMs(new Headers(headers));
 
   test('in milliseconds, seconds or as a date', () => {
     expect(wait({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250);

@@ -2,7 +2,7 @@ import type { BatchPage, BatchRow } from '../../../../db/batches/batches.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import type { Batches } from '../../../inference/batches/batches.ts';
 import type { Caller } from '../../../inference/call.ts';
-import { apiKey } from '../../auth/credentials.ts';
+import { readApiKey } from '../../auth/credentials.ts';
 import { readJsonBytes } from '../../body.ts';
 import { type Handler, json, publicOrigin, type RequestContext } from '../../endpoint.ts';
 import type { InferenceRouteDeps } from '../../inference-route.ts';
@@ -112,7 +112,7 @@ export class BatchRoutes {
   }
 
   private async admit(context: RequestContext): Promise<Caller> {
-    const key = await this.deps.keys.authenticate(apiKey(context.request, true));
+    const key = await this.deps.keys.authenticate(readApiKey(context.request, true));
     await this.deps.rateLimit.consume(key);
     requireVersion(context);
     return key;

@@ -1,6 +1,6 @@
 import type { Socket } from 'bun';
-import { WireAnswer } from './answer.ts';
-import { type AnswerHead, AnswerParser, type AnswerSink, type Bytes } from './answer-parser.ts';
+import { Http1Response } from './response.ts';
+import { type Bytes, type ParsedHead, type ParserSink, ResponseParser } from './response-parser.ts';
 
 /** Where a connection leads. */
 export interface Address {
@@ -10,14 +10,14 @@ export interface Address {
 }
 
 /** A request as it goes over the wire, and who waits for its answer. */
-export interface WireRequest {
+export interface Http1Request {
   /** The head, Latin-1, with its empty line. */
   readonly head: string;
   /** True if the head's bytes are the same in UTF-8. */
   readonly is_ascii: boolean;
   readonly body: string;
   readonly body_bytes: number;
-  answered(answer: WireAnswer): void;
+  answered(answer: Http1Response): void;
   failed(error: unknown): void;
   /** Its answer is whole: the connection is another's now. */
   ended(): void;
@@ -27,11 +27,11 @@ export interface WireRequest {
 const MAX_STRING_BYTES = 16 * 1024;
 
 /** One connection to an upstream: one request at a time, and its answer (RFC 9112). */
-export class Connection implements AnswerSink {
+export class Connection implements ParserSink {
   private socket: Socket<Connection> | undefined;
-  private request: WireRequest | undefined;
-  private parser: AnswerParser | undefined;
-  private answer: WireAnswer | undefined;
+  private request: Http1Request | undefined;
+  private parser: ResponseParser | undefined;
+  private answer: Http1Response | undefined;
   /** What of the request the socket did not take yet. */
   private unsent: Buffer | undefined;
   /** True once a byte of the present request's answer came. */
@@ -46,7 +46,7 @@ export class Connection implements AnswerSink {
   ) {}
 
   /** Opens it for its first request. */
-  open(request: WireRequest): void {
+  open(request: Http1Request): void {
     this.request = request;
     const { hostname, port, isTls } = this.address;
     Bun.connect<Connection>({
@@ -60,7 +60,7 @@ export class Connection implements AnswerSink {
   }
 
   /** Sends a request on a connection that was idle. */
-  send(request: WireRequest): void {
+  send(request: Http1Request): void {
     this.request = request;
     this.write(request);
   }
@@ -84,8 +84,8 @@ export class Connection implements AnswerSink {
     this.socket?.resume();
   }
 
-  onHead(head: AnswerHead): void {
-    const answer = new WireAnswer(head, this);
+  onHead(head: ParsedHead): void {
+    const answer = new Http1Response(head, this);
     // An answer that nobody can read is none: then the request has failed.
     this.request?.answered(answer);
     this.answer = answer;
@@ -149,10 +149,10 @@ export class Connection implements AnswerSink {
     else request?.failed(error);
   }
 
-  private write({ head, is_ascii, body, body_bytes }: WireRequest): void {
+  private write({ head, is_ascii, body, body_bytes }: Http1Request): void {
     const { socket } = this;
     if (!socket) return;
-    this.parser = new AnswerParser(this);
+    this.parser = new ResponseParser(this);
     this.answer = undefined;
     this.heard = false;
     const size = head.length + body_bytes;
@@ -167,7 +167,7 @@ export class Connection implements AnswerSink {
   }
 
   /** The answer is whole: the connection is free, unless the two sides may be out of step. */
-  private finish(parser: AnswerParser): void {
+  private finish(parser: ResponseParser): void {
     const isFree = parser.keepsConnection && !this.unsent;
     this.request?.ended();
     this.request = undefined;

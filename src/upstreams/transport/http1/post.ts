@@ -1,6 +1,6 @@
-import type { UpstreamAnswer, WireAnswer } from './answer.ts';
 import { type Address, Connection } from './connection.ts';
-import { decoded } from './decoded.ts';
+import { decompressed } from './decoded.ts';
+import type { Http1Response, HttpResponse } from './response.ts';
 
 /** Idle connections that are kept to one upstream; more are closed as they come back. */
 export const MAX_IDLE_CONNECTIONS = 512;
@@ -13,7 +13,7 @@ const MAX_ADDRESSES = 10_000;
 /** A request that was posted. */
 export interface Posted {
   /** The answer, once its head is there. Rejects if the connection could not be made, or broke. */
-  readonly answer: Promise<UpstreamAnswer>;
+  readonly answer: Promise<HttpResponse>;
   /** Gives the request up, and its answer: cuts the connection. */
   abort(): void;
 }
@@ -71,8 +71,8 @@ const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** One request, on whatever connection carries it. */
 class Sending implements Posted {
-  readonly answer: Promise<UpstreamAnswer>;
-  private resolve!: (answer: UpstreamAnswer) => void;
+  readonly answer: Promise<HttpResponse>;
+  private resolve!: (answer: HttpResponse) => void;
   private reject!: (error: unknown) => void;
   private connection: Connection | undefined;
   private isReused = false;
@@ -100,8 +100,8 @@ class Sending implements Posted {
     } else this.startAnew();
   }
 
-  answered(answer: WireAnswer): void {
-    this.resolve(decoded(answer));
+  answered(answer: Http1Response): void {
+    this.resolve(decompressed(answer));
   }
 
   failed(error: unknown): void {

@@ -3,8 +3,8 @@ import { findKeyByHash, findKeyById, type KeyRecord } from '../../../db/keys.ts'
 import { findTokenByHash, type TokenRecord } from '../../../db/organizations.ts';
 import { hashCredential } from '../../../db/secrets.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { Lookups } from './lookups.ts';
-import { Lru } from './lru.ts';
+import { LruCache } from './lru-cache.ts';
+import { SharedLookups } from './shared-lookups.ts';
 
 /** Keys kept in memory; the longest unused leaves first. */
 export const MAX_CACHED_KEYS = 20_000;
@@ -30,15 +30,15 @@ export interface Manager {
 }
 
 /** Authenticates requests (spec: Authentication). Keys come from memory, hashed, announced changes included. */
-export class KeyRing {
-  private readonly known = new Lru<string, Known>(MAX_CACHED_KEYS, ({ record }) =>
+export class KeyCache {
+  private readonly known = new LruCache<string, Known>(MAX_CACHED_KEYS, ({ record }) =>
     this.hashesById.delete(record.id),
   );
   /** Hash → until when it counts as unknown. */
-  private readonly unknown = new Lru<string, number>(MAX_UNKNOWN_KEYS);
+  private readonly unknown = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
-  private readonly keyLookups = new Lookups<KeyRecord | undefined>(MAX_LOOKUPS);
-  private readonly tokenLookups = new Lookups<TokenRecord | undefined>(MAX_LOOKUPS);
+  private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
+  private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
   /** Counts announcements: what was read before one is not kept after it. */
   private announcements = 0;
 
@@ -65,9 +65,9 @@ export class KeyRing {
   }
 
   /** A key that came with a request before, as it is now. Throws WeirError like `authenticate`. */
-  async again(keyId: string): Promise<KeyRecord> {
-    const hash = this.hashesById.get(keyId);
-    const record = await (hash === undefined ? findKeyById(this.orm, keyId) : this.find(hash));
+  async findActiveById(key_id: string): Promise<KeyRecord> {
+    const hash = this.hashesById.get(key_id);
+    const record = await (hash === undefined ? findKeyById(this.orm, key_id) : this.find(hash));
     return usable(record, this.now());
   }
 
@@ -99,16 +99,16 @@ export class KeyRing {
   }
 
   /** A key was changed, here or on another replica: forget it, and say what it is now. */
-  async changed(keyId: string): Promise<KeyRecord | undefined> {
-    this.forget(keyId);
-    return findKeyById(this.orm, keyId);
+  async onKeyChanged(key_id: string): Promise<KeyRecord | undefined> {
+    this.forget(key_id);
+    return findKeyById(this.orm, key_id);
   }
 
   /** The next request reads the key anew. */
-  forget(keyId: string): void {
+  forget(key_id: string): void {
     this.announcements += 1;
     this.keyLookups.forget();
-    const hash = this.hashesById.get(keyId);
+    const hash = this.hashesById.get(key_id);
     if (hash) this.known.delete(hash);
   }
 

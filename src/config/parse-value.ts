@@ -2,7 +2,7 @@
  * A setting from the environment as the type that its JSON Schema wants: numbers and booleans are
  * read, nothing is rounded or guessed. Text that is none of it stays text, which validation refuses.
  */
-export function fromText(type: unknown, text: string): unknown {
+export function parseValue(type: unknown, text: string): unknown {
   switch (type) {
     case 'integer':
     case 'number': {

@@ -4,7 +4,7 @@ import type { Clock } from '../../actors/clock.ts';
 const LOOK_MS = 1_000;
 
 /** Calls on this replica that wait for the end of their tasks. */
-export class Endings {
+export class TaskEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(private readonly clock: Clock) {}

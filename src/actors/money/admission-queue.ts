@@ -7,13 +7,13 @@ export const MAX_WAITING_CALLS = 4_096;
 export const ADMISSION_WAIT_MS = 10_000;
 
 /** Says when a call is given up: an AbortSignal, or what is as good as one. */
-export interface LeavingSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
+export interface ListenableSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** What a call asks for, in nano-USD. */
-export interface Ask {
+export interface AdmissionRequest {
   /** The upper bound of its price. */
   amount: number;
   /**
@@ -22,12 +22,12 @@ export interface Ask {
    */
   minimum: () => number;
   /** The client; when it leaves, the ask is withdrawn. */
-  signal?: LeavingSignal;
+  signal?: ListenableSignal;
   wait_ms?: number;
 }
 
 /** A call that waits to be admitted, or a call in flight that waits for more. */
-export interface Waiter {
+export interface WaitingCall {
   event: 'RESERVE' | 'EXTEND';
   amount: number;
   minimum: () => number;
@@ -36,8 +36,8 @@ export interface Waiter {
 }
 
 /** The calls of one key that wait for money, in order. Everybody leaves: admitted, refused or late. */
-export class WaitingRoom {
-  private readonly waiters: Waiter[] = [];
+export class AdmissionQueue {
+  private readonly waiters: WaitingCall[] = [];
 
   constructor(
     private readonly clock: Clock,
@@ -49,7 +49,7 @@ export class WaitingRoom {
     return this.waiters.length;
   }
 
-  get first(): Waiter | undefined {
+  get first(): WaitingCall | undefined {
     return this.waiters[0];
   }
 
@@ -58,17 +58,17 @@ export class WaitingRoom {
     return this.waiters.reduce((sum, { amount }) => sum + amount, 0);
   }
 
-  has(waiter: Waiter): boolean {
+  has(waiter: WaitingCall): boolean {
     return this.waiters.includes(waiter);
   }
 
   /** A copy: who is called may leave while the list is walked. */
-  all(): Waiter[] {
+  all(): WaitingCall[] {
     return [...this.waiters];
   }
 
   /** Resolves with the admitted amount; rejects with a WeirError or with the signal's reason. */
-  enter(event: 'RESERVE' | 'EXTEND', ask: Ask): Promise<number> {
+  push(event: 'RESERVE' | 'EXTEND', ask: AdmissionRequest): Promise<number> {
     if (this.waiters.length >= MAX_WAITING_CALLS) {
       const message = 'Too many requests of this API key are waiting.';
       return Promise.reject(new WeirError('service_unavailable', message, { retry_after: 1 }));
@@ -80,7 +80,7 @@ export class WaitingRoom {
         const index = this.waiters.indexOf(waiter);
         if (index >= 0) this.waiters.splice(index, 1);
       };
-      const waiter: Waiter = {
+      const waiter: WaitingCall = {
         event,
         amount: ask.amount,
         minimum: ask.minimum,

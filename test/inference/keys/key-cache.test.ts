@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { hashCredential, newCredential, newId } from '../../../db/secrets.ts';
-import { apiKey } from '../../../src/http/auth/credentials.ts';
-import { KeyRing } from '../../../src/inference/keys/key-ring.ts';
-import { Lookups } from '../../../src/inference/keys/lookups.ts';
-import { Lru } from '../../../src/inference/keys/lru.ts';
+import { readApiKey } from '../../../src/http/auth/credentials.ts';
+import { KeyCache } from '../../../src/inference/keys/key-cache.ts';
+import { LruCache } from '../../../src/inference/keys/lru-cache.ts';
+import { SharedLookups } from '../../../src/inference/keys/shared-lookups.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 
 describe('a least-recently-used map', () => {
   test('forgets what was longest unused, and tells', () => {
     const left: string[] = [];
-    const lru = new Lru<string, string>(2, (value) => left.push(value));
+    const lru = new LruCache<string, string>(2, (value) => left.push(value));
     lru.set('a', 'A');
     lru.set('b', 'B');
     expect(lru.get('a')).toBe('A');
@@ -23,7 +23,7 @@ describe('a least-recently-used map', () => {
 
   test('tells of what is replaced, deleted and cleared', () => {
     const left: string[] = [];
-    const lru = new Lru<string, string>(9, (value) => left.push(value));
+    const lru = new LruCache<string, string>(9, (value) => left.push(value));
     lru.set('a', 'A');
     lru.set('a', 'A2');
     lru.delete('a');
@@ -37,7 +37,7 @@ describe('a least-recently-used map', () => {
 
 describe('lookups under way', () => {
   test('are shared by whoever asks for the same meanwhile, and then forgotten', async () => {
-    const lookups = new Lookups<number>(10);
+    const lookups = new SharedLookups<number>(10);
     const { promise, resolve } = Promise.withResolvers<number>();
     let looks = 0;
     const look = () => {
@@ -53,14 +53,14 @@ describe('lookups under way', () => {
   });
 
   test('that fail are forgotten too', async () => {
-    const lookups = new Lookups<number>(1);
+    const lookups = new SharedLookups<number>(1);
     expect(lookups.run('x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await Bun.sleep(0);
     expect(await lookups.run('x', async () => 1)).toBe(1);
   });
 
   test('are bounded: one too many is a 503 with a time to retry', () => {
-    const lookups = new Lookups<number>(1);
+    const lookups = new SharedLookups<number>(1);
     lookups.run('x', () => new Promise(() => undefined));
     expect(() => lookups.run('y', async () => 1)).toThrow(
       expect.objectContaining({ id: 'service_unavailable', details: { retry_after: 1 } }),
@@ -101,20 +101,22 @@ describe('the key ring', () => {
     counting.sql.options.debug = (_connection, query) => {
       if (query.includes('api_key')) queries += 1;
     };
-    const keys = new KeyRing(counting.orm, Date.now);
-    await Promise.all(Array.from({ length: 50 }, () => keys.authenticate(apiKey(request, false))));
-    await keys.authenticate(apiKey(request, false));
+    const keys = new KeyCache(counting.orm, Date.now);
+    await Promise.all(
+      Array.from({ length: 50 }, () => keys.authenticate(readApiKey(request, false))),
+    );
+    await keys.authenticate(readApiKey(request, false));
     expect(queries).toBe(1);
     await counting.close();
   });
 
   test('keeps nothing that was read before a change and arrived after its announcement', async () => {
     const { id, request } = await addKey();
-    const keys = new KeyRing(pool.orm, Date.now);
+    const keys = new KeyCache(pool.orm, Date.now);
     const blocker = await database.sql.reserve();
     await blocker`begin`;
     await blocker`lock table api_key in access exclusive mode`;
-    const early = keys.authenticate(apiKey(request, false));
+    const early = keys.authenticate(readApiKey(request, false));
     await until('the lookup waits for the table', async () => {
       const [row] = await database.sql`
         select count(*)::int as waiting from pg_locks join pg_class on pg_class.oid = relation
@@ -126,28 +128,28 @@ describe('the key ring', () => {
     expect((await early).status).toBe('active');
     await blocker`update api_key set status = 'suspended' where id = ${id}`;
     blocker.release();
-    await expect(keys.authenticate(apiKey(request, false))).rejects.toMatchObject({
+    await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
       id: 'access_denied',
     });
   });
 
   test('says what a changed key is now', async () => {
     const { id, request } = await addKey();
-    const keys = new KeyRing(pool.orm, Date.now);
-    await keys.authenticate(apiKey(request, false));
+    const keys = new KeyCache(pool.orm, Date.now);
+    await keys.authenticate(readApiKey(request, false));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
-    expect((await keys.changed(id))?.status).toBe('revoked');
-    expect(await keys.changed('key_none')).toBeUndefined();
+    expect((await keys.onKeyChanged(id))?.status).toBe('revoked');
+    expect(await keys.onKeyChanged('key_none')).toBeUndefined();
   });
 
   test('believes nothing after announcements may have been missed', async () => {
     const { id, request } = await addKey();
-    const keys = new KeyRing(pool.orm, Date.now);
-    await keys.authenticate(apiKey(request, false));
+    const keys = new KeyCache(pool.orm, Date.now);
+    await keys.authenticate(readApiKey(request, false));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
-    expect((await keys.authenticate(apiKey(request, false))).status).toBe('active');
+    expect((await keys.authenticate(readApiKey(request, false))).status).toBe('active');
     keys.forgetAll();
-    await expect(keys.authenticate(apiKey(request, false))).rejects.toMatchObject({
+    await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
       id: 'expired_api_key',
     });
   });

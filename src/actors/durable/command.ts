@@ -5,7 +5,7 @@ import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
 /** Says something to a durable actor. */
-export interface Tell {
+export interface ActorCommand {
   kind: string;
   id: string;
   event: AnyEventObject;
@@ -21,12 +21,12 @@ export interface Tell {
    */
   money?: MoneyCommand;
   /** More that has to be true with this commit and not without it. Runs after the money moved. */
-  also?: (tx: TransactionSql) => Promise<void>;
+  inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
-export type Told =
+export type CommandResult =
   /** Committed; `taken` is false where the machine had no use for the event. */
-  | { type: 'told'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
+  | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
   /** The timer or the effect had been dealt with before. */
   | { type: 'stale' }
   | { type: 'not_found' }
@@ -36,7 +36,7 @@ export type Told =
   | { type: 'fenced' };
 
 /** One committed event, for inspection and for live actors. */
-export interface Committed {
+export interface CommittedEvent {
   kind: string;
   id: string;
   seq: number;
@@ -45,4 +45,4 @@ export interface Committed {
   taken: boolean;
 }
 
-export type Command = Tell & { command_id: string };
+export type IdentifiedCommand = ActorCommand & { command_id: string };

@@ -3,15 +3,15 @@ import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import {
   type ActorRow,
   createActors,
-  deleteUntold,
+  deleteActorsWithoutEvents,
   type EventRow,
   endOutbox,
   findCommitted,
   insertEvents,
   insertOutbox,
-  type Json,
+  type JsonValue,
   lockActors,
-  lockOwnLife,
+  lockLiveReplica,
   type OutboxRow,
   type TimerChange,
   takeTimers,
@@ -22,14 +22,14 @@ import {
 import type { Ids } from '../clock.ts';
 import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
-import type { Change, DurableKind } from './kind.ts';
-import type { Command, Committed, Told } from './tell.ts';
+import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import type { DurableKind, StateChange } from './kind.ts';
 
 /** A command as the machine decided it, or its answer where there is nothing to decide. */
 type Step =
-  | { answer: Told }
+  | { answer: CommandResult }
   | {
-      command: Command;
+      command: IdentifiedCommand;
       row: ActorRow;
       before: AnyMachineSnapshot;
       after: AnyMachineSnapshot;
@@ -38,7 +38,7 @@ type Step =
 
 /** True if the timer or the effect of a command no longer stood; else nobody else has it now. */
 function wasDealtWith(
-  { timer, effect }: Command,
+  { timer, effect }: IdentifiedCommand,
   timers: Set<string>,
   effects: Set<string>,
 ): boolean {
@@ -54,9 +54,9 @@ function isGranted(money: MoneyCommand, answer: LedgerAnswer): boolean {
 }
 
 /** One transaction over many actors. */
-export class DurableBatch {
-  readonly answers: Told[] = [];
-  readonly committed: Committed[] = [];
+export class CommandBatch {
+  readonly answers: CommandResult[] = [];
+  readonly committed: CommittedEvent[] = [];
   readonly outbox: OutboxRow[] = [];
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
@@ -67,11 +67,11 @@ export class DurableBatch {
     private readonly tx: TransactionSql,
     private readonly kinds: ReadonlyMap<string, DurableKind>,
     private readonly ids: Ids,
-    private readonly replicaId: string,
+    private readonly replica_id: string,
   ) {}
 
-  async run(commands: Command[]): Promise<void> {
-    if (!(await lockOwnLife(this.tx, this.replicaId))) {
+  async run(commands: IdentifiedCommand[]): Promise<void> {
+    if (!(await lockLiveReplica(this.tx, this.replica_id))) {
       this.answers.push(...commands.map(() => ({ type: 'fenced' }) as const));
       return;
     }
@@ -110,7 +110,7 @@ export class DurableBatch {
     }
   }
 
-  private async create(commands: Command[]): Promise<void> {
+  private async create(commands: IdentifiedCommand[]): Promise<void> {
     const rows = distinct(commands).map(({ kind, id }): ActorRow => {
       const { machine, version } = this.kind(kind);
       const [snapshot] = initialTransition(machine);
@@ -121,7 +121,7 @@ export class DurableBatch {
         snapshot: stored(snapshot),
         seq: 0,
         live: true,
-        owner: this.replicaId,
+        owner: this.replica_id,
         epoch: 1,
       };
     });
@@ -130,12 +130,12 @@ export class DurableBatch {
   }
 
   /** What the machine makes of a command, before anything is written of it. */
-  private decide(command: Command, isRepetition: boolean, isStale: boolean): Step {
+  private decide(command: IdentifiedCommand, isRepetition: boolean, isStale: boolean): Step {
     const row = this.rows.get(`${command.kind}/${command.id}`);
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
-      return { answer: { type: 'told', snapshot: before, seq: row.seq, taken: true } };
+      return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
     const [after, actions] = row.live
@@ -174,25 +174,25 @@ export class DurableBatch {
       this.rows.delete(`${row.kind}/${row.id}`);
       undone.push(row);
     });
-    await deleteUntold(this.tx, undone);
+    await deleteActorsWithoutEvents(this.tx, undone);
   }
 
-  private async carryOut(step: Step): Promise<Told> {
+  private async carryOut(step: Step): Promise<CommandResult> {
     if ('answer' in step) return step.answer;
     const { command, row, before, after, actions } = step;
     // Its creation was refused in this batch.
     if (!this.rows.has(`${row.kind}/${row.id}`)) return { type: 'not_found' };
-    await command.also?.(this.tx);
+    await command.inTransaction?.(this.tx);
     row.seq += 1;
     const taken = after !== before;
     this.note(row, command, before, after, taken);
     for (const action of actions) this.perform(row, action);
-    return { type: 'told', snapshot: after, seq: row.seq, taken };
+    return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
 
   /** What a kind keeps beside its actors' rows follows them in the same transaction. */
   private async project(): Promise<void> {
-    const byKind = new Map<string, Change[]>();
+    const byKind = new Map<string, StateChange[]>();
     for (const { kind, actor_id: id, from_state, to_state } of this.events) {
       if (from_state === to_state || !this.kind(kind).project) continue;
       const snapshot = this.snapshots.get(`${kind}/${id}`);
@@ -206,7 +206,7 @@ export class DurableBatch {
 
   private note(
     row: ActorRow,
-    { command_id, event }: Command,
+    { command_id, event }: IdentifiedCommand,
     before: AnyMachineSnapshot,
     after: AnyMachineSnapshot,
     taken: boolean,
@@ -219,7 +219,7 @@ export class DurableBatch {
       actor_id: id,
       seq,
       command_id,
-      event: event as unknown as Json,
+      event: event as unknown as JsonValue,
       from_state: stateName(before),
       to_state: stateName(after),
       taken,
@@ -230,7 +230,7 @@ export class DurableBatch {
   /** An action is data: a timer to set or cancel, or an effect for the outbox. */
   private perform(row: ActorRow, action: { type: string; params?: unknown }): void {
     const { kind, id: actor_id, seq } = row;
-    const params = (action.params ?? {}) as { name?: string; delay_ms?: number; event?: Json };
+    const params = (action.params ?? {}) as { name?: string; delay_ms?: number; event?: JsonValue };
     if (action.type === 'setTimer' || action.type === 'cancelTimer') {
       const delay_ms = action.type === 'setTimer' ? (params.delay_ms ?? 0) : null;
       this.timers.push({
@@ -242,7 +242,14 @@ export class DurableBatch {
       });
     } else if (action.type in this.kind(kind).effects) {
       const id = this.ids.uuid();
-      this.outbox.push({ id, kind, actor_id, seq, effect: action.type, params: params as Json });
+      this.outbox.push({
+        id,
+        kind,
+        actor_id,
+        seq,
+        effect: action.type,
+        params: params as JsonValue,
+      });
     }
   }
 
@@ -268,13 +275,13 @@ export class DurableBatch {
   }
 }
 
-function distinct(commands: readonly Command[]): { kind: string; id: string }[] {
+function distinct(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
   const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
 }
 
-function stored({ value, context }: AnyMachineSnapshot): Json {
-  return { value, context } as unknown as Json;
+function stored({ value, context }: AnyMachineSnapshot): JsonValue {
+  return { value, context } as unknown as JsonValue;
 }
 
 /** `processing.polling`; parallel regions as JSON. */

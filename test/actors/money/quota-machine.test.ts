@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createActor } from 'xstate';
-import { LiveQuota } from '../../../src/actors/money/live-quota.ts';
+import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
 import { type QuotaEvent, type QuotaSums, quotaMachine } from '../../../src/machines/quota.ts';
 
 const RUNS = 5_000;
@@ -57,7 +57,7 @@ describe('the live quota of a key', () => {
     let countedCalls = 0;
     fc.assert(
       fc.property(fc.array(command, { minLength: 10, maxLength: 60 }), (commands) => {
-        const live = new LiveQuota();
+        const live = new QuotaMachine();
         const plain = createActor(quotaMachine).start();
         const say = (event: QuotaEvent) => {
           plain.send(event);
@@ -101,7 +101,7 @@ describe('the live quota of a key', () => {
   });
 
   test('tells the machine of calls before it is looked at, once', () => {
-    const live = new LiveQuota();
+    const live = new QuotaMachine();
     live.send({ type: 'GRANTED', granted: 100, exact: false });
     for (let call = 0; call < 5; call += 1) live.reserve(10);
     live.settle(10, 4);

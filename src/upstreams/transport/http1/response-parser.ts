@@ -1,4 +1,4 @@
-import { AnswerHeaders } from './answer-headers.ts';
+import { ResponseHeaders } from './response-headers.ts';
 
 /** Longest head that is read, as with Bun's own client. */
 export const MAX_HEAD_BYTES = 64 * 1024;
@@ -8,21 +8,21 @@ export const MAX_LINE_BYTES = 8 * 1024;
 /** Bytes as a socket gives them. */
 export type Bytes = Buffer<ArrayBuffer>;
 
-export interface AnswerHead {
+export interface ParsedHead {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
 }
 
 /** Who is told of an answer as it is read. */
-export interface AnswerSink {
-  onHead(head: AnswerHead): void;
+export interface ParserSink {
+  onHead(head: ParsedHead): void;
   /** A piece of the body: of the bytes that came those from `from` up to `to`. */
   onData(bytes: Bytes, from: number, to: number): void;
   onEnd(): void;
 }
 
 /** What came is no HTTP/1.1 answer. */
-export class MalformedAnswer extends Error {
+export class MalformedResponse extends Error {
   override readonly name = 'MalformedAnswer';
 }
 
@@ -46,7 +46,7 @@ const CONTENT_LENGTH = /^\d{1,15}$/;
 const MORE = -1;
 
 /** Reads one answer of a connection out of bytes that may be cut anywhere (RFC 9112). */
-export class AnswerParser {
+export class ResponseParser {
   private state: State = 'head';
   /** The beginning of a head or of a line, to be completed. */
   private rest: Bytes | undefined;
@@ -54,7 +54,7 @@ export class AnswerParser {
   private left = 0;
   private reusable = false;
 
-  constructor(private readonly sink: AnswerSink) {}
+  constructor(private readonly sink: ParserSink) {}
 
   get done(): boolean {
     return this.state === 'done';
@@ -109,16 +109,16 @@ export class AnswerParser {
   private readHead(input: Bytes, at: number): number {
     const end = input.indexOf(END_OF_HEAD, at, 'latin1');
     if (end < 0 ? input.length - at > MAX_HEAD_BYTES : end - at > MAX_HEAD_BYTES) {
-      throw new MalformedAnswer('a head without end');
+      throw new MalformedResponse('a head without end');
     }
     if (end < 0) return MORE;
     const text = input.toString('latin1', at, end);
-    if (!HEAD.test(text)) throw new MalformedAnswer('no head of HTTP/1.1');
+    if (!HEAD.test(text)) throw new MalformedResponse('no head of HTTP/1.1');
     const status = Number(text.slice(9, 12));
     // Early hints and the like: the answer is still to come (RFC 9110, 15.2).
     if (status >= 100 && status < 200 && status !== 101) return end + END_OF_HEAD.length;
-    if (status === 101) throw new MalformedAnswer('another protocol than was asked for');
-    const headers = new AnswerHeaders(text);
+    if (status === 101) throw new MalformedResponse('another protocol than was asked for');
+    const headers = new ResponseHeaders(text);
     this.expectBody(status, headers, text.startsWith('HTTP/1.1'));
     this.sink.onHead({ status, headers });
     if (this.state === 'sized' && this.left === 0) this.end();
@@ -126,7 +126,7 @@ export class AnswerParser {
   }
 
   /** How the body's end will be known (RFC 9112, 6.3). */
-  private expectBody(status: number, headers: AnswerHeaders, isCurrent: boolean): void {
+  private expectBody(status: number, headers: ResponseHeaders, isCurrent: boolean): void {
     const connection = headers.get('connection')?.toLowerCase() ?? '';
     this.reusable = isCurrent ? !connection.includes('close') : connection.includes('keep-alive');
     const coding = headers.get('transfer-encoding')?.toLowerCase();
@@ -134,14 +134,14 @@ export class AnswerParser {
     if (status === 204 || status === 304) {
       this.state = 'sized';
     } else if (coding !== undefined) {
-      if (coding !== 'chunked') throw new MalformedAnswer('an unknown transfer coding');
+      if (coding !== 'chunked') throw new MalformedResponse('an unknown transfer coding');
       if (length !== null) this.reusable = false;
       this.state = 'chunk-size';
     } else if (length === null) {
       this.reusable = false;
       this.state = 'until-close';
     } else {
-      if (!CONTENT_LENGTH.test(length)) throw new MalformedAnswer('no length of a body');
+      if (!CONTENT_LENGTH.test(length)) throw new MalformedResponse('no length of a body');
       this.left = Number(length);
       this.state = 'sized';
     }
@@ -160,7 +160,7 @@ export class AnswerParser {
   private readLine(input: Bytes, at: number): number {
     const end = input.indexOf(END_OF_LINE, at, 'latin1');
     if (end < 0 ? input.length - at > MAX_LINE_BYTES : end - at > MAX_LINE_BYTES) {
-      throw new MalformedAnswer('a line without end');
+      throw new MalformedResponse('a line without end');
     }
     if (end < 0) return MORE;
     this.takeLine(input.toString('latin1', at, end));
@@ -170,11 +170,11 @@ export class AnswerParser {
   private takeLine(line: string): void {
     if (this.state === 'chunk-size') {
       const size = CHUNK_SIZE.exec(line)?.[1];
-      if (size === undefined) throw new MalformedAnswer('no size of a chunk');
+      if (size === undefined) throw new MalformedResponse('no size of a chunk');
       this.left = Number.parseInt(size, 16);
       this.state = this.left === 0 ? 'trailer' : 'chunk';
     } else if (this.state === 'chunk-end') {
-      if (line !== '') throw new MalformedAnswer('a chunk longer than its size');
+      if (line !== '') throw new MalformedResponse('a chunk longer than its size');
       this.state = 'chunk-size';
     } else if (line === '') this.end();
   }

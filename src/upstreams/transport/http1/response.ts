@@ -1,4 +1,4 @@
-import type { AnswerHead, Bytes } from './answer-parser.ts';
+import type { Bytes, ParsedHead } from './response-parser.ts';
 
 /** So much of a body is held for a reader that is slow; then the upstream is made to wait. */
 export const MAX_HELD_BYTES = 64 * 1024;
@@ -6,16 +6,16 @@ export const MAX_HELD_BYTES = 64 * 1024;
 const MAX_JOINED_BYTES = 16 * 1024;
 
 /** What an exchange uses of an answer: a `Response` is one as well. */
-export interface UpstreamAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: Pick<Headers, 'get' | 'has'>;
-  readonly body: UpstreamBody | null;
+  readonly body: HttpBody | null;
   /** The whole body. May be asked once, and not after `body` was read. */
   text(): Promise<string>;
 }
 
-export interface UpstreamBody {
+export interface HttpBody {
   getReader(): BodyReader;
 }
 
@@ -50,9 +50,9 @@ interface Held {
 }
 
 /** An answer whose head is there, and whose body is coming. */
-export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
+export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   readonly status: number;
-  readonly headers: AnswerHead['headers'];
+  readonly headers: ParsedHead['headers'];
   private pieces: Held[] = [];
   private held = 0;
   private ended = false;
@@ -63,7 +63,7 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
   private whole = false;
 
   constructor(
-    head: AnswerHead,
+    head: ParsedHead,
     private readonly source: BodySource,
   ) {
     this.status = head.status;
@@ -74,7 +74,7 @@ export class WireAnswer implements UpstreamAnswer, UpstreamBody, BodyReader {
     return this.status >= 200 && this.status < 300;
   }
 
-  get body(): UpstreamBody {
+  get body(): HttpBody {
     return this;
   }
 

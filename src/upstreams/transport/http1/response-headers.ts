@@ -2,7 +2,7 @@
  * The headers of an answer. A few of a dozen are ever asked for, so they are looked for in the text
  * instead of being taken apart.
  */
-export class AnswerHeaders {
+export class ResponseHeaders {
   /** With every name in lower case; positions are those of `text`. */
   private readonly lower: string;
 

@@ -4,22 +4,22 @@ const SLACK_CALLS = 16;
 const SLACK_MS = 5_000;
 
 /** What a key did lately, nano-USD: decides how much slack its grant has. */
-export class Spend {
+export class RecentSpend {
   private sinceSweep = 0;
   private perMs = 0;
   private peakReserved = 0;
   private touched = false;
 
   /** A call asked to be admitted. */
-  asked(): void {
+  recordCall(): void {
     this.touched = true;
   }
 
-  reserved(nano_usd: number): void {
+  recordReserved(nano_usd: number): void {
     if (nano_usd > this.peakReserved) this.peakReserved = nano_usd;
   }
 
-  charged(nano_usd: number): void {
+  recordCharge(nano_usd: number): void {
     this.sinceSweep += nano_usd;
   }
 

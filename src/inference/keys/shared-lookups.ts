@@ -4,7 +4,7 @@ import { WeirError } from '../../errors/weir-error.ts';
  * Database lookups under way, one per name: whoever asks for the same thing meanwhile shares it.
  * Bounded, so that a flood of unknown keys cannot fill the pool's queue.
  */
-export class Lookups<Result> {
+export class SharedLookups<Result> {
   private readonly running = new Map<string, Promise<Result>>();
 
   constructor(private readonly max_running: number) {}

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { WireAnswer } from '../../../../src/upstreams/transport/http1/answer.ts';
-import { AnswerHeaders } from '../../../../src/upstreams/transport/http1/answer-headers.ts';
+import { Http1Response } from '../../../../src/upstreams/transport/http1/response.ts';
+import { ResponseHeaders } from '../../../../src/upstreams/transport/http1/response-headers.ts';
 
-const HEAD = { status: 200, headers: new AnswerHeaders('HTTP/1.1 200 OK') };
+const HEAD = { status: 200, headers: new ResponseHeaders('HTTP/1.1 200 OK') };
 const nothing = () => undefined;
 
 /** An answer whose body comes in these pieces, each in the middle of what the socket gave. */
 function answerOf(pieces: Uint8Array[]) {
-  const answer = new WireAnswer(HEAD, { pause: nothing, resume: nothing, abort: nothing });
+  const answer = new Http1Response(HEAD, { pause: nothing, resume: nothing, abort: nothing });
   const push = () => {
     for (const piece of pieces) {
       answer.push(Buffer.concat([Buffer.from('<'), piece, Buffer.from('>')]), 1, piece.length + 1);

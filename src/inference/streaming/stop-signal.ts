@@ -1,4 +1,4 @@
-import type { LeavingSignal } from '../../actors/money/waiting-room.ts';
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 
 type Listener = () => void;
@@ -9,7 +9,7 @@ type Listener = () => void;
  *
  * Whoever is followed is not listened to: it is looked at when this is looked at.
  */
-export class Stop implements LeavingSignal {
+export class StopSignal implements ListenableSignal {
   /** Why; the first reason stays. Only of use once it is aborted. */
   reason: unknown;
   private stopped = false;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { Stop } from '../../../src/inference/streaming/stop.ts';
+import { StopSignal } from '../../../src/inference/streaming/stop-signal.ts';
 
 /** What two listeners hear of a stop. */
-function listening(stop: Stop) {
+function listening(stop: StopSignal) {
   const heard: string[] = [];
   const [one, other] = [() => heard.push('one'), () => heard.push('other')] as const;
   stop.addEventListener('abort', one);
@@ -12,7 +12,7 @@ function listening(stop: Stop) {
 
 describe('a stop', () => {
   test('tells each listener once, and keeps its first reason', () => {
-    const stop = new Stop();
+    const stop = new StopSignal();
     const { heard } = listening(stop);
     expect(stop.aborted).toBe(false);
     stop.abort('first');
@@ -21,13 +21,13 @@ describe('a stop', () => {
   });
 
   test('that says no reason is an AbortError, as an AbortController’s', () => {
-    const stop = new Stop();
+    const stop = new StopSignal();
     stop.abort();
     expect(stop.reason).toMatchObject({ name: 'AbortError' });
   });
 
   test('does not tell who has left', () => {
-    const stop = new Stop();
+    const stop = new StopSignal();
     const { heard, one } = listening(stop);
     stop.removeEventListener('abort', one);
     stop.abort();
@@ -36,7 +36,7 @@ describe('a stop', () => {
 
   test('follows several signals, for the reason of the first that is aborted', () => {
     const [client, lane] = [new AbortController(), new AbortController()];
-    const stop = new Stop(client.signal, lane.signal);
+    const stop = new StopSignal(client.signal, lane.signal);
     const { heard } = listening(stop);
     expect(stop.aborted).toBe(false);
     lane.abort('slower');
@@ -46,7 +46,7 @@ describe('a stop', () => {
   });
 
   test('follows a signal that was aborted before', () => {
-    const stop = new Stop(AbortSignal.abort('left'));
+    const stop = new StopSignal(AbortSignal.abort('left'));
     expect([stop.aborted, stop.reason]).toEqual([true, 'left']);
   });
 });

@@ -5,17 +5,17 @@ import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
 import type { Channels } from '../actors/channels/channels.ts';
 import type { CircuitHints } from '../actors/channels/circuit-hints.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
-import type { KeyRing } from '../inference/keys/key-ring.ts';
+import type { KeyCache } from '../inference/keys/key-cache.ts';
 
 /**
  * Listens to what other replicas announce with their commits. A hint may be lost: everybody who
  * waits for one also looks by himself, later.
  */
-export async function listenToHints(
+export async function subscribeToNotifications(
   sql: Sql,
   parts: {
     quotas: Quotas;
-    keys: KeyRing;
+    keys: KeyCache;
     channels: Channels;
     circuits: CircuitHints;
     onError: (error: unknown) => void;
@@ -27,24 +27,24 @@ export async function listenToHints(
       .then((rows) => channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row]))))
       .catch(onError);
   await sql.listen(SWITCH_CHANNEL, readAllSwitches, readAllSwitches);
-  await sql.listen(CIRCUIT_CHANNEL, (payload) => circuits.hear(payload, channels));
+  await sql.listen(CIRCUIT_CHANNEL, (payload) => circuits.receive(payload, channels));
   await sql.listen(RECALL_CHANNEL, (payload) => {
     const { seq, organization_id, key_id } = JSON.parse(payload);
-    quotas.recalled(Number(seq), { organization_id, key_id });
+    quotas.onRecall(Number(seq), { organization_id, key_id });
   });
-  await sql.listen(MONEY_CHANNEL, (organizationId) => quotas.moneyReturned(organizationId));
+  await sql.listen(MONEY_CHANNEL, (organization_id) => quotas.onMoneyReturned(organization_id));
   await sql.listen(
     KEY_CHANNEL,
-    (keyId) => {
+    (key_id) => {
       keys
-        .changed(keyId)
-        .then((record) => record && quotas.find(keyId)?.keyChanged(record.status))
+        .onKeyChanged(key_id)
+        .then((record) => record && quotas.find(key_id)?.onKeyChanged(record.status))
         .catch(onError);
     },
     // After a lost connection: whatever was announced meanwhile was missed.
     () => {
       keys.forgetAll();
-      for (const quota of quotas.all()) quota.moneyReturned();
+      for (const quota of quotas.all()) quota.onMoneyReturned();
     },
   );
 }

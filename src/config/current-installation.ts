@@ -3,7 +3,7 @@ import type { Installation } from './installation.ts';
 type Listener = (now: Installation) => void;
 
 /** The installation as it is now. Whoever needs it asks anew each time, or listens to changes. */
-export class LiveInstallation {
+export class CurrentInstallation {
   private readonly listeners: Listener[] = [];
 
   constructor(private latest: Installation) {}

@@ -2,7 +2,7 @@
 const READ_AHEAD = 32;
 
 /** Gives out what is due, once over; several may take from it at the same time. */
-export class Sweep {
+export class DueItems {
   private readonly waiting: number[] = [];
   private last = -1;
   private over = false;

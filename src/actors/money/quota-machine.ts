@@ -17,7 +17,7 @@ import {
  * the rest of its admission, so such calls are counted here, by the machine's own rules, and the
  * machine is told their sum before anything else reaches it, and before anybody looks at it.
  */
-export class LiveQuota {
+export class QuotaMachine {
   private readonly machine: ActorRefFrom<typeof quotaMachine> = createActor(quotaMachine);
   private now: QuotaSums;
 

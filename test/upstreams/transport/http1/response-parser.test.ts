@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
-  AnswerParser,
   type Bytes,
   MAX_HEAD_BYTES,
   MAX_LINE_BYTES,
-  MalformedAnswer,
-} from '../../../../src/upstreams/transport/http1/answer-parser.ts';
+  MalformedResponse,
+  ResponseParser,
+} from '../../../../src/upstreams/transport/http1/response-parser.ts';
 
 interface Read {
   status: number;
@@ -20,7 +20,7 @@ interface Read {
 function read(pieces: readonly Uint8Array[], closes = false): Read {
   const body: Bytes[] = [];
   const result: Read = { status: 0, type: null, body: '', ended: false, keeps: false };
-  const parser = new AnswerParser({
+  const parser = new ResponseParser({
     onHead({ status, headers }) {
       result.status = status;
       result.type = headers.get('content-type');
@@ -86,7 +86,7 @@ describe('reading an answer', () => {
           try {
             read([bytes(start), rest], true);
           } catch (error) {
-            expect(error).toBeInstanceOf(MalformedAnswer);
+            expect(error).toBeInstanceOf(MalformedResponse);
           }
         },
       ),
@@ -126,7 +126,7 @@ describe('reading an answer', () => {
       'content-length: 0',
       'x-content-type: no',
     ];
-    const parser = new AnswerParser({
+    const parser = new ResponseParser({
       onHead({ headers }) {
         expect(headers.get('x-name')).toBe('padded');
         expect(headers.get('vary')).toBe('a, b');
@@ -161,7 +161,7 @@ describe('reading an answer', () => {
       `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'a'.repeat(MAX_LINE_BYTES)}`,
     ],
   ])('refuses %s', (_, text) => {
-    expect(() => whole(text)).toThrow(MalformedAnswer);
+    expect(() => whole(text)).toThrow(MalformedResponse);
   });
 
   test('is not over when the connection ends too early', () => {

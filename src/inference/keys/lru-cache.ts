@@ -1,5 +1,5 @@
 /** A map that forgets the entry that was longest unused when it is full. */
-export class Lru<Key, Value> {
+export class LruCache<Key, Value> {
   private readonly entries = new Map<Key, Value>();
   /** What was used last stands at the end already. */
   private newest: Key | undefined;

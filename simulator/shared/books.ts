@@ -39,7 +39,7 @@ export interface Call {
   request?: RecordedRequest;
 }
 
-export interface RecordedRequest {
+interface RecordedRequest {
   path: string;
   headers: Record<string, string>;
   body: unknown;

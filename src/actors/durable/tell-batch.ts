@@ -278,7 +278,7 @@ function stored({ value, context }: AnyMachineSnapshot): Json {
 }
 
 /** `processing.polling`; parallel regions as JSON. */
-export function stateName({ value }: AnyMachineSnapshot): string {
+function stateName({ value }: AnyMachineSnapshot): string {
   const parts: string[] = [];
   let at: unknown = value;
   while (typeof at === 'object' && at !== null) {

@@ -94,7 +94,7 @@ export async function askAbout(
 }
 
 /** What a refusal means; undefined = it is none. */
-export function refusalOf(
+function refusalOf(
   call: GenerationCall,
   answer: Answer,
 ): RetryableUpstreamError | TerminalUpstreamError | Failed | undefined {

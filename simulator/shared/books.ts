@@ -39,7 +39,7 @@ export interface Call {
   request?: RecordedRequest;
 }
 
-interface RecordedRequest {
+export interface RecordedRequest {
   path: string;
   headers: Record<string, string>;
   body: unknown;

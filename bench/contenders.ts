@@ -21,7 +21,7 @@ export interface Contender {
 }
 
 /** The same call for all. Weir asks every stream for its usage, so everybody does. */
-export const body = (stream: boolean) =>
+const body = (stream: boolean) =>
   JSON.stringify({
     model: 'gpt-4o-mini',
     messages: [{ role: 'user', content: 'Hello, how are you? [[sim tokens=20]]' }],

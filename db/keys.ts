@@ -11,7 +11,7 @@ export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 /** Names this use of PostgreSQL's two-part advisory locks; the other part is an organization. */
 const KEY_CREATION_LOCK = 7_301;
 
-export type KeyStatus = (typeof apiKey.status.enumValues)[number];
+type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
 /** A key as authentication needs it. */
 export interface KeyRecord {

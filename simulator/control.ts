@@ -36,9 +36,11 @@ function books({ books }: Simulator, request: Request): Response {
     return new Response(null, { status: 204 });
   }
   const query = new URL(request.url).searchParams;
+  const account = query.get('account');
+  const since = query.get('since');
   const calls = books.list({
-    account: query.get('account') ?? undefined,
-    since: query.get('since') ?? undefined,
+    ...(account === null ? {} : { account }),
+    ...(since === null ? {} : { since }),
   });
   const totals = totalsOf(calls);
   return Response.json(query.get('calls') === '0' ? { totals } : { calls, totals });

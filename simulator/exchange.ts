@@ -1,7 +1,13 @@
 import { deliverBody, deliverEvents } from './delivery.ts';
 import { type Account, type Accounts, controlledFailure } from './shared/accounts.ts';
 import { type Answer, answerTo, type Question } from './shared/answer.ts';
-import { type Books, type Call, newCall, type Outcome } from './shared/books.ts';
+import {
+  type Books,
+  type Call,
+  newCall,
+  type Outcome,
+  type RecordedRequest,
+} from './shared/books.ts';
 import { DirectiveError, type Directives, directivesIn } from './shared/directives.ts';
 import { type Protocol, ProviderError, type Reply, type Usage } from './shared/protocol.ts';
 import { newId } from './shared/random.ts';
@@ -219,7 +225,7 @@ function usageOf(question: Question, answers: Answer[], directives: Directives):
   };
 }
 
-function recorded(request: Request, body: unknown): Call['request'] {
+function recorded(request: Request, body: unknown): RecordedRequest {
   const { pathname, search } = new URL(request.url);
   return { path: pathname + search, headers: Object.fromEntries(request.headers), body };
 }

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 
 /** How long a batch may take (Anthropic docs: Batch processing). */
-export const BATCH_LIFE_HOURS = 24;
+const BATCH_LIFE_HOURS = 24;
 
 /** How many items of a batch are where. */
 export interface BatchCounts {

@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
 import type { BatchCounts } from './batches.ts';
 
-export type ItemResult = 'succeeded' | 'errored' | 'canceled' | 'expired';
+type ItemResult = 'succeeded' | 'errored' | 'canceled' | 'expired';
 
 /** One call of a batch, before it is written. */
 export interface NewItem {

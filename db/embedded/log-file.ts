@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 
 /** One file of this size and one older copy are kept. */
-export const LOG_MAX_BYTES = 10_000_000;
+const LOG_MAX_BYTES = 10_000_000;
 const CHECK_EVERY_MS = 10_000;
 
 /** An open log. */

@@ -16,7 +16,7 @@ import { EMBEDDED_SETTINGS, type PostgresSettings, settingArguments } from './se
 import { makeSocketFolder, removeSocketFolder, socketPath } from './socket-folder.ts';
 
 /** What the supervisor tells about its work; a pino logger fits. */
-export interface EmbeddedLog {
+interface EmbeddedLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -35,7 +35,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 /** The server ended without being asked to. A new one is being started. */
-export interface UnexpectedExit {
+interface UnexpectedExit {
   pid: number;
   exit_code: number | null;
   signal: string | null;

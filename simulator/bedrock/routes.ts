@@ -6,7 +6,7 @@ import { isObject } from '../shared/json.ts';
 import { framed } from './frames.ts';
 
 /** Of every access key `sim-ACCOUNT`. */
-export const SECRET_ACCESS_KEY = 'sim-secret';
+const SECRET_ACCESS_KEY = 'sim-secret';
 const VERSION = 'bedrock-2023-05-31';
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
 const SIGNED =

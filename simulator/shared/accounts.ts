@@ -27,7 +27,7 @@ export interface Account {
 }
 
 /** What every key starts with; the rest is the account, by custom the id of a channel. */
-export const KEY_PREFIX = 'sim-';
+const KEY_PREFIX = 'sim-';
 
 const MAX_ACCOUNTS = 10_000;
 const DEFAULT_FAILURE_STATUS = 500;

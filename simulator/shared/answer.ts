@@ -46,7 +46,7 @@ export interface ToolCall {
 }
 
 /** Why the answer ends. */
-export type Finish = 'end' | 'length' | 'stop_sequence' | 'tools';
+type Finish = 'end' | 'length' | 'stop_sequence' | 'tools';
 
 export interface Answer {
   /** Shown by one provider, only counted by the other. */

@@ -39,7 +39,7 @@ export const CHAT_DIRECTIVES = {
   record: ['1', 'keep headers and body of this call in its book entry'],
 } as const satisfies Record<string, readonly [example: string, meaning: string]>;
 
-export type DirectiveKey = keyof typeof CHAT_DIRECTIVES;
+type DirectiveKey = keyof typeof CHAT_DIRECTIVES;
 /** Numbers, all of them: a flag is 1. Absent means not asked for. */
 export type Directives = Partial<Record<Exclude<DirectiveKey, 'channel'>, number>>;
 

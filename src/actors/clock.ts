@@ -9,7 +9,7 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
-export interface Ids {
+export interface IdSource {
   /** A new UUID, ordered by time (version 7) in production. */
   uuid(): string;
 }
@@ -26,4 +26,4 @@ export const systemClock: Clock = {
   },
 };
 
-export const systemIdSource: Ids = { uuid: () => Bun.randomUUIDv7() };
+export const systemIdSource: IdSource = { uuid: () => Bun.randomUUIDv7() };

@@ -3,11 +3,11 @@ import { WeirError } from '../errors/weir-error.ts';
 import type { Clock } from './clock.ts';
 
 /** Commands of one transaction. */
-export const MAX_BATCH_COMMANDS = 512;
+const MAX_BATCH_COMMANDS = 512;
 /** Beyond this many waiting commands new ones are refused with 503, unless they must not be. */
-export const MAX_QUEUED_COMMANDS = 20_000;
+const MAX_QUEUED_COMMANDS = 20_000;
 /** A command that may give up does so after this long without a database. */
-export const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 2_000;
 /** After a batch of this size more is on its way: waiting a moment makes the next one worth its commit. */
 const BUSY_BATCH = 8;
 const GATHER_MS = 2;

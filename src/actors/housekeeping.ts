@@ -16,7 +16,7 @@ const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
 /** How long the results of a batch can be had (Anthropic docs: Batch processing, 29 days). */
-export const KEEP_RESULTS_DAYS = 29;
+const KEEP_RESULTS_DAYS = 29;
 /** Writing the largest batch takes minutes. */
 const UNOPENED_HOURS = 1;
 

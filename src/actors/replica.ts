@@ -11,8 +11,8 @@ import type { Clock } from './clock.ts';
 import type { Lane } from './money/lane.ts';
 
 /** A replica that is silent for this long is given up. */
-export const LEASE_MS = 10_000;
-export const HEARTBEAT_MS = 2_000;
+const LEASE_MS = 10_000;
+const HEARTBEAT_MS = 2_000;
 /** It stops admitting this much earlier than others may give it up. */
 const SAFETY_MS = 2_000;
 /** Actors that one statement takes over. */

@@ -4,10 +4,10 @@ import type { GenerationScene } from './inputs.ts';
 type Category = 'chat' | DirectOperation | GenerationScene;
 
 /** Chat families: a family's models share one contract and one protocol of their vendor. */
-export const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
+const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
 export type ChatFamily = (typeof CHAT_FAMILIES)[number];
 
-export const IMAGE_FAMILIES = [
+const IMAGE_FAMILIES = [
   'token-priced-image',
   'classic-image',
   'gemini-image',
@@ -19,7 +19,7 @@ export const IMAGE_FAMILIES = [
 ] as const;
 export type ImageFamily = (typeof IMAGE_FAMILIES)[number];
 
-export const VIDEO_FAMILIES = [
+const VIDEO_FAMILIES = [
   'veo-video',
   'kling-video',
   'multimodal-reference-video',
@@ -27,19 +27,19 @@ export const VIDEO_FAMILIES = [
   'grok-video',
   'upscaler-video',
 ] as const;
-export type VideoFamily = (typeof VIDEO_FAMILIES)[number];
+type VideoFamily = (typeof VIDEO_FAMILIES)[number];
 
-export const MUSIC_FAMILIES = ['suno-music'] as const;
-export type MusicFamily = (typeof MUSIC_FAMILIES)[number];
+const MUSIC_FAMILIES = ['suno-music'] as const;
+type MusicFamily = (typeof MUSIC_FAMILIES)[number];
 
-export const SOLID_FAMILIES = ['mesh-3d'] as const;
-export type SolidFamily = (typeof SOLID_FAMILIES)[number];
+const SOLID_FAMILIES = ['mesh-3d'] as const;
+type SolidFamily = (typeof SOLID_FAMILIES)[number];
 
-export const SOUND_FAMILIES = ['sound-effects'] as const;
-export type SoundFamily = (typeof SOUND_FAMILIES)[number];
+const SOUND_FAMILIES = ['sound-effects'] as const;
+type SoundFamily = (typeof SOUND_FAMILIES)[number];
 
 /** What answers at once, in one piece, and is not chat. */
-export const DIRECT_FAMILIES = [
+const DIRECT_FAMILIES = [
   'openai-embedding',
   'gemini-embedding',
   'whisper',

@@ -17,7 +17,7 @@ export const VIDEO_OPERATIONS = [
 export type VideoOperation = (typeof VIDEO_OPERATIONS)[number];
 
 /** An https URL or a `data:` URI. */
-export type MediaReference = string;
+type MediaReference = string;
 
 export interface ImageInput {
   readonly prompt: string;

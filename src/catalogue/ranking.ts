@@ -13,7 +13,7 @@ export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
 /** A model's place among those of its scene (spec: `agent_preferences`). */
-export interface RankedModel {
+interface RankedModel {
   readonly model: string;
   /** 0–1; 0 where there is no outcome. */
   readonly success_rate: number;

@@ -37,7 +37,7 @@ const PriceTierSchema = Type.Object(
  * like any other. Or by what is made: one of `usd_per_mchar`, `_image`, `_second`, `_song`, `_request`; the
  * first tier that fits a call replaces it.
  */
-export const PriceSchema = Type.Object(
+const PriceSchema = Type.Object(
   {
     input_usd_per_mtok: Type.Optional(usdPerMtok),
     cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
@@ -77,7 +77,7 @@ const names = (maxItems = 100) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems });
 
 /** What a model offers within its family's contract; what is left out is as its family has it. */
-export const OffersSchema = Type.Object(
+const OffersSchema = Type.Object(
   {
     operations: Type.Optional(
       Type.Array(Type.Union(VIDEO_OPERATIONS.map((each) => Type.Literal(each))), { minItems: 1 }),
@@ -121,11 +121,11 @@ export const OffersSchema = Type.Object(
 );
 
 /** How the channels of a model are put in order. */
-export const ROUTING_POLICIES = ['weighted', 'priority', 'latency', 'price'] as const;
+const ROUTING_POLICIES = ['weighted', 'priority', 'latency', 'price'] as const;
 export type RoutingPolicy = (typeof ROUTING_POLICIES)[number];
 
 /** How calls of a model find their channel. */
-export const RoutingSchema = Type.Object(
+const RoutingSchema = Type.Object(
   {
     policy: Type.Optional(
       Type.Union(

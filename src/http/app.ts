@@ -14,7 +14,6 @@ import { type FileRouteDeps, getFile } from './files/route.ts';
 import { geminiModels } from './gemini/route.ts';
 import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
-import type { InferenceRouteDeps } from './inference-route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
 import {
@@ -45,7 +44,7 @@ import { translations } from './translations/route.ts';
 import { createVideo } from './videos/route.ts';
 
 export interface AppDeps
-  extends InferenceRouteDeps,
+  extends ModelRouteDeps,
     ManagementDeps,
     Omit<ResponsesDeps, 'responses'>,
     FileRouteDeps,
@@ -60,8 +59,6 @@ export interface AppDeps
   public_url?: string | undefined;
   /** What the operator sees and switches. */
   operator?: OperatorParts;
-  /** The latest ranking of models. */
-  ranking?: ModelRouteDeps['ranking'];
   /** True while requests can be served. */
   isReady: () => boolean;
   /** Figures of this replica. */

@@ -11,7 +11,7 @@ const WINDOW_S = 60;
 /** A role that no configuration names gets the smallest limit. */
 const UNKNOWN_ROLE_LIMIT = 60;
 /** A Redis that is silent for so long is left alone for a while; each replica counts for itself. */
-export const REDIS_PATIENCE_MS = 250;
+const REDIS_PATIENCE_MS = 250;
 const REDIS_REST_MS = 5_000;
 
 /** Whose requests are counted: an organization's by its role, and a key's by a limit of its own. */

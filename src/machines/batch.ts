@@ -1,7 +1,7 @@
 import { assign, setup } from 'xstate';
 
 /** How many items of an ended batch ended how. */
-export interface BatchCounts {
+interface BatchCounts {
   succeeded: number;
   errored: number;
   canceled: number;

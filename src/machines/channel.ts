@@ -46,7 +46,7 @@ export type ChannelEvent =
 
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
-export const SUCCESS_TO_STAY = 0.5;
+const SUCCESS_TO_STAY = 0.5;
 /** What a channel rests for when it opens first, by what it did: the dearer a try, the longer. */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
   /** Nothing listens: found out at once, and over as soon as it was started again. */
@@ -67,7 +67,7 @@ export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   auth: 60_000,
 };
 /** With so many slots in use a channel is back. */
-export const SLOTS_AFTER_RECOVERY = 64;
+const SLOTS_AFTER_RECOVERY = 64;
 const WEIGHT_OF_ONE = 0.1;
 const DEGRADED_BELOW = 0.8;
 const HEALTHY_ABOVE = 0.9;

@@ -1,7 +1,7 @@
 /** What the task machine knows and hears (design 3). */
 
 /** Polls back off from the first of these to the second, milliseconds. */
-export const FIRST_POLL_MS = 1_000;
+const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
 /** An upstream may ask for more patience than that, up to here. */
 const MAX_ASKED_POLL_MS = 60_000;

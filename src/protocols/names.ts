@@ -13,7 +13,7 @@ export const CHAT_PROTOCOLS = [
 ] as const;
 
 /** What the providers of images, videos and music speak: one file of `generation/` each. */
-export const GENERATION_PROTOCOL_NAMES = [
+const GENERATION_PROTOCOL_NAMES = [
   'openai-images',
   'azure-images',
   'gemini',
@@ -32,12 +32,12 @@ export const GENERATION_PROTOCOL_NAMES = [
 ] as const;
 
 /** What providers of one thing only speak: one file of `direct/` each. */
-export const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
+const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
 
 export type ClientProtocol = (typeof CLIENT_PROTOCOLS)[number];
 export type ChatProtocol = (typeof CHAT_PROTOCOLS)[number];
 export type GenerationProtocolName = (typeof GENERATION_PROTOCOL_NAMES)[number];
-export type DirectProtocolName = (typeof DIRECT_PROTOCOL_NAMES)[number];
+type DirectProtocolName = (typeof DIRECT_PROTOCOL_NAMES)[number];
 /** What a channel can speak. */
 export type ChannelProtocol = ChatProtocol | DirectProtocolName | GenerationProtocolName;
 

@@ -15,7 +15,7 @@ export interface AnswerUsage extends TokenUsage {
 }
 
 /** More tokens than any model reads or writes: whoever reports more is mistaken. */
-export const MAX_REPORTED_TOKENS = 20_000_000;
+const MAX_REPORTED_TOKENS = 20_000_000;
 
 /** A count that an upstream reported, within reason; anything else counts as zero. */
 export function count(value: unknown): number {

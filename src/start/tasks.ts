@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { Channels } from '../actors/channels/channels.ts';
-import type { Clock, Ids } from '../actors/clock.ts';
+import type { Clock, IdSource } from '../actors/clock.ts';
 import { DurableActors } from '../actors/durable/durable.ts';
 import { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { DurableKind } from '../actors/durable/kind.ts';
@@ -25,7 +25,7 @@ export interface TaskParts
   /** What effects and pollers read and note. */
   readonly background: Sql;
   readonly clock: Clock;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly random: () => number;
   readonly quotas: Quotas;
   readonly channels: Channels;

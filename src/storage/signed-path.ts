@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isStoredName } from './storage.ts';
 
 /** Where stored files are served; the signature in the query is the permission. */
-export const FILES_PATH = '/v1/files/';
+const FILES_PATH = '/v1/files/';
 
 /** Path and query under which anybody fetches a stored file until `expires_at_s` (Unix seconds). */
 export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {

@@ -3,7 +3,7 @@ export interface ClientCall {
   /** Sent as `user`: the simulator's books know the call by it. */
   reference: string;
   /** From the answer's id; the ledger knows the call by it. */
-  request_id?: string;
+  request_id?: string | undefined;
   outcome: 'whole' | 'broken' | 'refused' | 'running';
   status?: number;
 }

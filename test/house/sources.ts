@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 
-/** What `.gitignore` names, and git's own folder. */
-const NOT_OURS = /(^|\/)(node_modules|\.git|\.cache|\.bun|data|coverage)\/|\.log$/;
+/** What `.gitignore` names, and git's own folder, which is a file in a linked work tree. */
+const NOT_OURS = /(^|\/)((node_modules|\.cache|\.bun|data|coverage)\/|\.git(\/|$))|\.log$/;
 
 /** Paths below {@link ROOT} of all files that match, sorted. */
 export function projectFiles(pattern: string): string[] {

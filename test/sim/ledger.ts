@@ -104,7 +104,7 @@ class LedgerSchedule implements World {
     this.result.trace.push(`${this.clock.now()} ${line}`);
   }
 
-  /** Ids are random to the database (runs share it) but their order and use are the seed's. */
+  /** IdSource are random to the database (runs share it) but their order and use are the seed's. */
   uuid(): string {
     this.ids += 1;
     return Bun.randomUUIDv7();

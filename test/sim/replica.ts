@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres';
-import type { Clock, Ids } from '../../src/actors/clock.ts';
+import type { Clock, IdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 
 /** What a simulated replica needs of the schedule that it lives in. */
-export interface World extends Ids {
+export interface World extends IdSource {
   readonly sql: Sql;
   readonly clock: Clock;
   /** Decides what happens at a commit point. */

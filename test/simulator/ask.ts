@@ -24,7 +24,7 @@ export function chat(
     method: 'POST',
     headers: { authorization: `Bearer sim-${account}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'gpt-4o', ...body }),
-    signal,
+    ...(signal ? { signal } : {}),
   });
 }
 
@@ -43,7 +43,7 @@ export function message(
       'content-type': 'application/json',
     },
     body: JSON.stringify({ model: 'claude-sonnet-5', max_tokens: 1000, ...body }),
-    signal,
+    ...(signal ? { signal } : {}),
   });
 }
 

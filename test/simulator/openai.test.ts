@@ -110,7 +110,12 @@ describe('OpenAI’s chat, through its SDK', () => {
       tools: [WEATHER, CLOCK],
       stream: true,
     });
-    const calls: { id?: string; name?: string; json: string; fragments: number }[] = [];
+    const calls: {
+      id?: string | undefined;
+      name?: string | undefined;
+      json: string;
+      fragments: number;
+    }[] = [];
     let finish: string | null = null;
     for await (const chunk of stream) {
       for (const call of chunk.choices[0]?.delta.tool_calls ?? []) {

@@ -13,7 +13,7 @@ import { removeFolder, throwawayFolder } from './throwaway.ts';
 import { answerOf } from './upstream-answers.ts';
 
 /** Public model → what the upstream calls it. The names begin with what must never be seen. */
-export const MODELS = {
+const MODELS = {
   openai: { 'gpt-4o-mini': 'canary-model-small', 'gpt-4o': 'canary-model-large' },
   anthropic: { 'claude-haiku-4-5': 'canary-model-haiku' },
 } as const;

@@ -95,7 +95,7 @@ let found_15: Promise<PostgresBinaries> | undefined;
  *
  * @throws when none of them runs: a suite that silently tests one version proves too little.
  */
-export function findPostgres15(): Promise<PostgresBinaries> {
+function findPostgres15(): Promise<PostgresBinaries> {
   found_15 ??= searchPostgres15();
   return found_15;
 }

@@ -98,7 +98,7 @@ interface RedisProgram {
 let found: Promise<RedisProgram> | undefined;
 
 /** `redis-server` on PATH, else Debian's package unpacked into `.cache`. */
-export function findRedis(): Promise<RedisProgram> {
+function findRedis(): Promise<RedisProgram> {
   found ??= searchRedis();
   return found;
 }

@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../simulator/main.ts', import.meta.url));
 const READY = /^Simulator listens on (http:\/\/\S+)$/m;
 const READY_TIMEOUT_MS = 30_000;
 
-export interface SimulatorBooks {
+interface SimulatorBooks {
   /** Oldest first. */
   calls: Call[];
   totals: Totals;

@@ -21,7 +21,7 @@ import { channelConfig } from './channels.ts';
 import { createTestDatabase } from './postgres.ts';
 import { until } from './until.ts';
 
-export const VIDEO = 'veo-3.1';
+const VIDEO = 'veo-3.1';
 export const IMAGE = 'dall-e-3';
 
 export interface TaskWorld {
@@ -34,7 +34,7 @@ export interface TaskWorld {
   stop(): Promise<void>;
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** One channel each, in this order of priority. */
   protocols: readonly GenerationProtocol[];
   channel?: Partial<ChannelConfig>;
@@ -43,7 +43,7 @@ export interface ReplicaOptions {
   fetchOutput?: () => Promise<{ stream: ReadableStream; content_type: string }>;
 }
 
-export interface TaskReplica extends RunningTasks {
+interface TaskReplica extends RunningTasks {
   replica: Replica;
   quotas: Quotas;
   lane: Lane;

@@ -6,7 +6,7 @@ import { type Asked, streamed } from '../upstreams/upstream.ts';
 
 /** What each answer reports: chosen so that no two of the numbers can be mistaken for another. */
 export const USAGE = { input: 1_013, cached: 107, output: 211 };
-export const SAID = 'A whole answer.';
+const SAID = 'A whole answer.';
 
 const HEADERS = {
   server: 'canary-server',

@@ -2,13 +2,7 @@
  * A made-up upstream for the tests of the protocols: it answers with exactly the bytes that a test
  * names, and remembers what it was asked.
  */
-import type {
-  RetryableUpstreamError,
-  StreamEvent,
-  TerminalUpstreamError,
-  UpstreamCall,
-  UpstreamProtocol,
-} from '../../src/upstreams/contract.ts';
+import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../../src/upstreams/contract.ts';
 
 export interface Asked {
   path: string;
@@ -98,7 +92,7 @@ export function streamed(pieces: (string | Uint8Array)[], cut = false): Response
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-export interface Read {
+interface Read {
   events: StreamEvent[];
   text: string;
   produced: string;
@@ -138,5 +132,3 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error('this should have failed');
 }
-
-export type UpstreamFailure = RetryableUpstreamError | TerminalUpstreamError;

@@ -11,7 +11,7 @@ import type { ChannelAccount, ChannelState } from './account.ts';
 import { Latency } from './latency.ts';
 
 /** How long a channel rests after a throttle that named no time. */
-export const DEFAULT_THROTTLE_MS = 1_000;
+const DEFAULT_THROTTLE_MS = 1_000;
 /** An upstream may ask for patience, not for retirement. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
 /** When to ask again about a channel that is being probed. */

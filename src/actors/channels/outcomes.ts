@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { addOutcomes } from '../../../db/health/outcomes.ts';
 import type { Clock } from '../clock.ts';
 
-export const FLUSH_MS = 5_000;
+const FLUSH_MS = 5_000;
 /** Pairs of channel and model between two flushes; more are not counted. */
 const MAX_PAIRS = 20_000;
 

@@ -19,7 +19,7 @@ import {
   writeActors,
   writeTimers,
 } from '../../../db/actors/store.ts';
-import type { Ids } from '../clock.ts';
+import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
@@ -66,7 +66,7 @@ export class CommandBatch {
   constructor(
     private readonly tx: TransactionSql,
     private readonly kinds: ReadonlyMap<string, DurableKind>,
-    private readonly ids: Ids,
+    private readonly ids: IdSource,
     private readonly replica_id: string,
   ) {}
 
@@ -285,7 +285,7 @@ function stored({ value, context }: AnyMachineSnapshot): JsonValue {
 }
 
 /** `processing.polling`; parallel regions as JSON. */
-export function stateName({ value }: AnyMachineSnapshot): string {
+function stateName({ value }: AnyMachineSnapshot): string {
   const parts: string[] = [];
   let at: unknown = value;
   while (typeof at === 'object' && at !== null) {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { Clock, Ids } from '../clock.ts';
+import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import { CommandBatch } from './command-batch.ts';
@@ -8,7 +8,7 @@ import type { DurableKind } from './kind.ts';
 export interface DurableDeps {
   sql: Sql;
   clock: Clock;
-  ids: Ids;
+  ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
   /** Called after the commit, in its order; must not throw. */

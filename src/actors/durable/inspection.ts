@@ -1,8 +1,8 @@
 import type { AnyEventObject } from 'xstate';
 
 /** Events that are kept for whoever starts to watch later. */
-export const MAX_KEPT_EVENTS = 1_000;
-export const MAX_WATCHERS = 100;
+const MAX_KEPT_EVENTS = 1_000;
+const MAX_WATCHERS = 100;
 
 /** What happened to an actor, as its owner saw it. */
 export interface Observation {

@@ -12,7 +12,7 @@ import type { EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
 /** Effects of one name that run at the same time on this replica: slow ones hold up only their like. */
-export const MAX_RUNNING_EFFECTS = 256;
+const MAX_RUNNING_EFFECTS = 256;
 /** What runs when the process is to stop gets this long; after that it counts as crashed. */
 const DRAIN_MS = 20_000;
 /** A replica that was given up registers anew, and then what its effects brought back can be said. */

@@ -6,9 +6,9 @@ import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
 
 /** Live actors in memory; beyond it the one that was quiet longest is passivated. */
-export const MAX_LIVE_ACTORS = 20_000;
+const MAX_LIVE_ACTORS = 20_000;
 /** A live actor that hears nothing for this long is passivated. */
-export const PASSIVATE_AFTER_MS = 60_000;
+const PASSIVATE_AFTER_MS = 60_000;
 /** Commands of one actor that wait for their commit; more are refused with 503. */
 export const MAX_MAILBOX = 64;
 const SWEEP_MS = 10_000;

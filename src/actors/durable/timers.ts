@@ -5,7 +5,7 @@ import type { DurableActors } from './durable.ts';
 
 const POLL_MS = 250;
 /** Timers of one look; the rest is found by the next, which follows at once. */
-export const MAX_TIMERS_PER_LOOK = 256;
+const MAX_TIMERS_PER_LOOK = 256;
 
 export interface TimersDeps {
   sql: Sql;

@@ -2,9 +2,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { Clock } from '../clock.ts';
 
 /** Waiting calls of one key on one replica; more are refused at once with 503. */
-export const MAX_WAITING_CALLS = 4_096;
+const MAX_WAITING_CALLS = 4_096;
 /** A call waits at most this long for money that other calls hold; then it is told when to retry. */
-export const ADMISSION_WAIT_MS = 10_000;
+const ADMISSION_WAIT_MS = 10_000;
 
 /** Says when a call is given up: an AbortSignal, or what is as good as one. */
 export interface ListenableSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {

@@ -3,7 +3,7 @@ import { findImbalances, type Imbalance } from '../../../db/ledger/audit.ts';
 import type { Clock } from '../clock.ts';
 
 /** The conservation query reads every charge once, so it runs now and then. */
-export const AUDIT_EVERY_MS = 10 * 60_000;
+const AUDIT_EVERY_MS = 10 * 60_000;
 const FIRST_AUDIT_MS = 30_000;
 
 export interface AuditDeps {

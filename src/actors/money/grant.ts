@@ -1,4 +1,4 @@
-import type { Ids } from '../clock.ts';
+import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
@@ -21,7 +21,7 @@ export class Grant {
   constructor(
     private readonly key_id: string,
     private readonly organization_id: string,
-    private readonly deps: { lane: Lane; ids: Ids; replica_id: () => string },
+    private readonly deps: { lane: Lane; ids: IdSource; replica_id: () => string },
   ) {
     this.id = deps.ids.uuid();
   }

@@ -82,7 +82,7 @@ export interface EndHoldCommand {
   hold_id: string;
 }
 
-export interface DepositCommand {
+interface DepositCommand {
   type: 'DEPOSIT';
   deposit_id: string;
   organization_id: string;
@@ -91,7 +91,7 @@ export interface DepositCommand {
 }
 
 /** Gives up a dead replica: its grants are closed, what they did not settle returns. */
-export interface ReapCommand {
+interface ReapCommand {
   type: 'REAP';
   replica_id: string;
 }

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '../clock.ts';
+import type { Clock, IdSource } from '../clock.ts';
 import { AdmissionQueue, type AdmissionRequest, type WaitingCall } from './admission-queue.ts';
 import { Grant, GrantFenced } from './grant.ts';
 import type { Lane } from './lane.ts';
@@ -23,7 +23,7 @@ const ASK_AGAIN_MS = 100;
 export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
-  ids: Ids;
+  ids: IdSource;
   replica_id: () => string;
   /** False while this replica's lease may have ended: nothing new is admitted then. */
   mayAdmit: () => boolean;

@@ -3,9 +3,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { QuotaActor, type QuotaDeps } from './quota.ts';
 
 /** Keys with an actor on this replica. Idle ones are passivated, so only a burst comes near. */
-export const MAX_QUOTA_ACTORS = 100_000;
+const MAX_QUOTA_ACTORS = 100_000;
 /** An idle key gives its grant back after one to two sweeps. */
-export const QUOTA_SWEEP_MS = 5_000;
+const QUOTA_SWEEP_MS = 5_000;
 
 /** The quota actors of this replica: one per API key that was used lately (design 3). */
 export class Quotas {

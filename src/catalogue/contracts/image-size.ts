@@ -36,7 +36,7 @@ export function checkEdges(size: string, min: number, max: number): void {
 }
 
 /** Throws WeirError for what is no `WIDTHxHEIGHT`. */
-export function sizeOf(size: string): { width: number; height: number } {
+function sizeOf(size: string): { width: number; height: number } {
   const parsed = parseSize(size);
   if (!parsed) throw refuse('size', 'size must be WIDTHxHEIGHT in pixels, e.g. 1024x1024.');
   return parsed;

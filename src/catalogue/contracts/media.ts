@@ -2,8 +2,8 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { refuse } from './check.ts';
 
 /** Largest image that is taken inline (spec: Limits, image file size). */
-export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
-export const MAX_URL_CHARS = 4_096;
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const MAX_URL_CHARS = 4_096;
 
 export type MediaKind = 'image' | 'video' | 'audio';
 

@@ -3,7 +3,7 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
 /** Words only. */
-export const MAX_MUSIC_BODY_BYTES = 1024 * 1024;
+const MAX_MUSIC_BODY_BYTES = 1024 * 1024;
 
 /** `POST /v1/music/generations` (spec: Music generation): always a task. */
 export function createMusic(deps: GenerationRouteDeps): Handler {

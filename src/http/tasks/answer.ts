@@ -3,7 +3,7 @@ import { json, publicOrigin } from '../endpoint.ts';
 import type { GenerationPorts } from './ports.ts';
 
 /** Which URL a client polls; the same one from every route (P11). */
-export function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
+function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
   return scene === 'music' ? `/v1/music/generations/${id}` : `/v1/tasks/${id}`;
 }
 

@@ -9,7 +9,7 @@ import {
   openBatch,
 } from '../../../db/batches/batches.ts';
 import { type ItemEnd, insertItems, listResults, type NewItem } from '../../../db/batches/items.ts';
-import type { Ids } from '../../actors/clock.ts';
+import type { IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult } from '../../actors/durable/command.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { BatchEvent } from '../../machines/batch.ts';
@@ -21,7 +21,7 @@ const RESULTS_A_READ = 32;
 
 export interface BatchesDeps {
   readonly sql: Sql;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
 }
 

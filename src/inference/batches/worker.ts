@@ -16,9 +16,9 @@ import type { Draft } from '../call.ts';
 import { DueItems } from './due-items.ts';
 
 /** Items of one batch that run at the same time. */
-export const LANES_PER_BATCH = 8;
+const LANES_PER_BATCH = 8;
 /** Items of all batches that run at the same time on one replica: clients who wait go first. */
-export const MAX_RUNNING_ITEMS = 64;
+const MAX_RUNNING_ITEMS = 64;
 /** An item that waits for another attempt is looked for at least this often. */
 const LOOK_AGAIN_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;

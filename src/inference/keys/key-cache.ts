@@ -7,13 +7,13 @@ import { LruCache } from './lru-cache.ts';
 import { SharedLookups } from './shared-lookups.ts';
 
 /** Keys kept in memory; the longest unused leaves first. */
-export const MAX_CACHED_KEYS = 20_000;
+const MAX_CACHED_KEYS = 20_000;
 /** Wrong keys kept in memory, apart from the right ones: a flood of them pushes nobody out. */
-export const MAX_UNKNOWN_KEYS = 10_000;
+const MAX_UNKNOWN_KEYS = 10_000;
 /** A change is announced at once; this is for an announcement that got lost. */
 export const KEY_TTL_MS = 30_000;
 /** An unknown key is looked up again soon: it may just have been created elsewhere. */
-export const UNKNOWN_TTL_MS = 2_000;
+const UNKNOWN_TTL_MS = 2_000;
 const MAX_LOOKUPS = 1_000;
 /** Longer than any credential of ours. */
 const MAX_CREDENTIAL_CHARS = 512;

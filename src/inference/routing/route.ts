@@ -7,7 +7,7 @@ import { orderChannels } from './order.ts';
 /** One call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
 /** No further channel is tried after this time: by then the SDKs have given up (contracts 1.1). */
-export const MAX_FAILOVER_MS = 600_000;
+const MAX_FAILOVER_MS = 600_000;
 /** What `retry_after` says at least and at most, seconds. */
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;

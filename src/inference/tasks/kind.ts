@@ -83,7 +83,7 @@ function topLevelOf(value: unknown): string {
 }
 
 /** The top-level state; a refund under way is nobody's business (design 3). */
-export function publicStatus(state: string): TaskStatus {
+function publicStatus(state: string): TaskStatus {
   const [top] = state.split('.');
   switch (top) {
     case 'pending':

@@ -5,7 +5,7 @@ import {
   insertTask,
   type TaskRequest,
 } from '../../../db/tasks/rows.ts';
-import type { Clock, Ids } from '../../actors/clock.ts';
+import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
@@ -28,7 +28,7 @@ const UNIQUE_VIOLATION = '23505';
 export interface TasksDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly ids: Ids;
+  readonly ids: IdSource;
   readonly quotas: Quotas;
   /** Tells the task's actor; throws WeirError when too much is asked of it at once. */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;

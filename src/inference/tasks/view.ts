@@ -36,6 +36,6 @@ function errorOf({ error_code, error_message }: TaskViewRow): TaskView['error'] 
 }
 
 /** `txn_` and the usage line's UUID (P15). */
-export function billingTransactionId(line_id: string): string {
+function billingTransactionId(line_id: string): string {
   return `txn_${line_id.replaceAll('-', '')}`;
 }

@@ -5,7 +5,7 @@
  */
 import type { UpstreamCall } from '../contract.ts';
 
-export interface Embeddings {
+interface Embeddings {
   /** The answer's JSON, made public. */
   readonly body_text: string;
   /** null = the upstream reported none. */
@@ -47,12 +47,12 @@ export interface Speech {
   readonly usage?: SpeechUsage;
 }
 
-export interface SpeechUsage {
+interface SpeechUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
 }
 
-export interface RerankRequest {
+interface RerankRequest {
   readonly query: string;
   readonly documents: readonly string[];
   readonly top_n?: number;
@@ -66,7 +66,7 @@ export interface RerankResult {
   readonly search_units: number | null;
 }
 
-export interface TranslationRequest {
+interface TranslationRequest {
   readonly texts: readonly string[];
   readonly target_lang: string;
   readonly source_lang?: string;
@@ -74,7 +74,7 @@ export interface TranslationRequest {
   readonly context?: string;
 }
 
-export interface Translations {
+interface Translations {
   readonly translations: readonly {
     readonly text: string;
     readonly detected_source_language: string;

@@ -24,7 +24,7 @@ export function encode(vector: number[] | string): string {
   return bytes.toString('base64');
 }
 
-export function decode(vector: number[] | string): number[] {
+function decode(vector: number[] | string): number[] {
   if (typeof vector !== 'string') return vector;
   const bytes = Buffer.from(vector, 'base64');
   return Array.from({ length: bytes.length >> 2 }, (_, at) => bytes.readFloatLE(at * 4));

@@ -97,7 +97,7 @@ export async function queryJob(
 }
 
 /** What a refusal means; undefined = it is none. */
-export function failureFromAnswer(
+function failureFromAnswer(
   call: GenerationCall,
   answer: ProviderAnswer,
 ): RetryableUpstreamError | TerminalUpstreamError | Failed | undefined {

@@ -1,9 +1,4 @@
-import type {
-  GenerationInput,
-  ImageInput,
-  SoundInput,
-  VideoInput,
-} from '../../catalogue/inputs.ts';
+import type { ImageInput, SoundInput, VideoInput } from '../../catalogue/inputs.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {
@@ -262,9 +257,4 @@ function videoRequest(
     path: `/${physical_model}${suffix[model]}`,
     body: withoutUndefined({ ...common, ...inputs(input, model) }),
   };
-}
-
-/** What a test looks at: the path and the body that an input becomes. */
-export function falRequest(physical_model: string, input: GenerationInput) {
-  return requestFor({ physical_model, input } as GenerationCall);
 }

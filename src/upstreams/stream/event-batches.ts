@@ -3,7 +3,7 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { DeltaTemplates } from './delta-template.ts';
 
 /** One event may be this long: a tool's arguments in one delta fit many times. */
-export const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 /** What a provider's dialect makes of one event. */
 export interface Dialect {

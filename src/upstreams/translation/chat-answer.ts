@@ -46,7 +46,7 @@ function usageIn(value: unknown): AnswerUsage | null {
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
-export function chatUsage(usage: AnswerUsage): object {
+function chatUsage(usage: AnswerUsage): object {
   const prompt_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
   const { output_tokens, reasoning_tokens } = usage;
   return {

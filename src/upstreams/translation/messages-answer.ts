@@ -45,7 +45,7 @@ function usageIn(value: unknown, before: TokenUsage | null): AnswerUsage | null 
   return usage && typeof thinking === 'number' ? { ...usage, reasoning_tokens: thinking } : usage;
 }
 
-export function messagesUsage(usage: AnswerUsage | null): object {
+function messagesUsage(usage: AnswerUsage | null): object {
   return {
     input_tokens: usage?.input_tokens ?? 0,
     cache_creation_input_tokens: usage?.cache_write_tokens ?? 0,

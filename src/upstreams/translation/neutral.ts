@@ -17,14 +17,14 @@ export type ImagePart =
   | { readonly type: 'image'; readonly media_type: string; readonly data: string };
 
 /** A document, inline in Base64. */
-export interface FilePart {
+interface FilePart {
   readonly type: 'file';
   readonly media_type: string;
   readonly data: string;
   readonly name?: string;
 }
 
-export interface AudioPart {
+interface AudioPart {
   readonly type: 'audio';
   /** `wav`, `mp3` … */
   readonly format: string;
@@ -32,7 +32,7 @@ export interface AudioPart {
 }
 
 /** What a model thought. Its signature lets the vendor that made it take it back. */
-export interface ReasoningPart {
+interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string;
@@ -40,7 +40,7 @@ export interface ReasoningPart {
   readonly redacted?: string;
 }
 
-export interface CallPart {
+interface CallPart {
   readonly type: 'call';
   readonly id: string;
   readonly name: string;
@@ -48,14 +48,14 @@ export interface CallPart {
   readonly arguments: string;
 }
 
-export interface ResultPart {
+interface ResultPart {
   readonly type: 'result';
   readonly call_id: string;
   readonly parts: readonly (TextPart | ImagePart)[];
   readonly is_error: boolean;
 }
 
-export interface RefusalPart {
+interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
 }

@@ -50,7 +50,7 @@ export function responseObject(
   };
 }
 
-export function responseUsage(usage: AnswerUsage): object {
+function responseUsage(usage: AnswerUsage): object {
   const input_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
   return {
     input_tokens,

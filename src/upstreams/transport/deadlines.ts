@@ -1,5 +1,5 @@
 /** How late a deadline that passed, or a client that left, may be noticed, ms. */
-export const TICK_MS = 50;
+const TICK_MS = 50;
 
 /** Something that somebody waits for, but not for ever. */
 export interface Watched {

@@ -11,7 +11,7 @@ const TELLTALES: [pattern: RegExp, instead: string][] = [
   [/\b(?:[a-z0-9-]+\.)+(?:com|ai|io|net|org|dev|cloud|internal|local|cn)\b(?::\d+)?/gi, '***'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '***'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '***'],
-  // Ids and fragments of keys hold a digit or a mask; the names of parameters hold neither.
+  // IdSource and fragments of keys hold a digit or a mask; the names of parameters hold neither.
   [/\b(?:req|org|proj|acct|sk|key|user|team)[-_](?=[\w*-]*[\d*])[\w*-]{4,}/g, '***'],
   [/\s*\(?\brequest[ _-]?id:?\s*[\w*-]+\)?/gi, ''],
   // The headers of the native dialect are the client's business.

@@ -12,7 +12,7 @@ import { readItems } from './read-items.ts';
 import { batchRecord, resultsBody } from './view.ts';
 
 /** Anthropic docs: Errors (413). */
-export const MAX_BATCH_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_BATCH_BODY_BYTES = 256 * 1024 * 1024;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 const MAX_ID_CHARS = 100;

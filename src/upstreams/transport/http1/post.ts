@@ -3,9 +3,9 @@ import { decompressed } from './decoded.ts';
 import type { Http1Response, HttpResponse } from './response.ts';
 
 /** Idle connections that are kept to one upstream; more are closed as they come back. */
-export const MAX_IDLE_CONNECTIONS = 512;
+const MAX_IDLE_CONNECTIONS = 512;
 /** Longest rest of an idle connection, ms: providers close theirs after a minute or more. */
-export const IDLE_MS = 50_000;
+const IDLE_MS = 50_000;
 const SWEEP_MS = 10_000;
 /** Parsed addresses that are remembered; there are as many as channels have paths. */
 const MAX_ADDRESSES = 10_000;

@@ -1,7 +1,7 @@
 import type { Socket } from 'bun';
 
 /** One request as it came over the wire. */
-export interface Received {
+interface Received {
   head: string;
   body: string;
   /** 0 for what came over the first connection, 1 for the next … */

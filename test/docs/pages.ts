@@ -26,7 +26,7 @@ export function fencesOf(text: string): Fence[] {
   }));
 }
 
-/** The page with its fenced blocks emptied; line numbers stay. */
+/** The page with its fenced blocks blanked; positions stay. */
 export function withoutFences(text: string): string {
-  return text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ''));
+  return text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '));
 }

@@ -134,10 +134,10 @@ const RULES = `## What each rule of the specification became
 | hidden, deferred and misspelled models are answered alike | \`visibility\`, \`src/config/installation.ts\` | \`test/http/crawl.test.ts\` |
 | Video 1: snake_case, and three camelCase aliases | \`src/catalogue/contracts/video.ts\`; both names with two values are refused | \`test/catalogue/video-contracts.test.ts\` |
 | Video 2: nine pictures, three videos, three sounds as references | \`multimodal-reference-video\` | the same |
-| Video 3: public URLs; inline data where a model takes some, never both in one request | \`src/catalogue/contracts/media.ts\`, \`inline_inputs\` | the same, \`video-refusals.test.ts\` |
+| Video 3: public URLs; inline data where a model takes some, never both in one request | \`src/catalogue/contracts/media.ts\`, \`inline_inputs\` | the same, \`test/catalogue/video-refusals.test.ts\` |
 | Video 4: \`audio-to-video\` and \`video-extension\` are in the contract, and no model offers them | \`offers.operations\`: refused by name where a model has them not | the same |
 | Video 5: operations of a model come from the catalogue; what is not said is inferred | \`src/catalogue/contracts/video-operations.ts\` | the same |
-| Image 1: the token-priced model's own parameters, sizes and tokens; \`input_fidelity\` is taken out | \`token-priced-image\`, \`src/catalogue/contracts/image-size.ts\`, \`src/catalogue/image-tokens.ts\` | \`test/catalogue/image-contracts.test.ts\`, \`generation-price.test.ts\` |
+| Image 1: the token-priced model's own parameters, sizes and tokens; \`input_fidelity\` is taken out | \`token-priced-image\`, \`src/catalogue/contracts/image-size.ts\`, \`src/catalogue/image-tokens.ts\` | \`test/catalogue/image-contracts.test.ts\`, \`test/catalogue/generation-price.test.ts\` |
 | Image 2: Gemini-type: ratio, resolution for the pro model, prompt only for the oldest; \`size\` is mapped | \`gemini-image\`, \`offers.resolutions\` | the same |
 | Image 3: Grok-type; the legacy pro id is the quality model | \`grok-image\`, \`aliases\` | the same, \`test/http/models.test.ts\` |
 | Image 4: Azure-type: \`response_format\` stays here; URLs are our own, Base64 is as it came | \`azure-images\`, \`src/http/images/route.ts\` | \`test/upstreams/generation\`, \`test/sdk\` |

@@ -17,7 +17,7 @@ export interface EffectReport {
   report: AnyEventObject;
   /** Moves only if the machine takes the event. */
   money?: MoneyCommand;
-  also?: (tx: TransactionSql) => Promise<void>;
+  inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
 /** Does something outside and says what came of it; throws to be tried again. */

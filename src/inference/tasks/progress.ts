@@ -56,7 +56,7 @@ export class JobProgress {
     }
     return {
       report: { type: 'COLLECTED', outputs: outputs.length } satisfies TaskEvent,
-      also: (tx) => storeOutputs(tx, work.id, outputs),
+      inTransaction: (tx) => storeOutputs(tx, work.id, outputs),
     };
   };
 
@@ -91,7 +91,7 @@ export class JobProgress {
             type: 'UPSTREAM_FAILED',
             error_code: taskErrorCode(progress.reason),
           } satisfies TaskEvent,
-          also: (tx: Parameters<typeof storeError>[0]) =>
+          inTransaction: (tx: Parameters<typeof storeError>[0]) =>
             storeError(tx, work.id, progress.public_message),
         };
       case 'unknown':

@@ -36,7 +36,7 @@ const ASK_TIMEOUT_MS = 30_000;
 /** Its client left before there was anything to deliver. */
 const CANCELLED: Said = { report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' } };
 
-type Said = { report: TaskEvent } & Pick<EffectReport, 'also'>;
+type Said = { report: TaskEvent } & Pick<EffectReport, 'inTransaction'>;
 
 /** The effects `submit` and `locate`: getting a job to an upstream, at most once (P10). */
 export class Submission {
@@ -183,7 +183,7 @@ export class Submission {
         }
         return {
           report: { type: 'UPSTREAM_FAILED', error_code: taskErrorCode(submitted.reason) },
-          also: (tx) => storeError(tx, work.id, submitted.public_message),
+          inTransaction: (tx) => storeError(tx, work.id, submitted.public_message),
         };
       default:
         return submitted satisfies never;
@@ -203,7 +203,7 @@ export class Submission {
       permit.abandoned();
       return {
         report: { type: 'UPSTREAM_FAILED', error_code: error.error_id },
-        also: (tx) => storeError(tx, work.id, error.public_message),
+        inTransaction: (tx) => storeError(tx, work.id, error.public_message),
       };
     }
     if (!(error instanceof RetryableUpstreamError)) {
@@ -227,7 +227,7 @@ export class Submission {
         retry_after_ms: error.retry_after_ms ?? 0,
         random: this.deps.random(),
       },
-      also: (tx) => clearSubmission(tx, work.id),
+      inTransaction: (tx) => clearSubmission(tx, work.id),
     };
   }
 

@@ -1,0 +1,86 @@
+import { join, resolve } from 'node:path';
+import { type AnyStateMachine, StateMachine } from 'xstate';
+import {
+  nameOf,
+  type Outcome,
+  pathOf,
+  type StateRow,
+  stateDiagram,
+  statesOf,
+} from './state-diagram.ts';
+
+const ROOT = resolve(import.meta.dir, '..');
+
+export interface FoundMachine {
+  /** Path of the file below the project's root. */
+  path: string;
+  machine: AnyStateMachine;
+}
+
+/** All machines of `src/machines`, by name. */
+export async function findMachines(): Promise<FoundMachine[]> {
+  const found: FoundMachine[] = [];
+  for (const path of new Bun.Glob('src/machines/**/*.ts').scanSync({ cwd: ROOT })) {
+    const exported: Record<string, unknown> = await import(join(ROOT, path));
+    for (const value of Object.values(exported)) {
+      if (value instanceof StateMachine) found.push({ path, machine: value });
+    }
+  }
+  return found.sort((a, b) => a.machine.id.localeCompare(b.machine.id));
+}
+
+/** The page: each machine as a diagram and as a table. */
+export async function machinesPage(): Promise<string> {
+  return [INTRODUCTION, ...(await findMachines()).map(section)].join('\n');
+}
+
+const INTRODUCTION = `# State machines
+
+Printed from [src/machines](../src/machines/) by \`bun run machines\`; a test compares this page with the code.
+
+How to read the diagrams:
+
+- An arrow is labelled \`EVENT [guard]\`. The guards of an event are tried in the order of the table.
+  \`else\` applies if all of them fail.
+- "any state" stands for all states inside the same frame.
+- Events that change no state have no arrow. The tables list them too.
+- If a state does not list an event, or all its guards fail, the state around it handles the event.
+  If no state handles it, nothing happens.
+`;
+
+function section({ path, machine }: FoundMachine): string {
+  return `## ${machine.id}
+
+[${path}](../${path})
+
+\`\`\`mermaid
+${stateDiagram(machine)}
+\`\`\`
+
+| state | event | guard | next state | actions |
+|---|---|---|---|---|
+${tableOf(statesOf(machine)).join('\n')}
+`;
+}
+
+function tableOf(row: StateRow): string[] {
+  const { node } = row;
+  const name = node.path.length === 0 ? 'any state' : code(pathOf(node));
+  const final = node.type === 'final' ? [`| ${name} | final | | | |`] : [];
+  const always = (['entry', 'exit'] as const).flatMap((when) => {
+    const actions = (node[when] as Parameters<typeof nameOf>[0][]).map(nameOf);
+    return actions.length === 0 ? [] : [`| ${name} | *${when}* | | | ${codes(actions)} |`];
+  });
+  const own = row.outcomes.map((outcome) => `| ${name} | ${cellsOf(outcome)} |`);
+  return [...final, ...always, ...own, ...row.children.flatMap(tableOf)];
+}
+
+function cellsOf({ event, guard, target, actions }: Outcome): string {
+  const named_guard = guard === '' || guard === 'else' ? guard : code(guard);
+  const next = target === undefined ? '' : code(pathOf(target));
+  const effect = target === undefined && actions.length === 0 ? 'ignored' : codes(actions);
+  return [code(event), named_guard, next, effect].join(' | ');
+}
+
+const code = (text: string) => `\`${text}\``;
+const codes = (texts: string[]) => texts.map(code).join(', ');

@@ -1,0 +1,129 @@
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../house/sources.ts';
+import { freePort } from '../support/ports.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { type Fence, fencesOf, textOf } from './pages.ts';
+
+/** The address at which README reaches Weir. */
+const ADDRESS = 'localhost:3999';
+
+export interface ReadmeWeir {
+  weir: RunningWeir;
+  /** Address of the receiver of webhooks. */
+  receiver: string;
+  /** The first webhook that the receiver got. */
+  webhook: Promise<{ headers: Record<string, string>; body: string }>;
+  /** Where the blocks run. */
+  folder: string;
+  stop(): Promise<void>;
+}
+
+/** A Weir as README starts it, and a folder where its blocks run. */
+export async function startReadmeWeir(): Promise<ReadmeWeir> {
+  const received = Promise.withResolvers<{ headers: Record<string, string>; body: string }>();
+  const server = Bun.serve({
+    port: await freePort(),
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      received.resolve({ headers: request.headers.toJSON(), body: await request.text() });
+      return new Response();
+    },
+  });
+  const receiver = `127.0.0.1:${server.port}`;
+  const own = throwawayFolder('readme');
+  const folder = mkdtempSync(join(own, 'run-'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  // Each refused call fails its block, and each answer has its own line.
+  writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nwrite-out = "\\n"\n');
+  const weir = await startWeir({
+    random_credentials: true,
+    env: { WEIR_WEBHOOK_ALLOW_HOSTS: receiver },
+  });
+  return {
+    weir,
+    receiver,
+    webhook: received.promise,
+    folder,
+    async stop() {
+      await weir.stop();
+      await server.stop(true);
+      removeFolder(own);
+    },
+  };
+}
+
+const unused = new Set(fencesOf(textOf('README.md')));
+
+/** README's only block that has these words. */
+export function blockWith(words: string): Fence {
+  const [block, other] = fencesOf(textOf('README.md')).filter(({ text }) => text.includes(words));
+  if (!block || other) throw new Error(`README has not one block with "${words}"`);
+  for (const each of unused) if (each.line === block.line) unused.delete(each);
+  return block;
+}
+
+/** Lines of README's blocks that nothing asked for yet. */
+export const unusedBlocks = () => [...unused].map(({ line, text }) => `${line}: ${text}`);
+
+/** The commands of a console block, without the answers that it shows. */
+export function commandsOf(block: Fence): string {
+  const lines = block.text.split('\n');
+  const commands = lines.filter(
+    (line, index) => line.startsWith('$ ') || lines[index - 1]?.endsWith('\\'),
+  );
+  return commands.map((line) => line.replace(/^\$ /, '')).join('\n');
+}
+
+/** What a console block shows below its commands. */
+export function shownBy(block: Fence): string {
+  const lines = block.text.split('\n');
+  const last = lines.findLastIndex(
+    (line, index) => line.startsWith('$ ') || lines[index - 1]?.endsWith('\\'),
+  );
+  return lines.slice(last + 1).join('\n');
+}
+
+/** Runs commands as a shell does. Throws with all output if one fails. */
+export function runShell(at: ReadmeWeir, commands: string, args: string[] = []): Promise<string> {
+  return run(at, ['sh', '-ec', here(at, commands), 'README', ...args]);
+}
+
+/** Runs TypeScript as a program of its own, and returns what it prints. */
+export async function runProgram(at: ReadmeWeir, blocks: string[]): Promise<string> {
+  const file = join(at.folder, `program-${blocks.join('').length}.ts`);
+  writeFileSync(file, here(at, `${blocks.join('\n')}\nexport {};\n`));
+  return await run(at, [process.execPath, file]);
+}
+
+const here = (at: ReadmeWeir, text: string) =>
+  text.replaceAll(ADDRESS, `localhost:${at.weir.port}`);
+
+async function run(at: ReadmeWeir, command: string[]): Promise<string> {
+  const child = Bun.spawn(command, {
+    cwd: at.folder,
+    env: {
+      ...process.env,
+      CURL_HOME: at.folder,
+      WEIR_KEY: at.weir.api_key,
+      WEIR_MANAGEMENT_TOKEN: at.weir.management_token,
+    },
+    stdin: 'ignore',
+    stderr: 'pipe',
+    stdout: 'pipe',
+  });
+  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) !== 0) throw new Error(`${command.at(-1)}\n${out}\n${error}`);
+  return out;
+}
+
+/** Names of the members that a JSON text shows, also where the text leaves others out. */
+export function membersOf(text: string): string[] {
+  return [...new Set([...text.matchAll(/"(\w+)":/g)].map((match) => match[1] ?? ''))].sort();
+}
+
+/** The lines that a program prints according to the comments below its `console.log`s. */
+export function promisedBy(block: Fence): string[] {
+  return block.text.split('\n').flatMap((line) => /^\/\/ (.+)$/.exec(line)?.slice(1) ?? []);
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  blockWith,
+  commandsOf,
+  membersOf,
+  promisedBy,
+  type ReadmeWeir,
+  runProgram,
+  runShell,
+  shownBy,
+  startReadmeWeir,
+  unusedBlocks,
+} from './readme-weir.ts';
+
+/** README's blocks, run one after the other against a Weir that was started as README says. */
+let at: ReadmeWeir;
+beforeAll(async () => {
+  at = await startReadmeWeir();
+});
+afterAll(() => at.stop());
+
+const CHAT = blockWith('"model":"gpt-4o-mini"');
+const OPENAI = blockWith("from 'openai'");
+const ANTHROPIC = blockWith("from '@anthropic-ai/sdk'");
+
+const bytesOf = (name: string) => readFileSync(join(at.folder, name));
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
+
+/** Bun prints objects over several lines, in double quotes. */
+const asNodePrints = (lines: string[]) =>
+  lines.join(' ').replace(/\s+/g, ' ').replaceAll('"', "'").replaceAll(', }', ' }');
+
+describe('README', () => {
+  test('names the commands that start and test Weir', () => {
+    // test/docs/paths.test.ts compares each command with its help.
+    expect(commandsOf(blockWith('bin/test  '))).toContain('bin/start');
+  });
+
+  test('shows what the first start prints', () => {
+    const block = blockWith('Base URL').text.split('\n');
+    const labels = block.filter((line) => /^[A-Z][\w ]+ {2}|^Weir is ready/.test(line));
+    expect(labels.length).toBe(5);
+    for (const line of labels) expect(at.weir.output()).toContain(line.split('  ')[0] ?? '');
+  });
+
+  test('asks for a chat completion', async () => {
+    const answer = await runShell(at, commandsOf(CHAT));
+    expect(membersOf(answer)).toEqual(expect.arrayContaining(membersOf(shownBy(CHAT))));
+    const { choices, usage } = JSON.parse(answer);
+    expect(shownBy(CHAT)).toContain(`"completion_tokens":${usage.completion_tokens}`);
+    expect(shownBy(CHAT)).toContain(choices[0].message.content);
+  });
+
+  test('asks for a stream', async () => {
+    const shown = blockWith('data: [DONE]').text;
+    const streamed = commandsOf(CHAT).replace('"model"', '"stream":true,"model"');
+    const answer = await runShell(at, streamed);
+    expect(membersOf(answer)).toEqual(expect.arrayContaining(membersOf(shown)));
+    expect(answer.trimEnd()).toEndWith('\n\ndata: [DONE]');
+  });
+
+  test('uses the openai package, for words and a picture', async () => {
+    const picture = blockWith('client.images.generate');
+    const [answered, streamed, url] = linesOf(
+      await runProgram(at, [OPENAI.text, 'console.log();', picture.text]),
+    );
+    expect([answered, streamed]).toEqual(promisedBy(OPENAI));
+    expect(url).toMatch(/\/v1\/files\/.*\?expires=\d+&signature=/);
+    expect((await fetch(url ?? '')).status).toBe(200);
+  });
+
+  test('uses the @anthropic-ai/sdk package, on another vendor’s model and for a batch', async () => {
+    const other = blockWith('const other');
+    const batch = blockWith('messages.batches.create');
+    const output = linesOf(
+      await runProgram(at, [
+        ANTHROPIC.text,
+        other.text,
+        'console.log(other.model, other.role);',
+        batch.text,
+      ]),
+    );
+    const promised = [...promisedBy(ANTHROPIC), 'gpt-4o assistant', 'first succeeded'];
+    expect(asNodePrints(output)).toBe(promised.join(' '));
+  });
+
+  test('asks for embeddings, speech, ranks, translations and a transcript', async () => {
+    const block = blockWith('/v1/embeddings');
+    const answers = linesOf(await runShell(at, commandsOf(block))).map((line) => JSON.parse(line));
+    expect(answers[0].data.length).toBe(2);
+    expect(answers.at(-1)).toEqual({ text: expect.any(String) });
+    expect(bytesOf('hello.mp3').length).toBeGreaterThan(1_000);
+  });
+
+  test('asks for an image, a video and a song', async () => {
+    const block = blockWith('/v1/music/generations');
+    const [alias] = commandsOf(blockWith('/v1/embeddings')).split('\n');
+    const answers = linesOf(await runShell(at, `${alias}\n${commandsOf(block)}`));
+    const [, shown = ''] = block.text.split('\n');
+    expect(membersOf(answers[0] ?? '')).toEqual(expect.arrayContaining(membersOf(shown)));
+    expect(answers.map((line) => JSON.parse(line).status)).toEqual([
+      'pending',
+      'pending',
+      'pending',
+    ]);
+  });
+
+  test('has a script that creates, polls and downloads', async () => {
+    const script = blockWith('# create, poll, download');
+    const [, , args = ''] = /sh make\.sh (\w+) '([^']+)' (\S+)/.exec(script.text) ?? [];
+    // The script reads answers from files, so nothing may be added to them.
+    const curl = 'curl() { command curl -q --fail-with-body "$@"; }\n';
+    await runShell(at, curl + script.text, ['images', args, 'out.png']);
+    expect(bytesOf('out.png').subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test('reads a webhook', async () => {
+    const block = blockWith("from 'standardwebhooks'");
+    const body = {
+      model: 'gpt-image-1',
+      prompt: 'A lighthouse',
+      async: true,
+      webhook_url: `http://${at.receiver}/hook`,
+    };
+    const create = `curl -s localhost:3999/v1/images/generations -H "Authorization: Bearer $WEIR_KEY" \\
+      -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+    const { task_id } = JSON.parse(await runShell(at, create));
+    const told = await at.webhook;
+    const given = `
+      const asked = await fetch('http://localhost:3999/v1/management/webhook-secret', {
+        headers: { authorization: \`Bearer \${process.env.WEIR_MANAGEMENT_TOKEN}\` },
+      });
+      const { secret } = await asked.json();
+      const told = ${JSON.stringify(told)};
+      const request = new Request('http://localhost/hook', { method: 'POST', ...told });`;
+    const printed = await runProgram(at, [given, block.text]);
+    expect(printed).toStartWith(`${task_id} /v1/files/${task_id}/`);
+  });
+
+  test('asks for the balance', async () => {
+    const block = blockWith('/v1/management/balance');
+    const answer = await runShell(at, commandsOf(block));
+    expect(membersOf(answer)).toEqual(membersOf(shownBy(block)));
+    for (const { total_deposited, available, held, used } of [answer, shownBy(block)].map((text) =>
+      JSON.parse(text),
+    )) {
+      expect(available + held + used).toBeCloseTo(total_deposited, 9);
+    }
+  });
+
+  test('shows the error for a misspelled model', async () => {
+    const shown = JSON.parse(blockWith('did_you_mean').text);
+    const asked = commandsOf(CHAT).replace('gpt-4o-mini', 'gpt-4o-mni');
+    // Without the setting that fails the block.
+    const answer = JSON.parse(await runShell(at, asked.replace('curl -s', 'curl -q -s')));
+    expect(answer).toEqual(shown);
+  });
+
+  test('has no block that is not run here', () => {
+    expect(unusedBlocks()).toEqual([]);
+  });
+});

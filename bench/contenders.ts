@@ -1,21 +1,28 @@
-/** What stands between the load and the simulator: nothing, nginx, Portkey, Weir. */
+/** The programs between the load and the simulator: none, nginx, Portkey, Weir. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/ports.ts';
 import { until } from '../test/support/until.ts';
-import { type RunningWeir, startWeir } from '../test/support/weir.ts';
+import { type RunningWeir, startWeir, type WeirOptions } from '../test/support/weir.ts';
+import { ANSWER_TOKENS } from './answers.ts';
 import type { Target } from './load.ts';
 import { findProgram } from './programs.ts';
 
-const PORTKEY = fileURLToPath(
-  new URL('./node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),
-);
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const PORTKEY = join(HERE, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+/** What clients ask for. */
+export const MODEL = 'gpt-4o-mini';
 const PATH = '/openai/v1/chat/completions';
 const UPSTREAM_KEY = 'sim-bench';
+/** The simulator's account of Weir's calls. */
+export const WEIR_ACCOUNT = 'bench-weir';
+
+export const NAMES = ['direct', 'nginx', 'portkey-node', 'portkey-bun', 'weir'] as const;
+export type ContenderName = (typeof NAMES)[number];
 
 export interface Contender {
-  name: 'direct' | 'nginx' | 'portkey' | 'weir';
+  name: ContenderName;
   target(stream: boolean): Target;
   stop(): Promise<void>;
 }
@@ -23,8 +30,8 @@ export interface Contender {
 /** The same call for all. Weir asks every stream for its usage, so everybody does. */
 const body = (stream: boolean) =>
   JSON.stringify({
-    model: 'gpt-4o-mini',
-    messages: [{ role: 'user', content: 'Hello, how are you? [[sim tokens=20]]' }],
+    model: MODEL,
+    messages: [{ role: 'user', content: `Hello, how are you? [[sim tokens=${ANSWER_TOKENS}]]` }],
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   });
 
@@ -95,10 +102,15 @@ http {
   };
 }
 
-/** The open-source gateway from npm, without authentication, limits or accounting. */
-export async function portkey(simulatorUrl: string): Promise<Contender> {
+/**
+ * The open-source gateway from npm, without authentication, limits or accounting. On Node 20 it
+ * answers every stream with status 500 ("TypeError: immutable"); on Bun its streams are complete.
+ */
+export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Promise<Contender> {
+  await installed();
   const port = await freePort();
-  const child = Bun.spawn(['node', PORTKEY, `--port=${port}`, '--headless'], {
+  const program = runtime === 'node' ? 'node' : process.execPath;
+  const child = Bun.spawn([program, PORTKEY, `--port=${port}`, '--headless'], {
     env: { ...process.env, NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: 'localhost,127.0.0.1' },
     stdout: 'ignore',
     stderr: 'ignore',
@@ -110,7 +122,7 @@ export async function portkey(simulatorUrl: string): Promise<Contender> {
     'x-portkey-custom-host': `${simulatorUrl}/openai/v1`,
   };
   return {
-    name: 'portkey',
+    name: `portkey-${runtime}`,
     target: (stream) => ({
       url: `${url}/v1/chat/completions`,
       headers: headers(UPSTREAM_KEY, route),
@@ -121,16 +133,20 @@ export async function portkey(simulatorUrl: string): Promise<Contender> {
 }
 
 /** Weir as it is deployed: its own process, its own PostgreSQL with fsync, everything on. */
-export async function weir(simulatorUrl: string): Promise<Contender & { weir: RunningWeir }> {
+export async function weir(
+  simulatorUrl: string,
+  options: Pick<WeirOptions, 'command' | 'data'> = {},
+): Promise<Contender & { weir: RunningWeir }> {
   const running = await startWeir({
+    ...options,
     env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
     config: `channels:
   - id: bench
     protocol: openai
     base_url: ${simulatorUrl}/openai/v1
-    api_key: ${UPSTREAM_KEY}
+    api_key: sim-${WEIR_ACCOUNT}
     max_concurrency: 10000
-    models: { gpt-4o-mini: gpt-4o-mini-physical }
+    models: { ${MODEL}: ${MODEL}-physical }
 roles: { standard: 10000000 }
 `,
   });
@@ -144,6 +160,12 @@ roles: { standard: 10000000 }
     }),
     stop: () => running.stop(),
   };
+}
+
+async function installed(): Promise<void> {
+  const command = [process.execPath, 'install', '--frozen-lockfile', '--silent'];
+  const install = Bun.spawn(command, { cwd: HERE });
+  if ((await install.exited) !== 0) throw new Error('its packages could not be installed');
 }
 
 async function listening(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { flawOfCall } from './answers.ts';
 import type { Program } from './programs.ts';
 
 /** One measurement: answers a second and latencies in milliseconds. */
@@ -8,8 +9,15 @@ export interface Measurement {
   requests_per_s: number;
   p50_ms: number;
   p99_ms: number;
+  /** Answers that wrk received, and the seconds they took. */
+  answers: number;
+  seconds: number;
   /** Answers that were not 2xx, and broken connections. */
   errors: number;
+  /** wrk does not read answers; one client beside it does. The valid ones among those it read. */
+  read: number;
+  /** What was wrong with the others. */
+  flaws: string[];
 }
 
 export interface Target {
@@ -18,17 +26,21 @@ export interface Target {
   body: string;
 }
 
+/** The pause between two answers that are read during a measurement. */
+const READ_EVERY_MS = 200;
+
 /**
- * Waits until the cores have next to nothing to do, 10 s at most: what a contender still does for
- * clients that have left must not be paid by the next one.
+ * Waits until the cores are idle, at most `patience_ms`; false if they never were. What one contender still does for clients
+ * that have left must not slow down the next one.
  */
-export async function quiet(): Promise<void> {
-  for (let waited = 0; waited < 10_000; waited += 250) {
+export async function quiet(patience_ms = 10_000): Promise<boolean> {
+  for (let waited = 0; waited < patience_ms; waited += 250) {
     const before = coreTime();
     await Bun.sleep(250);
     const after = coreTime();
-    if ((after.idle - before.idle) / (after.all - before.all) > 0.95) return;
+    if ((after.idle - before.idle) / (after.all - before.all) > 0.95) return true;
   }
+  return false;
 }
 
 /** What all cores have spent since the machine started (ms). */
@@ -41,12 +53,18 @@ function coreTime(): { idle: number; all: number } {
   return sums;
 }
 
-/** Loads a target with wrk (one thread, keep-alive) for `seconds`. */
+export interface Load {
+  connections: number;
+  seconds: number;
+  stream: boolean;
+}
+
+/** Loads a target with wrk (one thread, keep-alive) and reads some of the answers meanwhile. */
 export async function measure(
   wrk: Program,
   target: Target,
   folder: string,
-  load: { connections: number; seconds: number },
+  load: Load,
 ): Promise<Measurement> {
   const script = join(folder, 'post.lua');
   writeFileSync(script, luaOf(target));
@@ -58,16 +76,48 @@ export async function measure(
     ],
     { env: { ...process.env, ...wrk.env }, stdout: 'pipe', stderr: 'inherit' },
   );
+  const reading = readSome(target, load.stream, child.exited);
   const output = await new Response(child.stdout).text();
-  const line = /BENCH (\S+) (\S+) (\S+) (\S+)/.exec(output);
-  if (!line) throw new Error(`wrk said: ${output}`);
-  const [requests_per_s, p50_ms, p99_ms, errors] = line.slice(1).map(Number) as [
+  const { read, flaws } = await reading;
+  const line = /BENCH (\S+) (\S+) (\S+) (\S+) (\S+)/.exec(output);
+  if (!line) throw new Error(`wrk printed: ${output}`);
+  const [answers, seconds, p50_ms, p99_ms, errors] = line.slice(1).map(Number) as [
+    number,
     number,
     number,
     number,
     number,
   ];
-  return { requests_per_s, p50_ms, p99_ms, errors };
+  const requests_per_s = answers / seconds;
+  return { requests_per_s, p50_ms, p99_ms, answers, seconds, errors, read, flaws };
+}
+
+/** Why a measurement does not count; undefined if it does. */
+export function flawOfMeasurement({
+  answers,
+  errors,
+  read,
+  flaws,
+}: Measurement): string | undefined {
+  if (errors > 0) return `${errors} of ${answers} answers were errors`;
+  if (flaws.length > 0) return `an answer under load was wrong: ${flaws[0]}`;
+  return answers + read > 0 ? undefined : 'no answer arrived';
+}
+
+async function readSome(target: Target, stream: boolean, ended: Promise<unknown>) {
+  let running = true;
+  const end = ended.then(() => {
+    running = false;
+  });
+  const flaws: string[] = [];
+  let read = 0;
+  while (running) {
+    const flaw = await flawOfCall(target, stream);
+    if (flaw === undefined) read += 1;
+    else flaws.push(flaw);
+    await Promise.race([Bun.sleep(READ_EVERY_MS), end]);
+  }
+  return { read, flaws };
 }
 
 function luaOf({ headers, body }: Target): string {
@@ -80,7 +130,7 @@ ${assignments.join('\n')}
 function done(summary, latency)
   local errors = summary.errors.status + summary.errors.connect + summary.errors.read
     + summary.errors.write + summary.errors.timeout
-  print(string.format("BENCH %.1f %.3f %.3f %d", summary.requests / summary.duration * 1e6,
+  print(string.format("BENCH %d %.6f %.3f %.3f %d", summary.requests, summary.duration / 1e6,
     latency:percentile(50) / 1000, latency:percentile(99) / 1000, errors))
 end
 `;

@@ -1,10 +1,13 @@
-import type { Contender } from './contenders.ts';
+import { type ContenderName, NAMES } from './contenders.ts';
 import type { Measurement } from './load.ts';
 import { machine } from './results-file.ts';
+import { median } from './statistics.ts';
 
 export interface Series {
   stream: boolean;
-  rounds: Record<Contender['name'], Measurement[]>;
+  rounds: Map<ContenderName, Measurement[]>;
+  /** Contenders without a row, and why: an answer of theirs was invalid, or they did not start. */
+  refused: Map<ContenderName, string>;
 }
 
 export interface BenchSettings {
@@ -13,44 +16,69 @@ export interface BenchSettings {
   connections: number;
 }
 
-/** The middle one: machines are noisy, and one slow round says little. */
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
+interface Figures {
+  rps: number;
+  p50: number;
+  p99: number;
 }
 
-const NAMES = ['direct', 'nginx', 'portkey', 'weir'] as const;
-
-function figures(rounds: Measurement[]) {
+/** Undefined for a contender without valid measurements: it gets no row and no ratio. */
+function figures({ rounds, refused }: Series, name: ContenderName): Figures | undefined {
+  const measured = rounds.get(name);
+  if (refused.has(name) || !measured?.length) return undefined;
   return {
-    rps: median(rounds.map((round) => round.requests_per_s)),
-    p50: median(rounds.map((round) => round.p50_ms)),
-    p99: median(rounds.map((round) => round.p99_ms)),
-    errors: rounds.reduce((sum, round) => sum + round.errors, 0),
+    rps: median(measured.map((round) => round.requests_per_s)),
+    p50: median(measured.map((round) => round.p50_ms)),
+    p99: median(measured.map((round) => round.p99_ms)),
   };
 }
 
 /** One table: medians, added latency against the direct call, and ratios to nginx and Portkey. */
-export function table({ stream, rounds }: Series): string {
-  const base = figures(rounds.direct);
-  const proxy = figures(rounds.nginx);
-  const rows = NAMES.map((name) => {
-    const { rps, p50, p99, errors } = figures(rounds[name]);
-    const added = `${(p50 - base.p50).toFixed(2)} / ${(p99 - base.p99).toFixed(2)}`;
-    const ratio = (rps / proxy.rps).toFixed(2);
-    return `| ${name} | ${Math.round(rps)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${added} | ${ratio} | ${errors} |`;
+export function table(series: Series): string {
+  const base = figures(series, 'direct');
+  const proxy = figures(series, 'nginx');
+  const rows = NAMES.flatMap((name) => {
+    const found = figures(series, name);
+    if (!found) return [];
+    const { rps, p50, p99 } = found;
+    const added = base
+      ? `${(p50 - base.p50).toFixed(2)} / ${(p99 - base.p99).toFixed(2)}`
+      : 'unknown';
+    const ratio = proxy ? (rps / proxy.rps).toFixed(2) : 'unknown';
+    return `| ${name} | ${Math.round(rps)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${added} | ${ratio} |`;
   });
-  const { rps } = figures(rounds.weir);
   return [
-    `### ${stream ? 'Streaming' : 'Not streaming'}`,
+    `### ${series.stream ? 'Streaming' : 'Not streaming'}`,
     '',
-    '| through | answers/s | p50 ms | p99 ms | added p50 / p99 ms | ratio to nginx | errors |',
-    '|---|---|---|---|---|---|---|',
+    '| through | answers/s | p50 ms | p99 ms | added p50 / p99 ms | ratio to nginx |',
+    '|---|---|---|---|---|---|',
     ...rows,
     '',
-    `Weir : nginx = **${(rps / proxy.rps).toFixed(2)}** · Weir : Portkey = **${(rps / figures(rounds.portkey).rps).toFixed(1)}**`,
-    '',
+    ...[...series.refused].map(([name, reason]) => `No row for ${name}: ${oneLine(reason)}.\n`),
+    ...ratios(series),
   ].join('\n');
+}
+
+/** Weir beside nginx, and beside the faster Portkey. Nothing where either has no row. */
+function ratios(series: Series): string[] {
+  const weir = figures(series, 'weir');
+  if (!weir) return [];
+  const portkey = (['portkey-node', 'portkey-bun'] as const)
+    .flatMap((name) => {
+      const found = figures(series, name);
+      return found ? [{ name, rps: found.rps }] : [];
+    })
+    .sort((a, b) => b.rps - a.rps)[0];
+  const nginx = figures(series, 'nginx');
+  const parts = [
+    ...(nginx ? [`Weir : nginx = **${(weir.rps / nginx.rps).toFixed(2)}**`] : []),
+    ...(portkey ? [`Weir : ${portkey.name} = **${(weir.rps / portkey.rps).toFixed(1)}**`] : []),
+  ];
+  return parts.length > 0 ? [parts.join(' · '), ''] : [];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** The section of `bench/RESULTS.md` about calls. */
@@ -63,8 +91,11 @@ contenders in turn within every round. Read the ratios; absolute figures move wi
 
 Weir runs with everything on: key authentication, rate limit, admission against a budget, and a
 settlement that is committed to its own PostgreSQL (fsync on) before the answer is complete. nginx
-is a bare \`proxy_pass\` with keep-alive and one worker; Portkey is \`@portkey-ai/gateway\` 1.15.2 on
-Node, with none of these on. "direct" is the simulator without anything in between.
+is a bare \`proxy_pass\` with keep-alive and one worker. Portkey is \`@portkey-ai/gateway\` 1.15.2 on
+Node and on Bun, with none of these on. "direct" is the simulator without anything in between.
+
+One answer of each contender is read before it is measured, and some are read under load. A contender
+has a row only if all its answers were 2xx and complete.
 
 ${series.map(table).join('\n')}
 ${books}

@@ -10,8 +10,8 @@ import { startSimulator } from '../test/support/simulator.ts';
 import { until } from '../test/support/until.ts';
 import { startWeir } from '../test/support/weir.ts';
 import { cpuSeconds, residentMb } from './process.ts';
-import { median } from './report.ts';
 import { machine, writeSection } from './results-file.ts';
+import { median } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {

@@ -35,9 +35,14 @@ export interface RunningSimulator {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts a simulator and waits until it listens. It ends with this process, even with kill -9. */
-export async function startSimulator(): Promise<RunningSimulator> {
-  const child = Bun.spawn([process.execPath, MAIN, '--exit-with-parent'], {
+/**
+ * Starts a simulator and waits until it listens. It ends with this process, even with kill -9.
+ * `command` starts the simulator of another checkout.
+ */
+export async function startSimulator(
+  command: string[] = [process.execPath, MAIN],
+): Promise<RunningSimulator> {
+  const child = Bun.spawn([...command, '--exit-with-parent'], {
     // Its closing is what tells the simulator that this process is gone.
     stdin: 'pipe',
     stdout: 'pipe',

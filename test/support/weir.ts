@@ -19,6 +19,8 @@ const OUTPUT_MAX_CHARS = 2_000_000;
 export interface WeirOptions {
   /** Another program to start instead, which composes Weir itself; default: the product's own. */
   main?: string;
+  /** The command of another checkout of Weir, its `bin/start`; takes precedence over `main`. */
+  command?: string[];
   /** Laid over the environment; `DATABASE_URL` and `REDIS_URL` go here. */
   env?: Record<string, string>;
   /** A data folder that the caller keeps (to start on it again); default: a throwaway one. */
@@ -68,14 +70,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
   const child = Bun.spawn(
     [
       ...dieWithParentPrefix(),
-      ...[
-        process.execPath,
-        join(ROOT, options.main ?? 'src/main.ts'),
-        '--port',
-        String(port),
-        '--data',
-        data,
-      ],
+      ...(options.command ?? [process.execPath, join(ROOT, options.main ?? 'src/main.ts')]),
+      ...['--port', String(port), '--data', data],
     ],
     {
       cwd: own_folder,

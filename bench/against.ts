@@ -1,0 +1,133 @@
+/** Whether the working tree is slower than a commit: both run, and are loaded in turn. */
+import { join } from 'node:path';
+import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
+import {
+  type Checkout,
+  checkOut,
+  copyWorkingTree,
+  resolveCommit,
+  sameSimulator,
+} from './checkout.ts';
+import { cleanup } from './cleanup.ts';
+import type { AgainstOptions } from './options.ts';
+import { findProgram } from './programs.ts';
+import { InvalidMeasurement, kindOf, Side, type SideName, type Work } from './side.ts';
+import { loss } from './statistics.ts';
+import { type Pair, signed, summarize, summaryLine, verdictLine } from './verdict.ts';
+
+const KINDS = [false, true] as const;
+
+interface Measured {
+  rates: Pair;
+  undisturbed: boolean;
+}
+
+/** Returns the exit code: 1 if the working tree is slower. */
+export async function runAgainst(options: AgainstOptions): Promise<number> {
+  const commit = await resolveCommit(options.commit);
+  const undo = cleanup();
+  try {
+    const folder = throwawayFolder('against');
+    undo.add(() => removeFolder(folder));
+    console.log(`old: ${commit.slice(0, 12)} · new: the working tree`);
+    const old = await checkOut(commit, join(folder, 'old'));
+    const now = await copyWorkingTree(join(folder, 'new'));
+    await announceSimulators(old, now, options.one_simulator);
+    const wrk = await findProgram('wrk');
+    const side = (name: SideName, version: Checkout) => {
+      const simulator_of = options.one_simulator ? now : version;
+      const made = new Side({ name, version, simulator_of, wrk, folder });
+      undo.add(() => made.stop());
+      return made;
+    };
+    const sides = { old: side('old', old), new: side('new', now) };
+    const found = { plain: [] as Measured[], stream: [] as Measured[] };
+    for (let pair = 1; pair <= options.pairs; pair += 1) {
+      const order: SideName[] = pair % 2 === 1 ? ['old', 'new'] : ['new', 'old'];
+      await startAnew(
+        order.map((name) => sides[name]),
+        options.connections,
+      );
+      for (const stream of KINDS) {
+        const measured = await measurePair(sides, order, stream, options);
+        found[kindOf(stream)].push(measured);
+        console.log(`pair ${pair}/${options.pairs} ${pairText(kindOf(stream), measured)}`);
+      }
+    }
+    return conclude(found, options.bound);
+  } finally {
+    await undo.run();
+  }
+}
+
+/**
+ * New processes and databases for each pair. How a process happened to be compiled, or a database
+ * to lie on the disk, then counts in one pair only: it widens the interval and moves no median.
+ */
+async function startAnew(sides: Side[], connections: number): Promise<void> {
+  for (const side of sides) await side.stop();
+  for (const side of sides) await side.start();
+  for (const side of sides) await side.warmUp(connections);
+}
+
+/** Each version twice, in the order A B B A: a machine that gets busier slows both equally. */
+async function measurePair(
+  sides: Record<SideName, Side>,
+  order: SideName[],
+  stream: boolean,
+  { connections, seconds }: AgainstOptions,
+): Promise<Measured> {
+  const done: Record<SideName, Work[]> = { old: [], new: [] };
+  for (const name of [...order, ...order.toReversed()]) {
+    done[name].push(await sides[name].measure({ connections, seconds, stream }));
+  }
+  for (const name of order) {
+    const none = done[name].every(({ answers }) => answers === 0);
+    if (none) throw new InvalidMeasurement(`${name}: no answer arrived while it was under load`);
+  }
+  const undisturbed = [...done.old, ...done.new].every((work) => work.undisturbed);
+  return { rates: { old: rate(done.old), new: rate(done.new) }, undisturbed };
+}
+
+/** Answers a second. */
+function rate(done: Work[]): number {
+  const sum = (field: 'answers' | 'seconds') =>
+    done.reduce((total, each) => total + each[field], 0);
+  return sum('answers') / sum('seconds');
+}
+
+function pairText(kind: string, { rates }: Measured): string {
+  const [old, now] = [rates.old, rates.new].map((each) => `${Math.round(each)}/s`);
+  return `${kind.padEnd(6)} old ${old} new ${now} loss ${signed(loss(rates.old, rates.new))}`;
+}
+
+/** Prints what the pairs say, and returns the exit code. */
+function conclude(found: Record<'plain' | 'stream', Measured[]>, bound: number): number {
+  console.log('');
+  const summaries = (['plain', 'stream'] as const).map((kind) => {
+    const rates = found[kind].map((each) => each.rates);
+    const summary = summarize(rates, bound);
+    console.log(summaryLine(kind, summary));
+    return summary;
+  });
+  const all = [...found.plain, ...found.stream];
+  const disturbed = all.filter(({ undisturbed }) => !undisturbed).length;
+  if (disturbed > 0) {
+    console.log(
+      `Other programs used the machine in ${disturbed} of ${all.length} comparisons. ` +
+        'Repeat this on an idle machine.',
+    );
+  }
+  console.log(verdictLine(summaries, bound));
+  return summaries.some(({ slower }) => slower) ? 1 : 0;
+}
+
+async function announceSimulators(old: Checkout, now: Checkout, one: boolean): Promise<void> {
+  if (one) console.log('Both versions use the simulator of the working tree.');
+  else if (!(await sameSimulator(old, now))) {
+    console.log(
+      'The simulators differ, and each version uses its own. Part of a difference may be theirs: ' +
+        'try --one-simulator.',
+    );
+  }
+}

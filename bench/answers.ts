@@ -1,0 +1,94 @@
+/** Reads an answer as a client would, and names what is wrong with it. */
+import type { Target } from './load.ts';
+
+/** The benchmark's prompt asks the simulator for so many tokens. */
+export const ANSWER_TOKENS = 20;
+const PATIENCE_MS = 10_000;
+
+interface Usage {
+  completion_tokens?: number;
+}
+
+interface Whole {
+  choices?: { message?: { content?: unknown }; finish_reason?: unknown }[];
+  usage?: Usage;
+}
+
+interface Chunk {
+  choices?: { delta?: { content?: unknown }; finish_reason?: unknown }[];
+  usage?: Usage | null;
+  error?: unknown;
+}
+
+/** Sends one call and reads its answer to the end; undefined if the answer is valid. */
+export async function flawOfCall(target: Target, stream: boolean): Promise<string | undefined> {
+  try {
+    const response = await fetch(target.url, {
+      method: 'POST',
+      headers: target.headers,
+      body: target.body,
+      // A pooled connection may belong to a server that was stopped since.
+      keepalive: false,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const text = await response.text();
+    const kind = response.headers.get('content-type') ?? '';
+    return flawOfAnswer({ status: response.status, kind, text }, stream);
+  } catch (error) {
+    return `the connection broke: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Undefined if the answer is valid: 2xx, of the right type, complete, with its usage. */
+export function flawOfAnswer(
+  answer: { status: number; kind: string; text: string },
+  stream: boolean,
+): string | undefined {
+  const { status, kind, text } = answer;
+  if (status < 200 || status > 299) return `status ${status}: ${text.slice(0, 120)}`;
+  const expected = stream ? 'text/event-stream' : 'application/json';
+  if (!kind.startsWith(expected)) return `content type "${kind}" instead of ${expected}`;
+  return stream ? flawOfStream(text) : flawOfWhole(text);
+}
+
+function flawOfWhole(text: string): string | undefined {
+  const answer = parsed<Whole>(text);
+  if (answer === undefined) return 'the body is not JSON';
+  const choice = answer.choices?.[0];
+  const content = choice?.message?.content;
+  if (typeof content !== 'string' || content === '') return 'the answer has no text';
+  if (!choice?.finish_reason) return 'the answer has no finish_reason';
+  return flawOfUsage(answer.usage);
+}
+
+function flawOfStream(text: string): string | undefined {
+  if (!text.endsWith('\n\n')) return 'the stream ends within an event';
+  const events = text
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length).trim());
+  if (events.pop() !== '[DONE]') return 'the stream does not end with [DONE]';
+  const chunks = events.map((event) => parsed<Chunk>(event));
+  if (chunks.some((chunk) => chunk === undefined)) return 'an event is not JSON';
+  if (chunks.some((chunk) => chunk?.error)) return 'the stream holds an error';
+  const choices = chunks.flatMap((chunk) => chunk?.choices ?? []);
+  if (!choices.some(({ delta }) => typeof delta?.content === 'string' && delta.content !== '')) {
+    return 'the stream has no text';
+  }
+  if (!choices.some(({ finish_reason }) => finish_reason)) return 'the stream has no finish_reason';
+  return flawOfUsage(chunks.findLast((chunk) => chunk?.usage)?.usage ?? undefined);
+}
+
+function flawOfUsage(usage: Usage | undefined): string | undefined {
+  if (usage?.completion_tokens === ANSWER_TOKENS) return undefined;
+  return `usage says ${usage?.completion_tokens ?? 'nothing'} instead of ${ANSWER_TOKENS} tokens`;
+}
+
+function parsed<T extends object>(text: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+/** What a call through Weir costs, beside the same call direct, through nginx and through Portkey. */
+import { join } from 'node:path';
+import { type RunningSimulator, startSimulator } from '../test/support/simulator.ts';
+import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
+import { flawOfCall } from './answers.ts';
+import { bookErrors, readLedger, SimulatorBooks } from './books.ts';
+import { type Cleanup, cleanup } from './cleanup.ts';
+import {
+  type Contender,
+  type ContenderName,
+  direct,
+  NAMES,
+  nginx,
+  portkey,
+  weir,
+} from './contenders.ts';
+import { flawOfMeasurement, type Load, type Measurement, measure, quiet } from './load.ts';
+import type { CallOptions } from './options.ts';
+import { findProgram, type Program } from './programs.ts';
+import { report, type Series, table } from './report.ts';
+import { writeSection } from './results-file.ts';
+
+/** Calls of contenders. Those of Weir are counted on both sides. */
+interface Observed {
+  /** Reads one answer; undefined if it is valid. */
+  ask(contender: Contender, stream: boolean): Promise<string | undefined>;
+  measure(contender: Contender, load: Load): Promise<Measurement>;
+  /** Valid answers that clients of Weir received. */
+  answersOfWeir(): number;
+}
+
+/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge. */
+export async function runCalls(options: CallOptions): Promise<number> {
+  const undo = cleanup();
+  try {
+    const folder = throwawayFolder('bench');
+    undo.add(() => removeFolder(folder));
+    const wrk = await findProgram('wrk');
+    const simulator = await startSimulator();
+    undo.add(() => simulator.stop());
+    const data = join(folder, 'data');
+    const { contenders, absent } = await startAll(simulator, folder, data, undo);
+    const books = new SimulatorBooks(simulator.url);
+    const observed = observe(wrk, folder, books);
+    const series: Series[] = [];
+    for (const stream of [false, true]) {
+      series.push(await measureAll(contenders, new Map(absent), stream, options, observed));
+      console.log(`\n${table(series.at(-1) as Series)}`);
+    }
+    await contenders.find(({ name }) => name === 'weir')?.stop();
+    const ledger = await readLedger(data);
+    const errors = bookErrors(observed.answersOfWeir(), ledger, books.total);
+    const text =
+      `After the run: the simulator received ${books.total.calls} calls of Weir. Weir charged ` +
+      `${ledger.completed} complete answers and ${ledger.partial} partial ones. ` +
+      `Clients received ${observed.answersOfWeir()} answers. Ledger and books ` +
+      (errors.length === 0 ? 'agree.' : `disagree: ${errors.join('; ')}.`);
+    console.log(text);
+    const invalid = series.some(({ refused }) => refused.has('weir') || refused.has('direct'));
+    if (invalid || errors.length > 0) {
+      console.log('bench: an answer or a charge was wrong; no results are written');
+      return 1;
+    }
+    if (options.write) writeSection('calls', report(series, options, text));
+    return 0;
+  } finally {
+    await undo.run();
+  }
+}
+
+/** Starts all contenders. One that does not start is named with the reason, unless it is Weir. */
+async function startAll(
+  simulator: RunningSimulator,
+  folder: string,
+  data: string,
+  undo: Cleanup,
+): Promise<{ contenders: Contender[]; absent: Map<ContenderName, string> }> {
+  const makers: Record<ContenderName, () => Contender | Promise<Contender>> = {
+    direct: () => direct(simulator.url),
+    nginx: () => nginx(simulator.url, folder),
+    'portkey-node': () => portkey(simulator.url, 'node'),
+    'portkey-bun': () => portkey(simulator.url, 'bun'),
+    weir: () => weir(simulator.url, { data }),
+  };
+  const contenders: Contender[] = [];
+  const absent = new Map<ContenderName, string>();
+  for (const name of NAMES) {
+    try {
+      const contender = await makers[name]();
+      undo.add(() => contender.stop());
+      contenders.push(contender);
+    } catch (error) {
+      if (name === 'weir') throw error;
+      absent.set(name, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return { contenders, absent };
+}
+
+/** Only a contender whose answer was read and found valid is measured; errors end its part. */
+async function measureAll(
+  contenders: Contender[],
+  refused: Series['refused'],
+  stream: boolean,
+  { rounds, seconds, connections, short }: CallOptions,
+  observed: Observed,
+): Promise<Series> {
+  const series: Series = { stream, rounds: new Map(), refused };
+  for (const contender of contenders) {
+    const flaw = await observed.ask(contender, stream);
+    if (flaw) refuse(series, contender.name, flaw);
+  }
+  // Round 0 warms the contenders up and is not counted.
+  for (let round = short ? 1 : 0; round <= rounds; round += 1) {
+    for (const contender of contenders) {
+      const { name } = contender;
+      if (refused.has(name)) continue;
+      if (!short) await quiet();
+      const result = await observed.measure(contender, { seconds, connections, stream });
+      const flaw = flawOfMeasurement(result);
+      if (flaw) refuse(series, name, flaw);
+      if (flaw || round === 0) continue;
+      series.rounds.set(name, [...(series.rounds.get(name) ?? []), result]);
+      console.log(
+        `${stream ? 'stream' : 'plain '} ${round}/${rounds} ${name.padEnd(13)}` +
+          `${Math.round(result.requests_per_s)}/s p50 ${result.p50_ms} ms p99 ${result.p99_ms} ms`,
+      );
+    }
+  }
+  return series;
+}
+
+function refuse({ stream, rounds, refused }: Series, name: ContenderName, reason: string): void {
+  refused.set(name, reason);
+  rounds.delete(name);
+  console.log(`${stream ? 'stream' : 'plain '} ${name} does not count: ${reason}`);
+}
+
+function observe(wrk: Program, folder: string, books: SimulatorBooks): Observed {
+  let answers = 0;
+  const run = <Result>({ name }: Contender, work: () => Promise<Result>) =>
+    name === 'weir' ? books.during(work) : work();
+  const count = ({ name }: Contender, more: number) => {
+    if (name === 'weir') answers += more;
+  };
+  return {
+    async ask(contender, stream) {
+      const flaw = await run(contender, () => flawOfCall(contender.target(stream), stream));
+      if (flaw === undefined) count(contender, 1);
+      return flaw;
+    },
+    async measure(contender, load) {
+      const target = contender.target(load.stream);
+      const result = await run(contender, () => measure(wrk, target, folder, load));
+      count(contender, result.answers - result.errors + result.read);
+      return result;
+    },
+    answersOfWeir: () => answers,
+  };
+}

@@ -1,0 +1,81 @@
+/** Copies of the project in folders of their own: a commit, and the working tree as it is now. */
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CACHE = join(ROOT, '.cache');
+
+/** Runs in the copy with the copy's own `bin/lib/prepare.sh`, which finds its root through `$0`. */
+const PREPARE = '. "$(dirname -- "$0")/lib/prepare.sh" && prepare';
+
+export interface Checkout {
+  root: string;
+  /** Starts this version of Weir. */
+  weir: string[];
+  /** Starts this version of the simulator. */
+  simulator: string[];
+}
+
+/** @throws if git knows no such commit. */
+export async function resolveCommit(name: string): Promise<string> {
+  const found = await run(['git', 'rev-parse', '--verify', '--quiet', `${name}^{commit}`]).catch(
+    () => undefined,
+  );
+  if (found === undefined) throw new Error(`git knows no commit ${name}.`);
+  return found.trim();
+}
+
+/** The commit's files, unpacked into `folder`, with packages installed. */
+export async function checkOut(commit: string, folder: string): Promise<Checkout> {
+  mkdirSync(folder);
+  await run(['sh', '-c', 'git archive --format=tar "$0" | tar -x -C "$1"', commit, folder]);
+  return prepared(folder);
+}
+
+/** The working tree's files, copied: an edit during the measurement changes nothing. */
+export async function copyWorkingTree(folder: string): Promise<Checkout> {
+  mkdirSync(folder);
+  const listed = await run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const present = listed.split('\0').filter((path) => path && existsSync(join(ROOT, path)));
+  await run(
+    ['sh', '-c', 'tar -c --null --no-recursion -T - | tar -x -C "$0"', folder],
+    present.join('\0'),
+  );
+  return prepared(folder);
+}
+
+/** True if the simulators of both copies have the same files. */
+export async function sameSimulator(a: Checkout, b: Checkout): Promise<boolean> {
+  const folders = [a, b].map(({ root }) => join(root, 'simulator'));
+  return run(['diff', '-rq', ...folders]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** `.cache` is shared: the pinned Bun in it carries its version in its name. */
+async function prepared(root: string): Promise<Checkout> {
+  mkdirSync(CACHE, { recursive: true });
+  symlinkSync(CACHE, join(root, '.cache'));
+  const start = join(root, 'bin', 'start');
+  await run(['sh', '-c', PREPARE, start]);
+  const simulator = `${PREPARE} && exec "$BUN" "$ROOT/simulator/main.ts" "$@"`;
+  return { root, weir: [start], simulator: ['sh', '-c', simulator, start] };
+}
+
+/** @throws with what the command printed if it fails. */
+async function run(command: string[], input = ''): Promise<string> {
+  const child = Bun.spawn(command, {
+    cwd: ROOT,
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [output, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed: ${complaint}`);
+  return output;
+}

@@ -1,0 +1,23 @@
+/** What a measurement starts, and stops in the reverse order, even after an interrupt. */
+
+export interface Cleanup {
+  add(stop: () => unknown): void;
+  run(): Promise<void>;
+}
+
+export function cleanup(): Cleanup {
+  const stops: (() => unknown)[] = [];
+  const run = async () => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) {
+      try {
+        await stop();
+      } catch {
+        // The others must still be stopped.
+      }
+    }
+  };
+  for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+    process.on(signal, () => run().finally(() => process.exit(code)));
+  }
+  return { add: (stop) => stops.push(stop), run };
+}

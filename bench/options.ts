@@ -1,0 +1,107 @@
+/** The arguments of `bin/bench` for calls and for comparisons. */
+import { parseArgs } from 'node:util';
+
+export interface CallOptions {
+  mode: 'calls';
+  rounds: number;
+  /** Of one measurement. */
+  seconds: number;
+  connections: number;
+  /** Checks answers and books, and writes no results. */
+  short: boolean;
+  write: boolean;
+}
+
+export interface AgainstOptions {
+  mode: 'against';
+  commit: string;
+  pairs: number;
+  /** Of one measurement; a pair measures each version twice. */
+  seconds: number;
+  connections: number;
+  /** The largest median loss that passes; 0.02 is 2 %. */
+  bound: number;
+  /** The working tree's simulator stands behind both versions. */
+  one_simulator: boolean;
+}
+
+/** An argument that `bin/bench` does not accept. */
+export class ArgumentError extends Error {}
+
+const OPTIONS = {
+  against: { type: 'string' },
+  pairs: { type: 'string' },
+  bound: { type: 'string' },
+  'one-simulator': { type: 'boolean' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  connections: { type: 'string' },
+  short: { type: 'boolean' },
+  'no-write': { type: 'boolean' },
+} as const;
+
+type Name = keyof typeof OPTIONS;
+type Given = Partial<Record<Name, string | boolean>>;
+
+const OF_COMPARISON: Name[] = ['pairs', 'bound', 'one-simulator'];
+const OF_CALLS: Name[] = ['rounds', 'short', 'no-write'];
+
+/** @throws ArgumentError that names the argument. */
+export function readOptions(args: string[]): CallOptions | AgainstOptions {
+  const given = parse(args);
+  const connections = (usual: number) => whole(given, 'connections', usual);
+  if (given.against === undefined) {
+    forbid(given, OF_COMPARISON, 'needs --against COMMIT');
+    const short = given.short === true;
+    return {
+      mode: 'calls',
+      rounds: whole(given, 'rounds', short ? 1 : 5),
+      seconds: whole(given, 'seconds', short ? 1 : 3),
+      connections: connections(short ? 32 : 256),
+      short,
+      write: !short && given['no-write'] !== true,
+    };
+  }
+  forbid(given, OF_CALLS, 'does not go with --against');
+  if (given.against === '' || String(given.against).startsWith('-')) {
+    throw new ArgumentError('--against needs a commit, for example --against HEAD.');
+  }
+  return {
+    mode: 'against',
+    commit: String(given.against),
+    pairs: whole(given, 'pairs', 10),
+    seconds: whole(given, 'seconds', 2),
+    connections: connections(256),
+    bound: percent(given, 'bound', 2),
+    one_simulator: given['one-simulator'] === true,
+  };
+}
+
+function parse(args: string[]): Given {
+  try {
+    return { ...parseArgs({ args, options: OPTIONS }).values };
+  } catch (error) {
+    throw new ArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function forbid(given: Given, names: Name[], why: string): void {
+  const name = names.find((each) => given[each] !== undefined);
+  if (name !== undefined) throw new ArgumentError(`--${name} ${why}.`);
+}
+
+/** wrk accepts whole seconds only; a count is whole anyway. */
+function whole(given: Given, name: Name, usual: number): number {
+  const text = given[name];
+  if (text === undefined) return usual;
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new ArgumentError(`--${name} must be a whole number of at least 1, not "${text}".`);
+}
+
+function percent(given: Given, name: Name, usual: number): number {
+  const text = given[name];
+  const value = text === undefined ? usual : Number(text === '' ? Number.NaN : text);
+  if (value >= 0 && value <= 100) return value / 100;
+  throw new ArgumentError(`--${name} must be a percentage from 0 to 100, not "${text}".`);
+}

@@ -1,0 +1,84 @@
+/** One version of Weir with its own simulator, database and data folder. */
+import { startSimulator } from '../test/support/simulator.ts';
+import { flawOfCall } from './answers.ts';
+import type { Checkout } from './checkout.ts';
+import { type Contender, weir } from './contenders.ts';
+import { flawOfMeasurement, type Load, measure, quiet } from './load.ts';
+import type { Program } from './programs.ts';
+
+const WARM_UP_SECONDS = 1;
+/** Other programs of the machine may never leave the cores idle. */
+const QUIET_PATIENCE_MS = 1_000;
+
+export type SideName = 'old' | 'new';
+
+export interface SideOptions {
+  name: SideName;
+  version: Checkout;
+  /** Whose simulator stands behind it. */
+  simulator_of: Checkout;
+  wrk: Program;
+  /** For the files of the load generator. */
+  folder: string;
+}
+
+/** What one measurement came to. */
+export interface Work {
+  answers: number;
+  seconds: number;
+  /** No other program used the machine right before. */
+  undisturbed: boolean;
+}
+
+/** A measurement that must not be compared: answers were wrong or missing. */
+export class InvalidMeasurement extends Error {}
+
+export class Side {
+  readonly #options: SideOptions;
+  #stops: (() => Promise<unknown>)[] = [];
+  #weir: Contender | undefined;
+
+  constructor(options: SideOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the simulator, and Weir on an empty database. Reads one answer of each kind. */
+  async start(): Promise<void> {
+    const { name, version, simulator_of } = this.#options;
+    const simulator = await startSimulator(simulator_of.simulator);
+    this.#stops.push(() => simulator.stop());
+    const running = await weir(simulator.url, { command: version.weir });
+    this.#stops.push(() => running.stop());
+    this.#weir = running;
+    for (const stream of [false, true]) {
+      const flaw = await flawOfCall(running.target(stream), stream);
+      if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(stream)} answer: ${flaw}`);
+    }
+  }
+
+  async warmUp(connections: number): Promise<void> {
+    for (const stream of [false, true]) {
+      await this.measure({ connections, stream, seconds: WARM_UP_SECONDS });
+    }
+  }
+
+  /** @throws InvalidMeasurement unless every answer was valid. */
+  async measure(load: Load): Promise<Work> {
+    const { name, wrk, folder } = this.#options;
+    if (!this.#weir) throw new Error(`${name} is not started`);
+    const undisturbed = await quiet(QUIET_PATIENCE_MS);
+    const result = await measure(wrk, this.#weir.target(load.stream), folder, load);
+    const flaw = flawOfMeasurement(result);
+    if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);
+    return { answers: result.answers, seconds: result.seconds, undisturbed };
+  }
+
+  async stop(): Promise<void> {
+    for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
+    this.#weir = undefined;
+  }
+}
+
+export function kindOf(stream: boolean): 'plain' | 'stream' {
+  return stream ? 'stream' : 'plain';
+}

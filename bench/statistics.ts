@@ -1,0 +1,53 @@
+/** The statistics of paired measurements. No distribution is assumed. */
+
+export interface Interval {
+  low: number;
+  high: number;
+  /** Probability that an interval built this way contains the true median; 0 to 1. */
+  coverage: number;
+}
+
+/** The median; the mean of the two middle values if the count is even; NaN without values. */
+export function median(values: readonly number[]): number {
+  const sorted = ascending(values);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/**
+ * The narrowest pair of order statistics that contains the true median with at least `confidence`.
+ * If there are too few values for that (5 or fewer for 95 %), it is the whole range, and `coverage`
+ * is below `confidence`.
+ */
+export function medianInterval(values: readonly number[], confidence = 0.95): Interval {
+  const sorted = ascending(values);
+  const count = sorted.length;
+  let trimmed = 0;
+  while (trimmed + 1 < count / 2 && coverageOf(count, trimmed + 1) >= confidence) trimmed += 1;
+  return {
+    low: sorted[trimmed] ?? Number.NaN,
+    high: sorted[count - 1 - trimmed] ?? Number.NaN,
+    coverage: coverageOf(count, trimmed),
+  };
+}
+
+/** The share of throughput that `after` loses against `before`; negative for a gain. */
+export function loss(before: number, after: number): number {
+  return 1 - after / before;
+}
+
+/** Each side of the interval misses if at most `trimmed` values lie beyond the true median. */
+function coverageOf(count: number, trimmed: number): number {
+  let ways = 1;
+  let sum = 0;
+  for (let beyond = 0; beyond <= trimmed; beyond += 1) {
+    sum += ways;
+    ways = (ways * (count - beyond)) / (beyond + 1);
+  }
+  return Math.max(0, 1 - (2 * sum) / 2 ** count);
+}
+
+function ascending(values: readonly number[]): number[] {
+  return [...values].sort((a, b) => a - b);
+}

@@ -1,0 +1,47 @@
+/** What the pairs of a comparison say: loss, interval and verdict, as text. */
+import type { SideName } from './side.ts';
+import { type Interval, loss, median, medianInterval } from './statistics.ts';
+
+/** A rate of both versions, measured in turn: more is better. */
+export type Pair = Record<SideName, number>;
+
+export interface Summary {
+  loss: number;
+  interval: Interval;
+  slower: boolean;
+}
+
+const CONFIDENCE = 0.95;
+
+/** The version is slower if the median loss of the pairs is above the bound. */
+export function summarize(pairs: readonly Pair[], bound: number): Summary {
+  const losses = pairs.map((pair) => loss(pair.old, pair.new));
+  const middle = median(losses);
+  return { loss: middle, interval: medianInterval(losses, CONFIDENCE), slower: middle > bound };
+}
+
+/** One line: the median loss, and an interval that is called 95 % only if it is that. */
+export function summaryLine(kind: string, { loss, interval }: Summary): string {
+  const enough = interval.coverage >= CONFIDENCE;
+  const name = enough ? '95 % interval' : `${percent(interval.coverage)} interval`;
+  const range = `${signed(interval.low)} to ${signed(interval.high)}`;
+  const few = enough ? '' : ' (6 pairs or more give 95 %)';
+  return `${kind.padEnd(6)} median loss ${signed(loss)}, ${name} ${range}${few}`;
+}
+
+/** The last line: "no slower" or "slower", and whether the pairs settle it. */
+export function verdictLine(summaries: readonly Summary[], bound: number): string {
+  const slower = summaries.some((summary) => summary.slower);
+  const open = summaries.some(({ interval }) => interval.low <= bound && bound < interval.high);
+  const remark = open ? '; an interval contains the bound, more pairs would tell better' : '';
+  return `verdict: ${slower ? 'slower' : 'no slower'} (bound ${percent(bound)}${remark})`;
+}
+
+export function percent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}
+
+export function signed(share: number): string {
+  const text = (share * 100).toFixed(1);
+  return `${share > 0 && Number(text) !== 0 ? '+' : ''}${Number(text) === 0 ? '0.0' : text} %`;
+}

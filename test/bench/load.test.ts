@@ -1,0 +1,45 @@
+/** The load generator's errors, and the answers that are read beside it. */
+import { expect, test } from 'bun:test';
+import { body } from '../../bench/contenders.ts';
+import { flawOfMeasurement, measure, type Target } from '../../bench/load.ts';
+import { findProgram } from '../../bench/programs.ts';
+import { startSimulator } from '../support/simulator.ts';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+
+/** What one second of load says about a server with this answer to a stream. */
+async function flawUnderLoad(answer: () => Response): Promise<string | undefined> {
+  const wrk = await findProgram('wrk');
+  const folder = throwawayFolder('load');
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
+  const target: Target = { url: server.url.href, headers: {}, body: body(true) };
+  try {
+    const load = { connections: 2, seconds: 1, stream: true };
+    return flawOfMeasurement(await measure(wrk, target, folder, load));
+  } finally {
+    await server.stop(true);
+    removeFolder(folder);
+  }
+}
+
+const events = (text: string, status = 200) =>
+  new Response(text, { status, headers: { 'content-type': 'text/event-stream' } });
+
+test('a measurement counts only if every answer is 2xx and every stream ends', async () => {
+  const simulator = await startSimulator();
+  const url = `${simulator.openai_url}/chat/completions`;
+  const headers = { authorization: 'Bearer sim-load', 'content-type': 'application/json' };
+  const sent = await fetch(url, { method: 'POST', headers, body: body(true) });
+  const text = await sent.text();
+  await simulator.stop();
+  expect(await flawUnderLoad(() => events(text))).toBeUndefined();
+
+  let calls = 0;
+  const sometimes = () => {
+    calls += 1;
+    return events(text, calls % 3 === 0 ? 503 : 200);
+  };
+  expect(await flawUnderLoad(sometimes)).toMatch(/^\d+ of \d+ answers were errors$/);
+
+  const cut = text.slice(0, text.indexOf('data: [DONE]'));
+  expect(await flawUnderLoad(() => events(cut))).toContain('does not end with [DONE]');
+});

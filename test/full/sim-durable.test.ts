@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { ADDED_RUNS, FIRST_SEED, runManyDurable, USUAL_RUNS } from '../sim/many.ts';
+import { ADDED_RUNS, FIRST_SEED, RUNS, runManyDurable } from '../sim/many.ts';
 
-const first = FIRST_SEED + USUAL_RUNS;
+const first = FIRST_SEED + RUNS;
 
 test(`P3: durable actors end right through faults and kills, ${ADDED_RUNS} more runs`, async () => {
   const totals = await runManyDurable(ADDED_RUNS, { actors: 3, faults: 0.2, kills: 2 }, first);

@@ -10,14 +10,14 @@ const COMMANDS: { title: string; command: string[] }[] = [
   { title: 'kill -9 at every step of a task', command: ['bin/chaos', 'tasks'] },
   { title: 'three sick channels', command: ['bin/chaos', 'channels'] },
   { title: 'kill -9 in the middle of a batch', command: ['bin/chaos', 'batches'] },
-  { title: 'mutants', command: [process.execPath, 'test/mutants/main.ts'] },
+  { title: 'mutants', command: ['bin/test', '--mutants'] },
   { title: 'benches, short', command: ['bin/bench', '--short'] },
 ];
 
 /** What `bin/test --full` runs beside the tests of `bin/test`. */
 export function addedSteps(environment: Environment, interrupt: Interrupt): Step[] {
   const commands = COMMANDS.map(({ title, command }) => ({
-    title: `${title} (${command.join(' ').replace(process.execPath, 'bun')})`,
+    title: `${title} (${command.join(' ')})`,
     run: () => runCommand({ command, cwd: ROOT, environment, interrupt }),
   }));
   return [

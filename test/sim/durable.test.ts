@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
-import { openDurableSimulation, runManyDurable, USUAL_RUNS } from './many.ts';
+import { openDurableSimulation, RUNS, runManyDurable } from './many.ts';
 
-test(`P3: durable actors end right through lost connections, kills and late effects, ${USUAL_RUNS} runs`, async () => {
-  const totals = await runManyDurable(USUAL_RUNS, { actors: 3, faults: 0.2, kills: 2 });
-  expect(totals.events).toBeGreaterThan(6 * USUAL_RUNS);
-  expect(totals.faults).toBeGreaterThan(USUAL_RUNS);
-  expect(totals.kills).toBeGreaterThan(USUAL_RUNS / 2);
+test(`P3: durable actors end right through lost connections, kills and late effects, ${RUNS} runs`, async () => {
+  const totals = await runManyDurable(RUNS, { actors: 3, faults: 0.2, kills: 2 });
+  expect(totals.events).toBeGreaterThan(6 * RUNS);
+  expect(totals.faults).toBeGreaterThan(RUNS);
+  expect(totals.kills).toBeGreaterThan(RUNS / 2);
 }, 500_000);
 
 test('a seed of the durable runtime replays exactly', async () => {

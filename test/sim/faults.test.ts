@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { openSimulation, runMany, USUAL_RUNS } from './many.ts';
+import { openSimulation, RUNS, runMany } from './many.ts';
 
-test(`P1: every grant ends once through lost connections and kills at every commit point, ${USUAL_RUNS} runs`, async () => {
-  const totals = await runMany(USUAL_RUNS, { calls: 12, capCalls: 8, faults: 0.2, kills: 2 });
-  expect(totals.faults).toBeGreaterThan(USUAL_RUNS);
-  expect(totals.kills).toBeGreaterThan(USUAL_RUNS / 2);
+test(`P1: every grant ends once through lost connections and kills at every commit point, ${RUNS} runs`, async () => {
+  const totals = await runMany(RUNS, { calls: 12, capCalls: 8, faults: 0.2, kills: 2 });
+  expect(totals.faults).toBeGreaterThan(RUNS);
+  expect(totals.kills).toBeGreaterThan(RUNS / 2);
 }, 500_000);
 
 test('a seed replays exactly', async () => {

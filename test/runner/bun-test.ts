@@ -31,7 +31,8 @@ export async function runBunTest(options: BunTestOptions): Promise<Counts> {
       stdout: output,
       stderr: output,
     });
-    return countsOf(await options.interrupt.during(child), report);
+    const exit_code = await options.interrupt.during(child);
+    return options.interrupt.signal === undefined ? countsOf(exit_code, report) : NO_TESTS;
   } finally {
     removeFolder(folder);
   }

@@ -88,19 +88,22 @@ test('P14: at every minute of a day and more each replica has the ranking that t
     said.push(...rows.map((row) => ({ ...row, minute: Math.floor(now / MINUTE) })));
     // A replica starts anew in the middle of the night.
     if (minute === 1_000) latest = [rankingOn(0), latest[1] as RankingCache];
+    const before = latest.map((each) => each.latest);
     await Promise.all(latest.map((each) => each.refresh()));
     // Whoever lost the race reads at his next look.
-    await Promise.all(latest.map((each) => each.refresh()));
+    const late = latest.filter((each, at) => each.latest === before[at]);
+    await Promise.all(late.map((each) => each.refresh()));
     const right = expected(said);
     for (const each of latest) {
       expect(each.latest.updated_at.getTime()).toBe(now);
-      for (const { model, samples, success_rate, ready } of each.latest.ranking.image ?? []) {
-        expect({ minute, model, samples, success_rate, ready }).toEqual({
-          ...{ minute, model },
-          ...(right.get(model) as { samples: number; success_rate: number; ready: boolean }),
-        });
-        checks += 1;
-      }
+      const ranked = each.latest.ranking.image ?? [];
+      const figures = ranked.map(({ model, samples, success_rate, ready }) => ({
+        ...{ model, samples, success_rate, ready },
+      }));
+      const wanted = ranked.map(({ model }) => ({ model, ...right.get(model) }));
+      // One comparison a minute: one for each model would take most of the time.
+      expect({ minute, figures }).toEqual({ minute, figures: wanted as typeof figures });
+      checks += ranked.length;
     }
   }
   expect(checks).toBe(HOURS * 60 * 2 * images.length);

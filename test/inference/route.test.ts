@@ -180,6 +180,15 @@ describe('what the client is told when nobody served', () => {
     });
   });
 
+  test('retry_after is at most two minutes, however long the channel rests', async () => {
+    const at = scene(config('a'));
+    at.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
+    expect(await told(at)).toMatchObject({
+      id: 'rate_limit_exceeded',
+      details: { retry_after: 120 },
+    });
+  });
+
   test('an open circuit says when the next call may be tried', async () => {
     const at = scene(config('a'), config('b'));
     for (let time = 0; time < 5; time += 1) await told(at, ['server']);

@@ -106,6 +106,15 @@ describe('the quota actor', () => {
     expect(await heldBy(id)).toBe(0);
   });
 
+  test('a key that gave its grant back gets a new one', async () => {
+    const { quota } = await account(null);
+    for (let time = 0; time < 2; time += 1) {
+      (await quota.reserve(ask(100))).release();
+      await quota.close();
+      expect(quota.empty).toBe(true);
+    }
+  });
+
   test('a call that ends lets one in that waits, and asks nothing about the others', async () => {
     const { quota, id } = await account(null);
     const running = await Promise.all(

@@ -33,6 +33,11 @@ describe('the ranking', () => {
     expect(ranked[2]).toMatchObject({ model: third, ready: false, samples: 19, success_rate: 1 });
   });
 
+  test('of those with too few outcomes the more often used comes first, whatever its success', () => {
+    const ranked = order([first, 9, 0], [second, 1, 9]).slice(0, 2);
+    expect(ranked.map(({ model }) => model)).toEqual([second, first]);
+  });
+
   test('breaks ties by the number of outcomes, then by the price', () => {
     expect(order([first, 20, 0], [second, 40, 0])[0]?.model).toBe(second);
     const price = new Map(models.map(({ id, declaration }) => [id, declaration.price]));

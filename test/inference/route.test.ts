@@ -118,6 +118,20 @@ describe('fail-over', () => {
     expect(attempts).toBe(1);
   });
 
+  test('a channel that is coming back takes more than its share where no other is left', async () => {
+    const { clock, channels, surroundings } = scene(config('a'));
+    const [channel] = channels;
+    for (let time = 0; time < 5; time += 1) {
+      channel?.tryAcquire()?.failed(new RetryableUpstreamError('server', 'x'));
+    }
+    clock.advance(60_000);
+    channel?.tryAcquire()?.succeeded();
+    expect(channel?.tryAcquire()).not.toBeNull();
+    expect(channel?.tryAcquire()).toBeNull();
+    const { result } = await withFailover(channels, surroundings, async () => 'served');
+    expect(result).toBe('served');
+  });
+
   test('tries so many channels and no more', async () => {
     const all = Array.from({ length: 9 }, (_, index) => config(`c${index}`));
     const { channels, surroundings } = scene(...all);

@@ -46,6 +46,11 @@ describe('the size of a grant', () => {
     ]);
   });
 
+  test('is a whole number of nano-USD', () => {
+    const funds = { key_free: 7, balance: 1e9, replicas: 1 };
+    expect(decideGrant({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
+  });
+
   test('a refusal names whose money is short', () => {
     expect(decideGrant({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
       type: 'short',

@@ -7,6 +7,9 @@ import { type LedgerRun, type LedgerRunOptions, runLedgerSchedule } from './ledg
 /** Chosen once; a failing seed is named and `bin/chaos ledger --seed N` replays it. */
 export const FIRST_SEED = 20_261_120;
 
+/** Schedules of one test. Fewer find a gross mistake in seconds. */
+export const RUNS = Number(process.env['WEIR_TEST_SCHEDULES'] ?? 1_000);
+
 export interface Totals {
   served: number;
   refused: number;

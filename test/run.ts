@@ -5,6 +5,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runMutants } from './mutants/main.ts';
 import { startTestPostgres } from './support/postgres-server.ts';
 import { startTestRedis } from './support/redis.ts';
 import { removeFolder, throwawayFolder } from './support/throwaway.ts';
@@ -38,6 +39,8 @@ async function main(test_arguments: string[]): Promise<number> {
   const report = join(folder, 'junit.xml');
   try {
     const environment = await startServers();
+    const [first, ...names] = test_arguments;
+    if (first === '--mutants' && !interrupted) return await runMutants(names, environment);
     const exit_code = interrupted ? 130 : await runTests(test_arguments, report, environment);
     return summarize(exit_code, report);
   } catch (error) {

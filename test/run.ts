@@ -3,6 +3,7 @@
  * in one plain line how many tests passed.
  */
 import { join } from 'node:path';
+import { runMutants } from './mutants/main.ts';
 import { readArguments, type TestArguments } from './runner/arguments.ts';
 import { runBunTest } from './runner/bun-test.ts';
 import { addedSteps } from './runner/full.ts';
@@ -46,6 +47,8 @@ async function runTests(asked: TestArguments): Promise<number> {
       [MISSING_FILE]: missing_file,
       ...(asked.allow_missing ? { [ALLOW_MISSING]: '1' } : {}),
     };
+    const [first, ...names] = asked.rest;
+    if (first === '--mutants') return await runMutants(names, environment);
     const { succeeded } = await runSteps(stepsOf(asked, environment), {
       stopped: () => interrupt.signal !== undefined,
       missing: () => readMissing(missing_file),

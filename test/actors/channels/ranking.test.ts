@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { addOutcomes, deleteOldOutcomes } from '../../../db/health/outcomes.ts';
-import { OutcomeRecorder } from '../../../src/actors/channels/outcomes.ts';
 import { RankingCache } from '../../../src/actors/channels/ranking.ts';
 import { builtInModels } from '../../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
@@ -110,33 +109,4 @@ test('P14: at every minute of a day and more each replica has the ranking that t
   await setNow(START + 10 * 24 * 60 * MINUTE);
   expect(await deleteOldOutcomes((replicas[0] as Database).sql, 100_000)).toBeGreaterThan(0);
   expect(await deleteOldOutcomes((replicas[0] as Database).sql, 100_000)).toBe(0);
-});
-
-test('outcomes are written many at once, and one flush that fails loses only its own', async () => {
-  const errors: unknown[] = [];
-  let broken = false;
-  const { sql } = replicas[0] as Database;
-  const sometimes = ((...args: Parameters<typeof sql>) => {
-    if (broken) throw new Error('the database is away');
-    return sql(...args);
-  }) as typeof sql;
-  const outcomes = new OutcomeRecorder({
-    ...{
-      sql: sometimes,
-      clock,
-      sceneOf: (model: string) => (model === 'gone' ? undefined : 'tts'),
-    },
-    onError: (error) => errors.push(error),
-  });
-  for (let count = 0; count < 50; count += 1) outcomes.record('c', 'tts-1', count % 5 > 0);
-  outcomes.record('c', 'gone', true);
-  await outcomes.flush();
-  broken = true;
-  outcomes.record('c', 'tts-1', false);
-  expect(await outcomes.flush().catch((error: Error) => error.message)).toContain('away');
-  broken = false;
-  outcomes.record('c', 'tts-1', true);
-  await outcomes.stop();
-  const rows = await sql`select succeeded, failed from outcome_minute where scene = 'tts'`;
-  expect([...rows]).toEqual([{ succeeded: 41, failed: 10 }]);
 });

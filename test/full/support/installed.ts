@@ -73,6 +73,17 @@ export function pythonProgram(
 }
 
 /**
+ * A program that must be on the machine, such as Node.
+ *
+ * @public used by tests that are started as programs
+ */
+export function machineProgram(command: string): Program {
+  const path = Bun.which(command);
+  if (path === null) return missing(command, 'not on this machine');
+  return { installed: true, name: command, folder: join(path, '..'), bin: () => path };
+}
+
+/**
  * Registers the tests in `body` if all programs are installed. Otherwise each missing program is one
  * failed test, or one skipped test under `--allow-missing`.
  */

@@ -14,7 +14,7 @@ const TIME_LIMIT_MS = 180_000;
 const TEST_TIME_LIMIT_MS = 60_000;
 
 /** How test files ended: all passed, a test failed, or the time limit passed. */
-export type Verdict = 'passed' | 'failed' | 'timed out';
+type Verdict = 'passed' | 'failed' | 'timed out';
 
 export interface Result {
   readonly verdict: Verdict;

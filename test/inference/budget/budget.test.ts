@@ -48,7 +48,7 @@ describe('what a call may cost', () => {
   test('the least that it can run with is its counted input and one token', () => {
     const budget = budgetOf({});
     const { minimum } = budget.admissionRequest(1e12, signal);
-    expect(minimum()).toBe(maxChargeFor(budget.inputCounted, 1, budget.price));
+    expect(minimum()).toBe(maxChargeFor(budget.countInput, 1, budget.price));
     expect(budget.admissionRequest(5, signal).minimum()).toBe(5);
   });
 });
@@ -56,7 +56,7 @@ describe('what a call may cost', () => {
 describe('the bound for the upstream', () => {
   /** Money for the input and so many tokens of output. */
   const paying = (budget: Budget, tokens: number) =>
-    maxChargeFor(budget.inputCounted, tokens, budget.price);
+    maxChargeFor(budget.countInput, tokens, budget.price);
 
   test('is none where the money covers what was asked for', () => {
     const budget = budgetOf({ max_tokens: 100 });
@@ -105,7 +105,7 @@ describe('the usage of an answer that the upstream did not finish', () => {
   test('is what it reported of the input, and what was produced', () => {
     const budget = budgetOf({});
     expect(budget.estimate('one two')).toEqual({
-      input_tokens: budget.inputCounted,
+      input_tokens: budget.countInput,
       ...{ cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 2 },
     });
     const reported = {

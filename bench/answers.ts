@@ -40,7 +40,7 @@ export async function flawOfCall(target: Target, stream: boolean): Promise<strin
 }
 
 /** Undefined if the answer is valid: 2xx, of the right type, complete, with its usage. */
-export function flawOfAnswer(
+function flawOfAnswer(
   answer: { status: number; kind: string; text: string },
   stream: boolean,
 ): string | undefined {

@@ -2,7 +2,7 @@
 import { findImbalances } from '../db/ledger/audit.ts';
 import { builtInModels } from '../src/catalogue/built-in.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
-import { priceOf } from '../src/catalogue/price.ts';
+import { chargeFor } from '../src/catalogue/price.ts';
 import { withDatabaseOf } from '../test/chaos/database-of.ts';
 import { until } from '../test/support/until.ts';
 import { MODEL, WEIR_ACCOUNT } from './contenders.ts';
@@ -128,5 +128,5 @@ function pricePerCall({ calls, prompt_tokens, completion_tokens }: Delivered): n
     cached_input_tokens: 0,
     cache_write_tokens: 0,
   };
-  return priceOf(usage, model.price);
+  return chargeFor(usage, model.price);
 }

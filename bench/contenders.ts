@@ -28,7 +28,7 @@ export interface Contender {
 }
 
 /** The same call for all. Weir asks every stream for its usage, so everybody does. */
-const body = (stream: boolean) =>
+export const body = (stream: boolean) =>
   JSON.stringify({
     model: MODEL,
     messages: [{ role: 'user', content: `Hello, how are you? [[sim tokens=${ANSWER_TOKENS}]]` }],

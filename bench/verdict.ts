@@ -37,7 +37,7 @@ export function verdictLine(summaries: readonly Summary[], bound: number): strin
   return `verdict: ${slower ? 'slower' : 'no slower'} (bound ${percent(bound)}${remark})`;
 }
 
-export function percent(share: number): string {
+function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }
 

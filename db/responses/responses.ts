@@ -27,6 +27,7 @@ export async function findResponse(
   id: string,
   organization_id: string,
 ): Promise<StoredResponse | undefined> {
+  if (hasNul(id)) return undefined;
   const [row] = await sql<StoredResponse[]>`
     select body, input from stored_response
     where id = ${id} and organization_id = ${organization_id}`;
@@ -39,9 +40,15 @@ export async function deleteResponse(
   id: string,
   organization_id: string,
 ): Promise<boolean> {
+  if (hasNul(id)) return false;
   const { count } = await sql`
     delete from stored_response where id = ${id} and organization_id = ${organization_id}`;
   return count > 0;
+}
+
+/** PostgreSQL refuses a text with this character, and no id has one. */
+function hasNul(id: string): boolean {
+  return id.includes('\u0000');
 }
 
 /** Forgets what is older, at most so many at once; the number that went. */

@@ -72,6 +72,15 @@ export function publicOrigin(request: Request, public_url: string | undefined): 
   return public_url?.replace(/\/+$/, '') ?? new URL(request.url).origin;
 }
 
+/** Part of a path without its percent-encoding; unchanged if it encodes no text. */
+export function decodePath(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** A JSON answer. */
 export function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), {

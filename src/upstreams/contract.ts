@@ -1,18 +1,18 @@
 /**
- * What the inference floor knows of an upstream: one provider protocol per file implements
- * `UpstreamProtocol`; nothing above this floor knows a provider's wire format.
+ * What the inference floor knows of an upstream. Each file of `chat/` implements `UpstreamProtocol` for
+ * one provider protocol; no floor above knows a provider's wire format.
  */
 
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 
-/** Where a channel's calls go. The key is a secret: never logged, never in an error. */
+/** Where a channel sends its requests. The key is a secret: no log line and no error shows it. */
 export interface UpstreamTarget {
   readonly channel_id: string;
   readonly base_url: string;
   readonly api_key: string;
   readonly timeout_ms: number;
-  /** The longest silence in the middle of a stream; as long as `timeout_ms` if nothing is said. */
+  /** The longest pause inside a stream, ms; `timeout_ms` if absent. */
   readonly stall_timeout_ms?: number | undefined;
 }
 
@@ -29,23 +29,23 @@ export type FailureClass =
   | 'malformed'
   | 'connection';
 
-/** A failure that another channel, or the same one later, may not repeat. */
+/** A failure that may not happen on another channel, or on the same channel later. */
 export class RetryableUpstreamError extends Error {
   override readonly name = 'RetryableUpstreamError';
   constructor(
     readonly failure: Exclude<FailureClass, 'client'>,
     /** Internal wording: never shown to a client (P5). */
     message: string,
-    /** What the upstream asked for in `Retry-After` or its body; undefined = nothing said. */
+    /** Wait that the upstream asked for in `Retry-After` or its body, ms; undefined if it gave none. */
     readonly retry_after_ms?: number,
-    /** HTTP status of the upstream, 0 where there was no answer. */
+    /** HTTP status of the upstream; 0 if no response arrived. */
     readonly status = 0,
   ) {
     super(message);
   }
 }
 
-/** The request itself is at fault: no other channel is tried and no channel is blamed. */
+/** The request itself is wrong: no other channel is tried, and no channel's health changes. */
 export class TerminalUpstreamError extends Error {
   override readonly name = 'TerminalUpstreamError';
   constructor(
@@ -55,7 +55,7 @@ export class TerminalUpstreamError extends Error {
       | 'context_length_exceeded'
       | 'content_policy_violation'
       | 'payload_too_large',
-    /** Cleaned for the public: names no provider, account or physical model. */
+    /** Shown to the client: names no provider, account or physical model. */
     readonly public_message: string,
     readonly param: string | null,
     readonly status: number,
@@ -64,74 +64,74 @@ export class TerminalUpstreamError extends Error {
   }
 }
 
-/** One event of an upstream stream, already made public (ids and model names replaced). */
+/** One event of an upstream's stream, with public ids and model names. */
 export interface StreamEvent {
-  /** The bytes-to-be for the client, a whole SSE event with its blank line; '' = nothing to send. */
+  /** The complete SSE event for the client, with its blank line; '' if the client gets nothing. */
   readonly text: string;
-  /** Newly produced text (answer, reasoning, tool arguments), for metering; '' if none. */
+  /** New text of the model (answer, reasoning, tool arguments), for metering; '' if none. */
   readonly produced: string;
-  /** True from the event on that completes the answer: held back until the settlement committed. */
+  /** True from the event that completes the answer. Such events wait until the settlement is committed. */
   readonly final: boolean;
 }
 
-/** Says whether a call was given up, to who looks: an AbortSignal, or what is as good as one. */
+/** Tells whether a call was canceled. An AbortSignal fits. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
-/** One upstream call. The client's body goes on as the bytes that it is (design 5). */
+/** One upstream call. The client's body is forwarded with as few changes as possible (design 5). */
 export interface UpstreamCall {
   readonly target: UpstreamTarget;
   readonly physical_model: string;
   readonly public_model: string;
-  /** The id of the answer that the client sees: the upstream's own would name its request. */
+  /** The answer's id for the client. The upstream's own id would identify its request. */
   readonly answer_id: string;
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The answer must not be longer: what the hold covers. undefined = as the client asked. */
+  /** Upper bound of the output that the reservation covers, tokens; undefined if the client set none. */
   readonly max_output_tokens?: number | undefined;
-  /** The most that the model can answer, for protocols that want a bound. */
+  /** The longest answer of the model, tokens, for protocols that require a bound. */
   readonly model_max_output_tokens: number;
-  /** Request headers of the client that its protocol carries on, lower case. */
+  /** Client headers that the protocol forwards; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves or the call's deadline passes. */
   readonly signal: CallSignal;
 }
 
-/** A whole answer, made public. */
+/** A complete answer with public ids and model names. */
 export interface UpstreamAnswer {
   readonly body_text: string;
-  /** null = the upstream reported none. An explicit zero is a report (P12). */
+  /** null if the upstream reported no usage. An explicit zero is a report (P12). */
   readonly usage: TokenUsage | null;
-  /** Everything that was produced, for counting where no usage was reported. */
+  /** All text that the model produced, for counting tokens if no usage was reported. */
   readonly produced: () => string;
 }
 
-/** An answer that is being produced. */
+/** An answer that arrives as a stream. */
 export interface UpstreamStream {
   /**
-   * Batches of events as the bytes come. Ends after the terminal event. Throws
-   * RetryableUpstreamError when the upstream breaks off; leaving the loop aborts the upstream.
+   * Batches of events as the bytes arrive; ends after the terminal event. Throws
+   * RetryableUpstreamError if the upstream breaks off. Leaving the loop cancels the upstream's request.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
-  /** The usage of the whole answer, once the upstream has reported it. */
+  /** Usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
-  /** What it has reported of the input by now; null = nothing. */
+  /** Usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
-  /** The events that end a started answer cleanly when no more can be paid. */
+  /** The events that end a started answer cleanly if no money is left for more. */
   endEarly(usage: TokenUsage): string;
-  /** The answer by now, as its protocol has it whole; only where it was put together here. */
+  /** The complete answer in the client's protocol; absent if Weir did not assemble it. */
   answer?(): object | undefined;
 }
 
 /**
- * One provider's wire format. Both calls throw RetryableUpstreamError or TerminalUpstreamError, or
- * the signal's reason when it was aborted.
+ * One provider's wire format. Both calls throw RetryableUpstreamError, TerminalUpstreamError, or the
+ * signal's reason if it was aborted.
  */
 export interface UpstreamProtocol {
   readonly name: ChatProtocol;
   complete(call: UpstreamCall): Promise<UpstreamAnswer>;
-  /** Resolves once the upstream has accepted the call and began to answer. */
+  /** Resolves once the upstream has accepted the call and begins to answer. */
   stream(call: UpstreamCall): Promise<UpstreamStream>;
-  /** The event that tells a client of a stream that it broke. */
+  /** The event that tells the client of a stream that the stream broke. */
   errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 
@@ -141,20 +141,20 @@ export interface ChannelConfig {
   readonly protocol: ChannelProtocol;
   readonly base_url: string;
   readonly api_key: string;
-  /** Lower is tried first. */
+  /** Channels with a lower number are tried first. */
   readonly priority: number;
   /** Share of the calls among channels of the same priority. */
   readonly weight: number;
   readonly max_concurrency: number;
   readonly timeout_ms: number;
-  /** How long a stream may take to its first words, while another channel could still serve it. */
+  /** How long a stream may take to its first words, ms, while another channel could still serve it. */
   readonly first_token_timeout_ms?: number;
   readonly stall_timeout_ms?: number;
-  /** What the account costs beside the catalogue's price; for routing by price. */
+  /** The account's price relative to the catalogue's; used by routing by price. */
   readonly cost_factor?: number;
-  /** Seconds between calls of Weir's own that find out whether a sick channel is well again. */
+  /** Seconds between the probes of a channel that is not healthy. */
   readonly probe_s?: number;
   readonly enabled: boolean;
-  /** Public model id → what the upstream calls it. */
+  /** Public model id → physical model id. */
   readonly models: Readonly<Record<string, string>>;
 }

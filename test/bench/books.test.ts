@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { bookErrors, type Delivered, type Ledger } from '../../bench/books.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { priceOf } from '../../src/catalogue/price.ts';
+import { chargeFor } from '../../src/catalogue/price.ts';
 
 const model = new Catalogue(builtInModels()).find('gpt-4o-mini');
 if (model?.kind !== 'chat') throw new Error('gpt-4o-mini is no chat model');
@@ -12,7 +12,7 @@ const usage = {
   cached_input_tokens: 0,
   cache_write_tokens: 0,
 };
-const PRICE = priceOf(usage, model.price);
+const PRICE = chargeFor(usage, model.price);
 
 /** 100 answers reached their clients, 4 clients left: of these, 2 calls are charged. */
 const ANSWERS = 100;

@@ -76,6 +76,7 @@ describe('what a generation costs', () => {
     ['per image, fewer than asked', 'ideogram-v3', { n: 4 }, {}, 2, 0.12],
     ['per second, by what the provider counted', 'veo-3.1', {}, { seconds: 6.5 }, 1, 2.6],
     ['per second, by what was asked', 'veo-3.1', { duration: 6 }, {}, 1, 2.4],
+    ['a begun nano-USD, whole', 'veo-3.1', {}, { seconds: 1e-9 }, 1, 1e-9],
     ['per second of a source', 'topaz-video-upscale', { video_url }, { seconds: 12 }, 1, 0.24],
     ['per song', 'suno_music', {}, { songs: 1 }, 2, 0.03],
     ['per song, by what came out', 'suno_music', {}, {}, 2, 0.06],

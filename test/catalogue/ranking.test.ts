@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import { Catalogue, type CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { rankModels, SCENES } from '../../src/catalogue/ranking.ts';
 
 const models = new Catalogue(builtInModels()).all();
@@ -33,6 +33,11 @@ describe('the ranking', () => {
     expect(ranked[2]).toMatchObject({ model: third, ready: false, samples: 19, success_rate: 1 });
   });
 
+  test('of those with too few outcomes the more often used comes first, whatever its success', () => {
+    const ranked = order([first, 9, 0], [second, 1, 9]).slice(0, 2);
+    expect(ranked.map(({ model }) => model)).toEqual([second, first]);
+  });
+
   test('breaks ties by the number of outcomes, then by the price', () => {
     expect(order([first, 20, 0], [second, 40, 0])[0]?.model).toBe(second);
     const price = new Map(models.map(({ id, declaration }) => [id, declaration.price]));
@@ -41,6 +46,24 @@ describe('the ranking', () => {
     expect(price.get(cheap)?.usd_per_image ?? 0).toBeLessThan(price.get(dear)?.usd_per_image ?? 0);
     const tied = order([dear, 30, 0], [cheap, 30, 0]).slice(0, 2);
     expect(tied.map(({ model }) => model)).toEqual([cheap, dear]);
+  });
+
+  test.each([
+    ['image', 'usd_per_image'],
+    ['video', 'usd_per_second'],
+    ['music', 'usd_per_song'],
+    ['3d', 'usd_per_request'],
+    ['tts', 'usd_per_mchar'],
+    ['embedding', 'input_usd_per_mtok'],
+    ['translation', 'output_usd_per_mtok'],
+  ] as const)('of equals in %s the cheaper one comes first, by its %s', (category, member) => {
+    // By name the dear one would be first.
+    const priced = [
+      { id: 'a-dear', category, declaration: { price: { [member]: 2 } } },
+      { id: 'b-cheap', category, declaration: { price: { [member]: 1 } } },
+    ] as unknown as CatalogueModel[];
+    const ranked = rankModels(priced, [], MIN)[category] ?? [];
+    expect(ranked.map(({ model }) => model)).toEqual(['b-cheap', 'a-dear']);
   });
 
   test('P14: is the same for the same outcomes, in whatever order they are read', () => {

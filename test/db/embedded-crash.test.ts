@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { connectDatabase, type PostgresConnection } from '../../db/client.ts';
 import { processesIn } from '../../db/embedded/leftovers.ts';
+import { type PreparedCluster, prepareCluster } from '../support/prepared-cluster.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { until } from '../support/until.ts';
 import { type Holder, type HolderOptions, startHolder } from './holder.ts';
@@ -22,6 +23,11 @@ const NOBODY = 65534;
 const is_root = process.getuid?.() === 0;
 const cleanups: (() => unknown)[] = [];
 
+let prepared: PreparedCluster;
+beforeAll(async () => {
+  prepared = await prepareCluster();
+});
+afterAll(() => prepared.remove());
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
@@ -29,6 +35,13 @@ afterEach(async () => {
 function folder(): string {
   const made = throwawayFolder('crash');
   cleanups.push(() => removeFolder(made));
+  return made;
+}
+
+/** A data folder whose database was started before. */
+function preparedFolder(): string {
+  const made = folder();
+  prepared.copyTo(made);
   return made;
 }
 
@@ -53,7 +66,7 @@ async function query(connection: PostgresConnection, statement: string): Promise
 
 describe('after kill -9', () => {
   test('of Weir, its database ends too and the next start finds every row', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const first = await hold(data_dir);
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
     first.kill('SIGKILL');
@@ -63,7 +76,7 @@ describe('after kill -9', () => {
   });
 
   test('of Weir, the next start need not wait for the orphan', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const first = await hold(data_dir);
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
     first.kill('SIGKILL');
@@ -72,7 +85,7 @@ describe('after kill -9', () => {
   });
 
   test('of Weir and its database at once, the next start recovers', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const first = await hold(data_dir);
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
     first.kill('SIGKILL');
@@ -82,7 +95,7 @@ describe('after kill -9', () => {
   });
 
   test('of a database whose process id belongs to a stranger by now, the next start recovers', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const first = await hold(data_dir);
     first.kill('SIGKILL');
     process.kill(first.postgres_pid, 'SIGKILL');
@@ -118,7 +131,7 @@ describe('after kill -9', () => {
 
 describe.skipIf(!is_root)('as root', () => {
   test('where user namespaces are forbidden, the database runs as nobody; both ways share a folder', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const usual = await hold(data_dir);
     await query(usual.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
     usual.kill('SIGTERM');

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase, type Database, type PostgresConnection } from '../../db/client.ts';
@@ -6,6 +6,7 @@ import { DataFolderInUseError } from '../../db/embedded/folder-lock.ts';
 import { isZombie, processesIn } from '../../db/embedded/leftovers.ts';
 import { openLogFile, rotateWhenFull } from '../../db/embedded/log-file.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../db/embedded/server.ts';
+import { type PreparedCluster, prepareCluster } from '../support/prepared-cluster.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { until } from '../support/until.ts';
 import { startHolder } from './holder.ts';
@@ -13,6 +14,11 @@ import { startHolder } from './holder.ts';
 const log = { info() {}, warn() {}, error() {} };
 const cleanups: (() => unknown)[] = [];
 
+let prepared: PreparedCluster;
+beforeAll(async () => {
+  prepared = await prepareCluster();
+});
+afterAll(() => prepared.remove());
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
@@ -20,6 +26,13 @@ afterEach(async () => {
 function folder(): string {
   const made = throwawayFolder('embedded');
   cleanups.push(() => removeFolder(made));
+  return made;
+}
+
+/** A data folder whose database was started before. */
+function preparedFolder(): string {
+  const made = folder();
+  prepared.copyTo(made);
   return made;
 }
 
@@ -53,7 +66,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('is durable, listens on no TCP port and lets nobody else near its socket', async () => {
-    const server = await start(folder());
+    const server = await start(preparedFolder());
     const { sql } = connect(server.connection);
     const settings = await sql<{ name: string; setting: string }[]>`
       SELECT name, setting FROM pg_settings WHERE name IN
@@ -69,7 +82,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('refuses a folder that a living process has, and says which', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     await start(data_dir);
     const second = startEmbeddedPostgres({ data_dir, log });
     await expect(second).rejects.toThrow(DataFolderInUseError);
@@ -78,7 +91,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('comes back by itself when it is killed, with every committed row', async () => {
-    const server = await start(folder());
+    const server = await start(preparedFolder());
     const { sql } = connect(server.connection);
     await sql`CREATE TABLE entry (id int PRIMARY KEY)`;
     const killed: number[] = [];
@@ -108,7 +121,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('stops in the middle of a restart', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const server = await start(data_dir);
     const died = new Promise((resolve) => server.onExit(resolve));
     process.kill(server.pid, 'SIGKILL');
@@ -118,7 +131,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('is out of reach of a Ctrl-C at the terminal', async () => {
-    const server = await start(folder());
+    const server = await start(preparedFolder());
     const fields = readFileSync(`/proc/${server.pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
     // state, parent, process group, session
     expect(Number(fields?.[2])).toBe(server.pid);
@@ -136,7 +149,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('writes neither statements nor row contents into its log', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const { sql } = connect((await start(data_dir)).connection);
     await sql`CREATE TABLE secret (value text PRIMARY KEY)`;
     await sql`INSERT INTO secret VALUES ('hush-hush')`;
@@ -160,7 +173,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('says why it cannot start', async () => {
-    const data_dir = folder();
+    const data_dir = preparedFolder();
     const settings = { shared_buffers: 'nonsense' };
     const starting = startEmbeddedPostgres({ data_dir, log, settings });
     await expect(starting).rejects.toThrow('invalid value for parameter "shared_buffers"');

@@ -53,27 +53,31 @@ function bodyFor(id: string): object {
 const PATHS = { image: 'images', video: 'videos', music: 'music', '3d': '3d', audio: 'audio' };
 
 describe('a model of the demo', () => {
-  test.each(MODELS.map(({ id, family }) => [id, family] as const))('%s', async (id, family) => {
-    const scene = sceneOf(family) ?? 'image';
-    const created = await send(`/v1/${PATHS[scene]}/generations`, bodyFor(id));
-    let task = (await created.json()) as Task;
-    expect({ id, status: created.status, task }).toMatchObject({ status: 200 });
-    let last = created;
-    while (task.status === 'pending' || task.status === 'processing') {
-      await Bun.sleep(Math.min(500, Number(last.headers.get('retry-after')) * 1_000));
-      last = await send(task.poll_url ?? '');
-      task = (await last.json()) as Task;
-    }
-    expect({ id, error: task.error }).toEqual({ id, error: undefined });
-    if (task.status) expect(task.billing_transaction_id).toMatch(/^txn_/);
-    const [result] = task.data ?? [];
-    if (id === 'suno_lyrics') {
-      expect(result?.text).toContain('water');
-      return;
-    }
-    expect(result?.url).toStartWith(`${weir.base_url}/v1/files/`);
-    const file = await fetch(result?.url ?? '');
-    expect(file.status).toBe(200);
-    expect(Buffer.from(await file.bytes()).toString('latin1')).toMatch(MAGIC);
-  });
+  // Each waits for its task most of the time.
+  test.concurrent.each(MODELS.map(({ id, family }) => [id, family] as const))(
+    '%s',
+    async (id, family) => {
+      const scene = sceneOf(family) ?? 'image';
+      const created = await send(`/v1/${PATHS[scene]}/generations`, bodyFor(id));
+      let task = (await created.json()) as Task;
+      expect({ id, status: created.status, task }).toMatchObject({ status: 200 });
+      let last = created;
+      while (task.status === 'pending' || task.status === 'processing') {
+        await Bun.sleep(Math.min(500, Number(last.headers.get('retry-after')) * 1_000));
+        last = await send(task.poll_url ?? '');
+        task = (await last.json()) as Task;
+      }
+      expect({ id, error: task.error }).toEqual({ id, error: undefined });
+      if (task.status) expect(task.billing_transaction_id).toMatch(/^txn_/);
+      const [result] = task.data ?? [];
+      if (id === 'suno_lyrics') {
+        expect(result?.text).toContain('water');
+        return;
+      }
+      expect(result?.url).toStartWith(`${weir.base_url}/v1/files/`);
+      const file = await fetch(result?.url ?? '');
+      expect(file.status).toBe(200);
+      expect(Buffer.from(await file.bytes()).toString('latin1')).toMatch(MAGIC);
+    },
+  );
 });

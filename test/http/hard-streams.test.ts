@@ -47,7 +47,7 @@ beforeAll(async () => {
     })),
     roles: { standard: 1_000_000 },
   };
-  weir = await startWeir({ config: JSON.stringify(config) });
+  weir = await startWeir({ shared_database: true, config: JSON.stringify(config) });
 });
 afterAll(async () => {
   await weir.stop();

@@ -25,6 +25,11 @@ interface ChannelAnswer {
   }[];
 }
 
+interface TokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
 let simulator: RunningSimulator;
 let database: TestDatabase;
 let folder: string;
@@ -82,6 +87,22 @@ function chat(content = 'Hello', weir = replicas[0]): Promise<Response> {
     headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }),
   });
+}
+
+/** The price of gpt-4o that a client of this replica sees. */
+async function priceOn(weir: RunningWeir): Promise<object> {
+  const headers = { authorization: `Bearer ${weir.api_key}` };
+  const response = await fetch(`${weir.base_url}/v1/models/gpt-4o`, { headers });
+  expect(response.status).toBe(200);
+  const { weir: said } = (await response.json()) as { weir: { pricing: object } };
+  return said.pricing;
+}
+
+/** Nano-USD that all keys have spent. */
+async function spent(): Promise<number> {
+  const [row] = await database.sql<{ spent: number }[]>`
+    select coalesce(sum(charged_nano_usd), 0)::int8 as spent from usage_line`;
+  return row?.spent ?? Number.NaN;
 }
 
 const stateOn = async (weir: RunningWeir, id: string) =>
@@ -260,18 +281,23 @@ describe('a changed weir.yaml', () => {
   });
 
   test('changes models, prices and roles as well', async () => {
-    const models = [{ id: 'gpt-4o', price: { input_usd_per_mtok: 7, output_usd_per_mtok: 9 } }];
-    rewrite(JSON.stringify({ channels: usual(), models, roles: { standard: 2 } }));
-    const headers = { authorization: `Bearer ${replicas[1].api_key}` };
-    await until('the price is public', async () => {
-      const response = await fetch(`${replicas[1].base_url}/v1/models/gpt-4o`, { headers });
-      const { weir } = (await response.json()) as { weir?: { pricing: object } };
-      if (response.status === 429) return true;
-      return JSON.stringify(weir?.pricing).includes('7');
+    const price = { input_usd_per_mtok: 7, output_usd_per_mtok: 9 };
+    const models = [{ id: 'gpt-4o', price }];
+    rewrite(JSON.stringify({ ...JSON.parse(fileOf(usual())), models }));
+    await until('the price is public on both replicas', async () => {
+      const prices = await Promise.all(replicas.map(priceOn));
+      return prices.every((each) => Bun.deepEquals(each, price));
     });
+    const before = await spent();
+    const answer = (await (await chat()).json()) as { usage: TokenUsage };
+    const { prompt_tokens, completion_tokens } = answer.usage;
+    expect((await spent()) - before).toBe(prompt_tokens * 7_000 + completion_tokens * 9_000);
+    // The limit comes after the price, because a 429 shows no price.
+    rewrite(JSON.stringify({ channels: usual(), models, roles: { standard: 2 } }));
     await until('the limit holds', async () => (await chat('Hi', replicas[1])).status === 429);
     rewrite(fileOf(usual()));
     await until('it is gone', async () => (await chat('Hi', replicas[1])).status === 200);
+    expect(await priceOn(replicas[1])).not.toEqual(price);
   });
 
   test('with a mistake changes nothing, and says so', async () => {

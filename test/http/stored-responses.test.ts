@@ -67,6 +67,22 @@ test('P6: a stranger’s response is answered exactly like one that does not exi
   expect(own.status).toBe(200);
 });
 
+test('404 or 400: an id with a character that PostgreSQL does not take', async () => {
+  const headers = { authorization: `Bearer ${gateway.api_key}` };
+  for (const [method, path] of [
+    ['GET', '/%00'],
+    ['GET', '/%00/input_items'],
+    ['POST', '/%00/cancel'],
+    ['DELETE', '/%00'],
+  ] as const) {
+    const response = await fetch(`${gateway.base_url}/v1/responses${path}`, { method, headers });
+    expect({ method, path, status: response.status }).toEqual({ method, path, status: 404 });
+  }
+  const chained = { model: MODEL, input: 'And?', previous_response_id: 'a\u0000' };
+  expect((await gateway.post('/v1/responses', chained)).status).toBe(400);
+  expect(gateway.errors).toEqual([]);
+});
+
 test('a response is forgotten after 30 days, a few at a time', async () => {
   await create();
   await create();

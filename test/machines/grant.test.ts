@@ -46,6 +46,21 @@ describe('the size of a grant', () => {
     ]);
   });
 
+  test('may be all that is left, to the last nano-USD', () => {
+    const request = { need: 10, want: 10 };
+    for (const funds of [
+      { key_free: 10, balance: 100, replicas: 2 },
+      { key_free: null, balance: 10, replicas: 2 },
+    ]) {
+      expect(decideGrant(request, funds)).toMatchObject({ type: 'given', amount: 10 });
+    }
+  });
+
+  test('is a whole number of nano-USD', () => {
+    const funds = { key_free: 7, balance: 1e9, replicas: 1 };
+    expect(decideGrant({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
+  });
+
   test('a refusal names whose money is short', () => {
     expect(decideGrant({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
       type: 'short',

@@ -7,6 +7,7 @@ import {
   backOffMs,
   LAST_POLL_MS,
   MAX_CHANNELS_PER_ROUND,
+  MAX_RECOLLECTIONS,
   type TaskEvent,
 } from '../../src/machines/task-events.ts';
 
@@ -166,6 +167,48 @@ describe('the task machine', () => {
     );
   });
 
+  test('a new round tries every channel again', () => {
+    const round = [rejected({ more: true }), rejected({ channel_id: 'b' })];
+    const { snapshot } = play([ACCEPTED, ...round]);
+    const [, actions] = transition(taskMachine, snapshot, { type: 'RETRY' });
+    expect(actions).toContainEqual(
+      expect.objectContaining({ type: 'submit', params: { tried: [], pinned: null } }),
+    );
+  });
+
+  test('a result that cannot be fetched is collected three times more, then refunded', () => {
+    const again: TaskEvent[] = [
+      { type: 'PRODUCED', outputs: 1 },
+      { type: 'COLLECT_FAILED', random },
+      { type: 'POLL' },
+    ];
+    const job: TaskEvent[] = [
+      ACCEPTED,
+      { type: 'SUBMITTED', channel_id: 'a', random },
+      { type: 'POLL' },
+    ];
+    const { snapshot, effects } = play([...job, ...Array.from({ length: 9 }, () => again).flat()]);
+    expect(snapshot.value).toBe('refunding');
+    expect(count(effects, 'collect')).toBe(1 + MAX_RECOLLECTIONS);
+  });
+
+  test('a job is polled after 1, 2, 4, 8, 15 and 15 seconds', () => {
+    const job: TaskEvent[] = [ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random }];
+    const progressed: TaskEvent = { type: 'PROGRESSED', retry_after_ms: 0, random };
+    let [snapshot] = initialTransition(taskMachine);
+    const delays: number[] = [];
+    for (const event of [...job, ...Array.from({ length: 5 }, () => progressed)]) {
+      if (event === progressed) [snapshot] = transition(taskMachine, snapshot, { type: 'POLL' });
+      const [next, actions] = transition(taskMachine, snapshot, event);
+      snapshot = next;
+      for (const { type, params } of actions as { type: string; params?: unknown }[]) {
+        const { name, delay_ms } = (params ?? {}) as { name?: string; delay_ms?: number };
+        if (type === 'setTimer' && name === 'poll') delays.push(delay_ms ?? Number.NaN);
+      }
+    }
+    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  });
+
   test('a client that waits is told after one round; others after some', () => {
     const tries = Array.from({ length: 40 }, (_, index) =>
       index % 2 ? ({ type: 'RETRY' } as TaskEvent) : rejected(),
@@ -199,6 +242,12 @@ describe('the task machine', () => {
     ]);
     expect(snapshot.value).toBe('refunding');
     expect(effects).toContain('cancel');
+    const running = play([
+      ...[ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random } as const],
+      { type: 'CANCEL' },
+    ]);
+    expect(running.snapshot.value).toBe('refunding');
+    expect(running.effects).toContain('cancel');
   });
 
   test('polls back off from one second to fifteen, spread, and never come before they may', () => {

@@ -13,7 +13,7 @@ describe('the official @anthropic-ai/sdk package', () => {
   const hello = [{ role: 'user' as const, content: 'Say hello.' }];
 
   beforeAll(async () => {
-    installation = await startInstallation();
+    installation = await startInstallation({ shared_database: true });
     client = clientWith(installation.weir.api_key);
   });
 

@@ -28,7 +28,7 @@ const WEATHER = {
 let weir: RunningWeir;
 let base: string;
 beforeAll(async () => {
-  weir = await startWeir();
+  weir = await startWeir({ shared_database: true });
   base = `${weir.base_url}/v1`;
 });
 afterAll(() => weir.stop());

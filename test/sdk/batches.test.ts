@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 let weir: RunningWeir;
 let client: Anthropic;
 beforeAll(async () => {
-  weir = await startWeir();
+  weir = await startWeir({ shared_database: true });
   client = new Anthropic({ baseURL: weir.base_url, apiKey: weir.api_key, maxRetries: 0 });
 });
 afterAll(() => weir.stop());

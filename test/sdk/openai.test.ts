@@ -12,7 +12,7 @@ describe('the official openai package', () => {
   const hello = [{ role: 'user' as const, content: 'Say hello.' }];
 
   beforeAll(async () => {
-    installation = await startInstallation();
+    installation = await startInstallation({ shared_database: true });
     client = clientWith(installation.weir.api_key);
   });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
       ...{ base_url: simulator.openai_url, models: { 'gpt-5': 'gpt-5-physical' } },
     },
   ];
-  weir = await startWeir({ config: JSON.stringify({ channels }) });
+  weir = await startWeir({ shared_database: true, config: JSON.stringify({ channels }) });
   client = new OpenAI({ baseURL: `${weir.base_url}/v1`, apiKey: weir.api_key, maxRetries: 0 });
 });
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { experimental_generateSpeech as generateSpeech } from 'ai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import OpenAI from 'openai';
 import { failureOf } from '../support/failure-of.ts';
+import { until } from '../support/until.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(60_000);
@@ -12,7 +13,7 @@ setDefaultTimeout(60_000);
 let weir: RunningWeir;
 let base: string;
 beforeAll(async () => {
-  weir = await startWeir();
+  weir = await startWeir({ shared_database: true });
   base = `${weir.base_url}/v1`;
 });
 afterAll(() => weir.stop());
@@ -76,16 +77,21 @@ describe('speech', () => {
     expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));
   });
 
-  test('comes as it is made: its beginning is there while the provider is still silent', async () => {
+  test('comes as it is made; a client that leaves in the middle pays for the whole text', async () => {
+    const before = await spent();
     const client = new AbortController();
+    const input = 'Slowly [[sim chunk_ms=100 stall_after=4]]';
     const response = await openai().audio.speech.create(
-      { model: 'tts-1', voice: 'alloy', input: 'Slowly [[sim chunk_ms=100 stall_after=4]]' },
+      { model: 'tts-1', voice: 'alloy', input },
       { signal: client.signal },
     );
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(0);
     client.abort();
     await reader?.read().catch(() => undefined);
+    // The charge is committed after the client left; the next test must not count it.
+    await until('it is charged', async () => (await spent()) !== before);
+    expect((await spent()) - before).toBe([...input].length * 15_000);
   });
 
   test('that breaks off is an error, and free', async () => {

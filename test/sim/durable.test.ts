@@ -1,20 +1,11 @@
 import { expect, test } from 'bun:test';
-import { FIRST_SEED, openDurableSimulation } from './many.ts';
+import { openDurableSimulation, RUNS, runManyDurable } from './many.ts';
 
-test('P3: durable actors end right through lost connections, kills and late effects, 1,000 runs', async () => {
-  const simulation = await openDurableSimulation();
-  const totals = { events: 0, faults: 0, kills: 0 };
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + 1_000; seed += 1) {
-    const run = await simulation.run({ seed, actors: 3, faults: 0.2, kills: 2 });
-    if (run.violations.length > 0) throw new Error(`seed ${seed}: ${run.violations.join('; ')}`);
-    totals.events += run.events;
-    totals.faults += run.faults;
-    totals.kills += run.kills;
-  }
-  await simulation.close();
-  expect(totals.events).toBeGreaterThan(6_000);
-  expect(totals.faults).toBeGreaterThan(1_000);
-  expect(totals.kills).toBeGreaterThan(500);
+test(`P3: durable actors end right through lost connections, kills and late effects, ${RUNS} runs`, async () => {
+  const totals = await runManyDurable(RUNS, { actors: 3, faults: 0.2, kills: 2 });
+  expect(totals.events).toBeGreaterThan(6 * RUNS);
+  expect(totals.faults).toBeGreaterThan(RUNS);
+  expect(totals.kills).toBeGreaterThan(RUNS / 2);
 }, 500_000);
 
 test('a seed of the durable runtime replays exactly', async () => {

@@ -157,8 +157,10 @@ class DurableSchedule {
   }
 
   async play(): Promise<void> {
-    await this.sql`truncate actor, actor_event, timer, outbox`;
-    await this.sql`update replica set status = 'dead'`;
+    // Deleting a few rows is cheaper than truncating their tables.
+    await this.sql.unsafe(
+      'delete from outbox; delete from timer; delete from actor_event; delete from actor; delete from replica',
+    );
     await this.setDatabaseTime();
     this.replicas = [await this.boot(), await this.boot()];
     for (let step = 0; step < MAX_STEPS; step += 1) {

@@ -7,6 +7,11 @@ import { type LedgerRun, type LedgerRunOptions, runLedgerSchedule } from './ledg
 /** Chosen once; a failing seed is named and `bin/chaos ledger --seed N` replays it. */
 export const FIRST_SEED = 20_261_120;
 
+/** Schedules of one test. Fewer find a gross mistake in seconds. */
+export const RUNS = Number(process.env['WEIR_TEST_SCHEDULES'] ?? 500);
+/** Schedules that `bin/test --full` adds to each simulator, of the seeds that follow. */
+export const ADDED_RUNS = 2_000;
+
 export interface Totals {
   served: number;
   refused: number;
@@ -45,20 +50,49 @@ export async function openDurableSimulation() {
   };
 }
 
-/** Runs many seeds; throws at the first that breaks an invariant, with its number. */
+/** Runs many seeds from `first` on; throws at the first that breaks an invariant, with its number. */
 export async function runMany(
   runs: number,
   options: Omit<LedgerRunOptions, 'seed'>,
+  first = FIRST_SEED,
 ): Promise<Totals> {
   const simulation = await openSimulation();
   const totals: Totals = { served: 0, refused: 0, faults: 0, kills: 0 };
   try {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + runs; seed += 1) {
+    for (let seed = first; seed < first + runs; seed += 1) {
       const run = await simulation.run({ seed, ...options });
       const broken = [...run.violations, ...run.falseRefusals];
       if (broken.length > 0) throw new Error(`seed ${seed}: ${broken.join('; ')}`);
       totals.served += run.served;
       totals.refused += run.refused;
+      totals.faults += run.faults;
+      totals.kills += run.kills;
+    }
+    return totals;
+  } finally {
+    await simulation.close();
+  }
+}
+
+export interface DurableTotals {
+  events: number;
+  faults: number;
+  kills: number;
+}
+
+/** The same for the durable actor runtime. */
+export async function runManyDurable(
+  runs: number,
+  options: Omit<DurableRunOptions, 'seed'>,
+  first = FIRST_SEED,
+): Promise<DurableTotals> {
+  const simulation = await openDurableSimulation();
+  const totals: DurableTotals = { events: 0, faults: 0, kills: 0 };
+  try {
+    for (let seed = first; seed < first + runs; seed += 1) {
+      const run = await simulation.run({ seed, ...options });
+      if (run.violations.length > 0) throw new Error(`seed ${seed}: ${run.violations.join('; ')}`);
+      totals.events += run.events;
       totals.faults += run.faults;
       totals.kills += run.kills;
     }

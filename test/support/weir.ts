@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dieWithParentPrefix } from '../../db/embedded/privileges.ts';
 import { freePort } from './ports.ts';
+import { createTestDatabase } from './postgres.ts';
 import { removeFolder, throwawayFolder } from './throwaway.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,6 +28,8 @@ export interface WeirOptions {
   data?: string;
   /** Let Weir choose its first-run credentials, and read them from `first-run.json`. */
   random_credentials?: boolean;
+  /** A fresh database on the shared test server instead of an embedded one: it starts sooner. */
+  shared_database?: boolean;
   /** The text of a `weir.yaml`; default: none, so the demo configuration. */
   config?: string;
   port?: number;
@@ -65,6 +68,7 @@ interface Credentials {
 export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir> {
   const port = options.port ?? (await freePort());
   const own_folder = throwawayFolder('weir');
+  const database = options.shared_database ? await createTestDatabase() : undefined;
   const data = options.data ?? join(own_folder, 'data');
   const credentials = options.random_credentials ? undefined : knownCredentials(options.env ?? {});
   const child = Bun.spawn(
@@ -75,7 +79,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     ],
     {
       cwd: own_folder,
-      env: environment(options, own_folder, credentials),
+      env: environment(options, own_folder, credentials, database?.url),
       // A process group of its own: an interrupt of the tests is handled by the tests.
       detached: true,
       stdin: 'ignore',
@@ -90,6 +94,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await child.exited;
     clearTimeout(timer);
+    await database?.drop();
     removeFolder(own_folder);
   };
   try {
@@ -115,6 +120,7 @@ function environment(
   options: WeirOptions,
   own_folder: string,
   credentials: Credentials | undefined,
+  database_url: string | undefined,
 ): Record<string, string | undefined> {
   const { DATABASE_URL: _database, REDIS_URL: _redis, PORT: _port, ...inherited } = process.env;
   const config = join(own_folder, 'weir.yaml');
@@ -133,6 +139,7 @@ function environment(
           WEIR_BOOTSTRAP_OPERATOR_TOKEN: credentials.operator_token,
         }),
     ...(options.config === undefined ? {} : { WEIR_CONFIG: config }),
+    ...(database_url === undefined ? {} : { DATABASE_URL: database_url }),
     ...options.env,
   };
 }

@@ -55,7 +55,7 @@ function isFailure(error: unknown): boolean {
 describe.each<UpstreamProtocol>([openaiProtocol, anthropicProtocol])(
   'an upstream that talks nonsense through the $name protocol',
   (protocol) => {
-    test('fails as an upstream fails, whole or streamed, and shows no physical model', async () => {
+    test('fails as the upstream’s failure, whole or streamed, without a physical model', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(event, { maxLength: 6 }), nonsense, async (events, body) => {
           upstream.answer = () =>

@@ -42,14 +42,14 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
   const DIRECTIVES = '[[sim tokens=60 unicode=1 cached=5 cache_write=2 reasoning=8]]';
   const LEAKS = /SIM|sim-org|physical-9/;
 
-  test('P5: a whole answer carries nothing of the provider; its usage is the provider’s', async () => {
+  test('P5: a whole answer names nothing of the provider; its usage is the provider’s', async () => {
     const answer = await protocol.complete(call(DIRECTIVES, false));
     expect(answer.body_text).not.toMatch(LEAKS);
     expect(JSON.parse(answer.body_text)).toMatchObject({ id: 'answer-of-weir', model: 'gpt-test' });
     expect(await books(answer.usage)).toBe('whole');
   });
 
-  test('P5: a stream carries nothing of the provider; its usage is the provider’s', async () => {
+  test('P5: a stream names nothing of the provider; its usage is the provider’s', async () => {
     for (const how of ['', '[[sim split=61 comment=1]]', '[[sim chunk_tokens=9]]']) {
       await simulator.reset();
       const read = await readStream(protocol, call(`${DIRECTIVES} ${how}`, true));
@@ -60,13 +60,13 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
     }
   });
 
-  test('a stream says the same as the whole answer', async () => {
+  test('a stream has the same text as the whole answer', async () => {
     const answer = await protocol.complete(call('[[sim tokens=40 unicode=1 split=101]]', false));
     const read = await readStream(protocol, call('[[sim tokens=40 unicode=1 split=101]]', true));
     expect(read.produced).toBe(answer.produced());
   });
 
-  test('no usage is no usage', async () => {
+  test('a missing usage stays missing', async () => {
     const answer = await protocol.complete(call('[[sim no_usage=1]]', false));
     expect(answer.usage).toBeNull();
     const read = await readStream(protocol, call('[[sim no_usage=1]]', true));
@@ -89,7 +89,7 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
     }
   });
 
-  test('a body that is cut or malformed is the provider’s failure', async () => {
+  test('a cut or malformed body is the provider’s failure', async () => {
     for (const directive of ['malformed=1', 'truncate_after=2', 'error_after=2']) {
       const whole = await rejection(protocol.complete(call(`[[sim ${directive}]]`, false)));
       expect(whole).toHaveProperty('failure');
@@ -102,7 +102,7 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
     expect(read.error).toMatchObject({ failure: 'malformed' });
   });
 
-  test('P9: what the caller did wrong is the caller’s', async () => {
+  test('P9: a client error is the client’s', async () => {
     const tooLong = await rejection(protocol.complete(call('[[sim context_tokens=2]]', false)));
     expect(tooLong).toMatchObject({ error_id: 'context_length_exceeded' });
     const at = callOf(one.url(), { model: 'gpt-test', max_tokens: 5, messages: 'no' });
@@ -111,14 +111,14 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
     expect(JSON.stringify(wrong)).not.toMatch(LEAKS);
   });
 
-  test('P2: the answer is as long as the money covers', async () => {
+  test('P2: the answer is as long as the reservation covers', async () => {
     const at = call('[[sim tokens=500]]', false, { max_output_tokens: 10 });
     expect(await books((await protocol.complete(at)).usage)).toBe('whole');
     const { calls } = await simulator.books();
     expect(calls[0]?.completion_tokens).toBe(10);
   });
 
-  test('P8: the provider sees a client leave', async () => {
+  test('P8: the upstream request ends when the client leaves', async () => {
     const client = new AbortController();
     const at = call('[[sim tokens=500 chunk_ms=20]]', true, { signal: client.signal });
     const stream = await protocol.stream(at);

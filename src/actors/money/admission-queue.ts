@@ -2,7 +2,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { Clock } from '../clock.ts';
 
 /** Waiting calls of one key on one replica; more are refused at once with 503. */
-const MAX_WAITING_CALLS = 4_096;
+export const MAX_WAITING_CALLS = 4_096;
 /** A call waits at most this long for money that other calls hold; then it is told when to retry. */
 const ADMISSION_WAIT_MS = 10_000;
 

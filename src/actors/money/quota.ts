@@ -187,8 +187,11 @@ export class QuotaActor implements ReservationOwner {
   /** Gives everything back that is not in flight; resolves when the row says so. */
   async close(): Promise<void> {
     this.closeWanted = true;
-    this.talk();
-    await this.talking;
+    // A conversation that is just ending does not see the flag; a second one does.
+    while (this.closeWanted) {
+      this.talk();
+      await this.talking;
+    }
   }
 
   /** The replica was given up, and with it its grants. Calls in flight settle against closed rows. */

@@ -5,7 +5,7 @@ import { countInputTokens } from '../../inference/budget/tokens.ts';
 import { isObject } from '../../json/object.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
-import { type Handler, json, type RequestContext } from '../endpoint.ts';
+import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 
 /** What must be there; the rest goes to the model's upstream, or is refused by name. */
@@ -53,7 +53,7 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
 
 /** The model of a path, which may hold slashes, and the method after its last colon. */
 function named({ params }: RequestContext): { model: string; method: string } {
-  const path = decodeURIComponent(params['*'] ?? '');
+  const path = decodePath(params['*'] ?? '');
   const colon = path.lastIndexOf(':');
   return {
     model: path.slice(0, colon < 0 ? undefined : colon),

@@ -5,7 +5,7 @@ import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { readApiKey } from '../auth/credentials.ts';
-import { type Handler, json } from '../endpoint.ts';
+import { decodePath, type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
 
@@ -73,7 +73,7 @@ export function getModel(deps: ModelRouteDeps): Handler {
   return async ({ request, params }) => {
     const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
-    const name = decode(params['*'] ?? '');
+    const name = decodePath(params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();
     const model = catalogue.find(name);
     if (model) return json(modelDetail(model, deps.ranking?.()));
@@ -85,12 +85,4 @@ export function getModel(deps: ModelRouteDeps): Handler {
       hint: 'GET /v1/models lists the models.',
     });
   };
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

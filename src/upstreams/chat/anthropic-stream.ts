@@ -13,7 +13,7 @@ import { classifyInlineError } from '../transport/failures.ts';
 /** The events of one streamed message (Anthropic docs: Streaming). */
 export class MessageStream implements MeteredDialect {
   private counted: TokenUsage | null = null;
-  /** The last `message_delta` reported the output: before it only the input side is known. */
+  /** True once the last `message_delta` reported the output. Before it, only the input is known. */
   private isCounted = false;
   private openBlock: unknown;
   private stopping = false;
@@ -65,7 +65,7 @@ export class MessageStream implements MeteredDialect {
       case 'error':
         throw classifyInlineError(this.call, data);
       default:
-        // `ping`, and what later versions bring.
+        // `ping`, and events that later versions add.
         break;
     }
     const line = name ?? oneLine(type);
@@ -75,7 +75,7 @@ export class MessageStream implements MeteredDialect {
 
   atEnd(): StreamEvent[] {
     if (!this.stopping) {
-      throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+      throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
     this.done = true;
     return [{ text: event({ type: 'message_stop' }), produced: '', final: true }];
@@ -110,7 +110,7 @@ function event(data: { type: string; [member: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A block may begin with text, and a tool's name is part of what is paid for. */
+/** A block can start with text. A tool's name is output, so it is charged too. */
 function producedByStart(block: unknown): string {
   if (!isObject(block)) return '';
   return `${block['text'] ?? ''}${block['thinking'] ?? ''}${block['name'] ?? ''}`;

@@ -12,10 +12,10 @@ import {
 } from '../pass-through/request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
-/** Understands the sampling parameters, which later versions refuse (contracts: Version header). */
+/** The version that takes the sampling parameters; later versions refuse them (contracts: Version header). */
 const SAMPLING_VERSION = '2023-06-01';
 const KNOWN_VERSIONS = [SAMPLING_VERSION, '2026-10-21'];
-/** The least that thinking may be given (Anthropic docs: Extended thinking). */
+/** The smallest budget for thinking, tokens (Anthropic docs: Extended thinking). */
 const MIN_THINKING_TOKENS = 1_024;
 
 /** Anthropic messages (Anthropic docs: Messages; Streaming). */
@@ -29,7 +29,7 @@ export const anthropicProtocol: UpstreamProtocol = {
   errorEvent: messagesErrorEvent,
 };
 
-/** A whole message, wherever it is served. Throws RetryableUpstreamError where it is none. */
+/** A complete message of any provider that serves the protocol. Throws RetryableUpstreamError for other bodies. */
 export function answerOfMessages(
   text: string,
   answer: Readonly<Record<string, unknown>>,
@@ -74,7 +74,7 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   };
 }
 
-/** Thinking is part of the output and must be less than all of it, or the call is refused. */
+/** The thinking budget must be smaller than the output limit, or the upstream refuses the call. */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
   const asked = body['max_tokens'];
@@ -91,7 +91,7 @@ export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Recor
   return edits;
 }
 
-/** What a finished block of an answer holds that was produced and is paid for. */
+/** The charged text of a finished block. */
 function producedByBlock(block: unknown): string {
   if (!isObject(block)) return '';
   const input = block['input'] === undefined ? '' : JSON.stringify(block['input']);

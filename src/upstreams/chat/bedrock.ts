@@ -16,8 +16,8 @@ const VERSION = '"bedrock-2023-05-31"';
 const DEFAULT_REGION = 'us-east-1';
 
 /**
- * Anthropic's models at AWS (AWS docs: InvokeModel, InvokeModelWithResponseStream). A channel's key is
- * `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with `:SESSION_TOKEN` if there is one, or an API key of Bedrock.
+ * Anthropic's models on AWS (AWS docs: InvokeModel, InvokeModelWithResponseStream). A channel's key is
+ * `ACCESS_KEY_ID:SECRET_ACCESS_KEY` with an optional `:SESSION_TOKEN`, or an API key of Bedrock.
  */
 export const bedrockProtocol: UpstreamProtocol = {
   name: 'bedrock',
@@ -37,7 +37,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
-    // The path says both.
+    // The path names both.
     model: null,
     stream: null,
     anthropic_version: VERSION,
@@ -64,13 +64,13 @@ async function signed(api_key: string, url: string, body: string): Promise<Recor
     },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
-  // Whoever sends the request says these himself, once.
+  // The HTTP client sends these itself.
   headers.delete('host');
   headers.delete('content-type');
   return Object.fromEntries(headers);
 }
 
-/** `bedrock-runtime.eu-central-1.amazonaws.com` names its region. */
+/** Reads the region from a host such as `bedrock-runtime.eu-central-1.amazonaws.com`. */
 function regionOf(url: string): string {
   return /\b([a-z]{2}(?:-[a-z]+)+-\d)\b/.exec(new URL(url).hostname)?.[1] ?? DEFAULT_REGION;
 }

@@ -22,7 +22,7 @@ export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
 
 type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
 
-/** The same words, wherever they are spoken. */
+/** The same protocol for every host that serves it. */
 export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
   const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
     ...requestOf(call, method),
@@ -63,7 +63,7 @@ function methods(
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const { body, max_output_tokens: most, physical_model } = call;
-  // Ours alone: the path names both.
+  // Members of Weir only: the path names model and method.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
   if (most !== undefined) {
     const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
@@ -99,7 +99,7 @@ function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
   });
 }
 
-/** All that was produced and is paid for: text, thoughts, calls. */
+/** All charged text: answers, thoughts, calls. */
 function producedBy(answer: Readonly<Record<string, unknown>>): string {
   return partsOf(answer)
     .map((part) => {
@@ -110,7 +110,7 @@ function producedBy(answer: Readonly<Record<string, unknown>>): string {
     .join('');
 }
 
-/** The chunks of one streamed answer: each is an answer with a piece of the content. */
+/** The chunks of one streamed answer. Each chunk is an answer with a part of the content. */
 class ContentStream implements MeteredDialect {
   private counted: TokenUsage | null = null;
   private finished = false;
@@ -142,10 +142,10 @@ class ContentStream implements MeteredDialect {
     return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
   }
 
-  /** There is no terminal event: the last chunk has a reason. */
+  /** The protocol has no terminal event: the last chunk carries a finish reason. */
   atEnd(): StreamEvent[] {
     if (!this.finished) {
-      throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+      throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
     this.done = true;
     return [];

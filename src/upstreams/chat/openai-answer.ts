@@ -2,7 +2,7 @@ import { isObject } from '../../json/object.ts';
 
 const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
-/** All text that was produced and is paid for: content, refusal, reasoning, tool calls. */
+/** All charged text: content, refusal, reasoning, tool calls. */
 export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {
@@ -12,16 +12,16 @@ export function producedBy(choices: readonly unknown[], part: 'message' | 'delta
       const text = said[key];
       if (typeof text === 'string') produced += text;
     }
-    if (said['function_call']) produced += calledWith(said['function_call']);
+    if (said['function_call']) produced += callText(said['function_call']);
     if (!Array.isArray(said['tool_calls'])) continue;
     for (const tool of said['tool_calls']) {
-      if (isObject(tool)) produced += calledWith(tool['function'] ?? tool['custom']);
+      if (isObject(tool)) produced += callText(tool['function'] ?? tool['custom']);
     }
   }
   return produced;
 }
 
-function calledWith(called: unknown): string {
+function callText(called: unknown): string {
   if (!isObject(called)) return '';
   return `${called['name'] ?? ''}${called['arguments'] ?? called['input'] ?? ''}`;
 }

@@ -1,11 +1,11 @@
 import { isObject } from '../../json/object.ts';
 
-/** All text of the items that was produced and is paid for. */
+/** All charged text of the output items. */
 export function producedByItems(output: readonly unknown[]): string {
   return output.map((item) => textsIn(item, 0)).join('');
 }
 
-/** Members of items that hold what a model wrote; ids, types and states are not its words. */
+/** Members of items that hold the model's text. Ids, types and states are not its text. */
 const WRITTEN = ['text', 'refusal', 'arguments', 'input', 'code', 'name', 'query'];
 const NESTED = ['content', 'summary', 'action'];
 const MAX_DEPTH = 4;
@@ -20,7 +20,7 @@ function textsIn(value: unknown, depth: number): string {
   return texts;
 }
 
-/** What an error of this protocol says, in the envelope of the others. */
+/** An error of this protocol in OpenAI's error envelope. */
 export function asEnvelope(said: unknown): string {
   const { code, message, param } = isObject(said) ? said : {};
   return JSON.stringify({ error: { type: code, code, message, param } });

@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The events of one streamed response (contracts 1.3). */
 export class ResponseStream implements MeteredDialect {
   private reported: TokenUsage | null = null;
-  /** The response as the last event that carried it said, made public. */
+  /** The response of the last event that carried one, with public ids and names. */
   private response: Json = {};
   private readonly output: unknown[] = [];
   private sequence = -1;
@@ -68,7 +68,7 @@ export class ResponseStream implements MeteredDialect {
 
   atEnd(): StreamEvent[] {
     if (this.done) return [];
-    throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+    throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
   }
 
   cutShort(usage: TokenUsage): string {
@@ -84,7 +84,7 @@ export class ResponseStream implements MeteredDialect {
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 
-  /** The event with its response made public; what it reports is noted. */
+  /** Returns the event with a public response, and keeps what the event reports. */
   private published(data: string, response: Json): string {
     this.reported = responsesUsage(response['usage']) ?? this.reported;
     this.names = modelNames(response['model'], this.call);
@@ -100,7 +100,7 @@ export class ResponseStream implements MeteredDialect {
   }
 }
 
-/** A tool's name is part of what is paid for. */
+/** A tool's name is output, so it is charged. */
 function nameIn(item: unknown): string {
   return isObject(item) && typeof item['name'] === 'string' ? item['name'] : '';
 }

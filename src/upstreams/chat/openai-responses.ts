@@ -15,8 +15,8 @@ import { asEnvelope, producedByItems } from './openai-responses-answer.ts';
 import { ResponseStream } from './openai-responses-stream.ts';
 
 /**
- * OpenAI responses (OpenAI docs: Responses). Weir keeps the conversations itself, so the upstream
- * keeps nothing: each call brings all of its items, and any channel can serve any of them.
+ * OpenAI responses (OpenAI docs: Responses). Weir stores conversations itself and tells the upstream to
+ * store nothing. Each call carries all of its items, so any channel can serve it.
  */
 export const openaiResponsesProtocol: UpstreamProtocol = {
   name: 'openai-responses',
@@ -58,12 +58,12 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }
 
-/** Items whose ids nobody refers to. */
+/** Items whose ids no other item refers to. */
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * An id names an item that the upstream keeps, and it keeps none: a thought without its encrypted
- * content is then one that it cannot know (OpenAI docs: Reasoning, stateless).
+ * Removes the id of an item, because the upstream stores no items. It cannot resolve the id of a
+ * reasoning item without encrypted content (OpenAI docs: Reasoning, stateless).
  */
 function withoutOwnId(item: unknown): unknown[] {
   if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];

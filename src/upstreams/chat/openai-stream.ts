@@ -16,7 +16,7 @@ export const DONE = 'data: [DONE]\n\n';
 export class ChatStream implements MeteredDialect {
   private readonly publisher: ChunkPublisher;
   private readonly wantsUsage: boolean;
-  /** Answers that the client asked for; each ends with a finish reason of its own. */
+  /** Choices that the client asked for; each ends with its own finish reason. */
   private readonly choices: number;
   private readonly finished = new Set<unknown>();
   private counted: TokenUsage | null = null;
@@ -66,10 +66,10 @@ export class ChatStream implements MeteredDialect {
     };
   }
 
-  /** Some servers leave `[DONE]` out; without a finish reason the answer was cut off. */
+  /** Some servers omit `[DONE]`. If no choice has a finish reason, the answer was cut off. */
   atEnd(): StreamEvent[] {
     if (!this.isFinished()) {
-      throw new RetryableUpstreamError('malformed', 'the stream ended in the middle');
+      throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
     this.done = true;
     return [{ text: DONE, produced: '', final: true }];

@@ -14,7 +14,7 @@ import { azureOpenaiProtocol, openaiProtocol } from './openai.ts';
 import { openaiResponsesProtocol } from './openai-responses.ts';
 import { vertexProtocol } from './vertex.ts';
 
-/** What each upstream protocol is, and in which words it takes a request. */
+/** Each upstream protocol and the form in which it takes requests. */
 const UPSTREAM_PROTOCOLS: Record<
   ChatProtocol,
   { upstream: UpstreamProtocol; written: RequestForm }
@@ -28,14 +28,14 @@ const UPSTREAM_PROTOCOLS: Record<
   vertex: { upstream: vertexProtocol, written: 'gemini' },
 };
 
-/** The words of an upstream's protocol. */
+/** The request form of an upstream protocol. */
 export function requestFormOf(upstream: ChatProtocol): RequestForm {
   return UPSTREAM_PROTOCOLS[upstream].written;
 }
 
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
   const { upstream, written } = UPSTREAM_PROTOCOLS[name];
-  // The same words in and out pass through: nothing of the body is lost (design 5).
+  // The same form on both sides passes through: no member of the body is lost (design 5).
   return written === client ? upstream : translated(client, written, upstream);
 }
 
@@ -46,7 +46,7 @@ const PAIRS = new Map(
   ]),
 );
 
-/** How a client of one protocol is served by an upstream of another one, or of the same. */
+/** The protocol that serves a client of one protocol through an upstream of the same or another one. */
 export function protocolFor(client: ClientProtocol, upstream: ChatProtocol): UpstreamProtocol {
   return PAIRS.get(client)?.get(upstream) ?? pair(client, upstream);
 }

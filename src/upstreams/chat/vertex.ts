@@ -6,13 +6,13 @@ import { geminiChat } from './gemini.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const LIFE_S = 3_600;
-/** A token is replaced this long before its end. */
+/** A token is replaced this long before it expires. */
 const MARGIN_MS = 60_000;
 const TIMEOUT_MS = 10_000;
-/** More accounts than any installation has; the oldest token is forgotten first. */
+/** Cached tokens. At the limit the oldest token leaves. */
 const MAX_TOKENS = 100;
 
-/** The part of a service account's key file that signs (Google Cloud docs: Service account keys). */
+/** The members of a service account's key file that are needed to sign (Google Cloud docs: Service account keys). */
 const ServiceAccount = Type.Object({
   client_email: Type.String(),
   private_key: Type.String(),
@@ -21,8 +21,8 @@ const ServiceAccount = Type.Object({
 });
 
 /**
- * Gemini at Google Cloud (Vertex AI docs: generateContent). A channel's key is the JSON of a service
- * account's key, or an access token; its `base_url` ends in `/publishers/google`.
+ * Gemini on Google Cloud (Vertex AI docs: generateContent). A channel's key is the JSON of a service
+ * account's key, or an access token. Its `base_url` ends in `/publishers/google`.
  */
 export const vertexProtocol = geminiChat('vertex', async ({ api_key, timeout_ms }) => ({
   authorization: `Bearer ${await accessToken(api_key, timeout_ms)}`,
@@ -36,7 +36,7 @@ interface Token {
 
 const tokens = new Map<string, Token>();
 
-/** One token for all calls of an account, for as long as it lives. */
+/** Returns the account's cached token, or fetches one. */
 function accessToken(api_key: string, timeout_ms: number): Promise<string> {
   if (!api_key.trimStart().startsWith('{')) return Promise.resolve(api_key);
   const known = tokens.get(api_key);
@@ -44,16 +44,16 @@ function accessToken(api_key: string, timeout_ms: number): Promise<string> {
   const value = exchange(api_key, Math.min(timeout_ms, TIMEOUT_MS));
   tokens.set(api_key, { value, until: Date.now() + LIFE_S * 1_000 - MARGIN_MS });
   if (tokens.size > MAX_TOKENS) tokens.delete(tokens.keys().next().value ?? '');
-  // What failed is tried anew by the next call.
+  // A failed fetch is not cached: the next call fetches again.
   value.catch(() => tokens.delete(api_key));
   return value;
 }
 
-/** A signed claim for a token (RFC 7523; Google Identity docs: OAuth 2.0 for server to server). */
+/** Exchanges a signed claim for a token (RFC 7523; Google Identity docs: OAuth 2.0 for server to server). */
 async function exchange(api_key: string, timeout_ms: number): Promise<string> {
   try {
     const account: unknown = JSON.parse(api_key);
-    if (!Value.Check(ServiceAccount, account)) throw new Error('the key is no service account');
+    if (!Value.Check(ServiceAccount, account)) throw new Error('the key is not a service account');
     const { client_email, private_key, private_key_id, token_uri } = account;
     const assertion = await new SignJWT({ scope: SCOPE })
       .setProtectedHeader({ alg: 'RS256', ...(private_key_id ? { kid: private_key_id } : {}) })
@@ -73,7 +73,7 @@ async function exchange(api_key: string, timeout_ms: number): Promise<string> {
     });
     const { access_token } = (await response.json()) as { access_token?: unknown };
     if (response.ok && typeof access_token === 'string') return access_token;
-    throw new Error(`the token was refused with ${response.status}`);
+    throw new Error(`the token request failed with status ${response.status}`);
   } catch (error) {
     const failure = error instanceof DOMException ? 'timeout' : 'auth';
     throw new RetryableUpstreamError(failure, `no access token: ${String(error)}`);

@@ -25,7 +25,10 @@ export const cohereDirect: Reranker = {
         documents[index] !== undefined && Number.isFinite(relevance_score),
     );
     if (results.length === 0 || !isWhole) {
-      throw new RetryableUpstreamError('malformed', 'ranks of other documents than were asked');
+      throw new RetryableUpstreamError(
+        'malformed',
+        'a rank refers to a document that was not sent',
+      );
     }
     const { meta } = answer;
     const billed = isObject(meta) ? meta['billed_units'] : undefined;

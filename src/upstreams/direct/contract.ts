@@ -1,18 +1,17 @@
 /**
- * Calls that are one question and one answer: embeddings, sound into text and text into sound, ranks,
- * translations. One provider per file. All throw RetryableUpstreamError, TerminalUpstreamError, or
- * the signal's reason.
+ * Calls with a single, whole answer: embeddings, transcription, speech, rerank, translation. One provider
+ * per file. Each throws RetryableUpstreamError, TerminalUpstreamError, or the signal's reason.
  */
 import type { UpstreamCall } from '../contract.ts';
 
 interface Embeddings {
-  /** The answer's JSON, made public. */
+  /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
-  /** null = the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly input_tokens: number | null;
 }
 
-/** A stretch of sound with what was said in it (contracts 1.6). */
+/** A section of the audio and its text (contracts 1.6). */
 export interface Segment {
   readonly id: number;
   readonly start: number;
@@ -31,19 +30,19 @@ export interface Transcript {
 }
 
 export interface TranscriptionRequest {
-  /** `translations`: into English. */
+  /** `translations` translates to English. */
   readonly task: 'translations' | 'transcriptions';
   readonly file: File;
   readonly prompt?: string;
   readonly temperature?: number;
-  /** Of a transcription only: what is spoken. */
+  /** Language of the audio; for transcriptions only. */
   readonly language?: string;
 }
 
 export interface Speech {
-  /** The sound as it comes; throws like the call. */
+  /** The audio as it arrives; throws like the call. */
   readonly pieces: AsyncGenerator<Uint8Array>;
-  /** Where the upstream says it; without it what was asked for is what is charged. */
+  /** Present if the upstream reports it. Without it, the requested input is charged. */
   readonly usage?: SpeechUsage;
 }
 
@@ -60,9 +59,9 @@ interface RerankRequest {
 }
 
 export interface RerankResult {
-  /** The most relevant first; `index` = the document's place in the question. */
+  /** The most relevant document first; `index` is the document's position in the request. */
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
-  /** null = the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly search_units: number | null;
 }
 
@@ -79,12 +78,12 @@ interface Translations {
     readonly text: string;
     readonly detected_source_language: string;
   }[];
-  /** null = the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly characters: number | null;
 }
 
 export interface Embedder {
-  /** `counted` = the tokens of the input by our own count, for an upstream that reports none. */
+  /** `counted` is Weir's own count of the input's tokens, for an upstream that reports none. */
   embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
 }
 export interface Transcriber {

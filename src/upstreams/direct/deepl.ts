@@ -21,7 +21,10 @@ export const deeplDirect: Translator = {
       ? answer['translations'].filter(isObject)
       : [];
     if (found.length !== texts.length || found.some(({ text }) => typeof text !== 'string')) {
-      throw new RetryableUpstreamError('malformed', 'not as many translations as texts');
+      throw new RetryableUpstreamError(
+        'malformed',
+        'the number of translations differs from the number of texts',
+      );
     }
     const isBilled = found.every(({ billed_characters: billed }) => typeof billed === 'number');
     return {

@@ -12,15 +12,15 @@ import type {
 } from './contract.ts';
 import { requestJson } from './json-call.ts';
 
-/** Sound is this many tokens (Gemini API docs: Audio understanding). */
+/** Tokens of one second of audio (Gemini API docs: Audio understanding). */
 const TOKENS_PER_S = 32;
-/** A whole request with its sound inside, base64 and all (Gemini API docs: Audio understanding). */
+/** Largest request with inline audio, in Base64 (Gemini API docs: Audio understanding). */
 const MAX_INLINE_BYTES = 14 * 1024 * 1024;
-/** Of what is spoken (Gemini API docs: Speech generation): 16 bit, one channel. */
+/** Sample rate of the generated speech: 16 bit, mono (Gemini API docs: Speech generation). */
 const RATE_HZ = 24_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** What files are called by their endings (Gemini API docs: Audio understanding). */
+/** MIME types by file extension (Gemini API docs: Audio understanding). */
 const MIME_TYPES: Record<string, string> = {
   mp3: 'audio/mp3',
   mpga: 'audio/mp3',
@@ -29,7 +29,7 @@ const MIME_TYPES: Record<string, string> = {
   mp4: 'audio/mp4',
 };
 
-/** What was heard, as Gemini is asked to write it down. */
+/** JSON schema of the transcript that Gemini is asked for. */
 const HEARD_SCHEMA = {
   type: 'OBJECT',
   properties: {
@@ -50,7 +50,7 @@ const HEARD_SCHEMA = {
   required: ['language', 'segments'],
 };
 
-/** Sound in and out of generateContent, in the words of OpenAI's routes. */
+/** Transcription and speech through generateContent, with the parameters of OpenAI's routes. */
 export const geminiAudio: Transcriber & SpeechSynthesizer = {
   async transcribe(call, what) {
     if (what.file.size > MAX_INLINE_BYTES) {
@@ -62,14 +62,14 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       );
     }
     const answer = await generate(call, {
-      contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await soundOf(what.file)] }],
+      contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await inlineAudio(what.file)] }],
       generationConfig: {
         responseMimeType: 'application/json',
         responseSchema: HEARD_SCHEMA,
         ...(what.temperature === undefined ? {} : { temperature: what.temperature }),
       },
     });
-    return heardIn(answer);
+    return readTranscript(answer);
   },
 
   async synthesize(call) {
@@ -91,7 +91,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
         },
       },
     });
-    const sound = soundIn(answer);
+    const sound = readAudio(answer);
     const usage = geminiUsage(answer['usageMetadata']);
     return {
       pieces: piecesOf(format === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound]),
@@ -100,7 +100,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
   },
 };
 
-/** Throws where the vendor answered with nothing for a reason of the client's. */
+/** Throws if the provider sent no content because of the client's request. */
 async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
   const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
   const answer = await requestJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
@@ -133,13 +133,13 @@ function taskOf({ task, prompt, language }: TranscriptionRequest): string {
   ].join(' ');
 }
 
-async function soundOf(file: File): Promise<object> {
+async function inlineAudio(file: File): Promise<object> {
   const ending = file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase();
   const data = Buffer.from(await file.arrayBuffer()).toString('base64');
   return { inlineData: { mimeType: MIME_TYPES[ending] ?? `audio/${ending}`, data } };
 }
 
-function heardIn(answer: Record<string, unknown>): Transcript {
+function readTranscript(answer: Record<string, unknown>): Transcript {
   const said = jsonIn(answer);
   const listed = Array.isArray(said['segments']) ? said['segments'] : [];
   const segments = listed.filter(isObject).map(
@@ -155,7 +155,7 @@ function heardIn(answer: Record<string, unknown>): Transcript {
   };
 }
 
-/** Its text is JSON, unless it was cut off. */
+/** Parses the answer's text as JSON. A cut-off text gives undefined. */
 function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
   const said = partsOf(answer).filter(({ thought }) => thought !== true);
   return parseObject(said.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
@@ -165,7 +165,7 @@ function seconds(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? value : 0;
 }
 
-/** How long the sound was, by its tokens; else when the last segment ended. Seconds. */
+/** Duration of the audio in seconds: from its tokens, else from the end of the last segment. */
 function durationOf(answer: Record<string, unknown>, segments: readonly Segment[]): number {
   const usage = answer['usageMetadata'];
   const details = isObject(usage) ? usage['promptTokensDetails'] : undefined;
@@ -184,7 +184,7 @@ function partsOf(answer: Record<string, unknown>): Record<string, unknown>[] {
   return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
-/** How it is to be said stands before what is (Gemini API docs: Speech generation, prompting). */
+/** The prompt: style instructions first, then the text (Gemini API docs: Speech generation, prompting). */
 function scriptOf({ input, instructions }: UpstreamCall['body']): string {
   return instructions === undefined ? String(input) : `${instructions}: ${input}`;
 }
@@ -193,14 +193,14 @@ function voiceOf(voice: unknown): string {
   return String(isObject(voice) ? voice['id'] : voice);
 }
 
-function soundIn(answer: Record<string, unknown>): Buffer {
+function readAudio(answer: Record<string, unknown>): Buffer {
   const parts = partsOf(answer).flatMap(({ inlineData }) => {
     const data = isObject(inlineData) ? inlineData['data'] : undefined;
     return typeof data === 'string' ? [Buffer.from(data, 'base64')] : [];
   });
   const sound = Buffer.concat(parts);
   if (sound.byteLength > 0) return sound;
-  throw new RetryableUpstreamError('malformed', 'an answer without sound');
+  throw new RetryableUpstreamError('malformed', 'the answer has no audio');
 }
 
 function speechUsage({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage) {
@@ -215,7 +215,7 @@ async function* piecesOf(buffers: readonly Buffer[]): AsyncGenerator<Uint8Array>
   }
 }
 
-/** The 44 bytes before PCM in a WAV file (Microsoft: Multimedia Programming Interface, RIFF WAVE). */
+/** The 44-byte header of a WAV file (Microsoft: Multimedia Programming Interface, RIFF WAVE). */
 function wavHeader(bytes: number): Buffer {
   const [header, format_bytes, pcm, channels, sample_bytes] = [Buffer.alloc(44), 16, 1, 1, 2];
   header.write('RIFF', 0);

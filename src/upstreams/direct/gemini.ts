@@ -4,12 +4,12 @@ import type { Embedder } from './contract.ts';
 import { requestJson } from './json-call.ts';
 import { encode } from './vectors.ts';
 
-/** Texts of one request (Gemini API docs: Embeddings, batchEmbedContents). */
+/** Most texts of one request (Gemini API docs: Embeddings, batchEmbedContents). */
 const MAX_TEXTS = 100;
 
 /**
- * Embeddings of Gemini, answered as OpenAI's. Vectors that were shortened are brought back to length
- * one, as the vendor advises and as OpenAI's are.
+ * Gemini's embeddings in OpenAI's form. Shortened vectors are normalized to length one, as Gemini's docs
+ * advise and as OpenAI's vectors are.
  */
 export const geminiDirect: Embedder = {
   async embed(call, counted) {
@@ -61,7 +61,10 @@ async function vectorsOf(call: UpstreamCall, texts: string[]): Promise<number[][
   const found = Array.isArray(answer['embeddings']) ? answer['embeddings'].filter(isObject) : [];
   const vectors = found.flatMap(({ values }) => (isVector(values) ? [ofLengthOne(values)] : []));
   if (vectors.length === texts.length) return vectors;
-  throw new RetryableUpstreamError('malformed', 'not as many embeddings as texts');
+  throw new RetryableUpstreamError(
+    'malformed',
+    'the number of embeddings differs from the number of texts',
+  );
 }
 
 function isVector(values: unknown): values is number[] {

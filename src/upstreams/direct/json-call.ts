@@ -2,7 +2,7 @@ import type { UpstreamCall } from '../contract.ts';
 import { parseObject, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure } from '../transport/failures.ts';
 
-/** Asks with a body of our own. Throws like every direct call. */
+/** Sends a JSON body that Weir wrote and parses the answer. Throws like every direct call. */
 export function requestJson(
   call: UpstreamCall,
   path: string,

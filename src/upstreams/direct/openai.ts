@@ -17,7 +17,7 @@ import { inFormat } from './vectors.ts';
 
 type Credentials = (api_key: string) => Record<string, string>;
 
-/** Embeddings and audio of OpenAI and of all who speak like it (OpenAI docs: Embeddings; Audio). */
+/** Embeddings and audio of OpenAI and of compatible servers (OpenAI docs: Embeddings; Audio). */
 function directProtocol(credentials: Credentials): Embedder & Transcriber & SpeechSynthesizer {
   return {
     embed(call) {
@@ -29,7 +29,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
       return requestAnswer(call, request, (text, answer) => {
         const { data, usage } = answer;
         if (!Array.isArray(data)) {
-          throw new RetryableUpstreamError('malformed', 'embeddings without data');
+          throw new RetryableUpstreamError('malformed', 'the answer has no embeddings');
         }
         const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
         return {
@@ -50,7 +50,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
         if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
         const answer = parseObject(text);
         if (answer['error']) throw classifyInlineError(call, text);
-        return heardIn(answer);
+        return readTranscript(answer);
       });
     },
 
@@ -71,7 +71,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
 export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
-/** Always with time stamps: they say how long it was, and every format is made of them. */
+/** Always asks for time stamps: the duration and every output format are made from them. */
 function formOf(
   call: UpstreamCall,
   { file, prompt, temperature, language }: TranscriptionRequest,
@@ -86,10 +86,10 @@ function formOf(
   return form;
 }
 
-function heardIn(answer: Record<string, unknown>): Transcript {
+function readTranscript(answer: Record<string, unknown>): Transcript {
   const { text, duration, language, segments } = answer;
   if (typeof text !== 'string' || !(Number(duration) >= 0)) {
-    throw new RetryableUpstreamError('malformed', 'what was heard has no text or no duration');
+    throw new RetryableUpstreamError('malformed', 'the transcript has no text or no duration');
   }
   return {
     task: answer['task'],

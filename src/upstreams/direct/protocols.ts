@@ -8,7 +8,7 @@ import { azureDirect, openaiDirect } from './openai.ts';
 
 type Spoken<Protocol> = Partial<Record<ChannelProtocol, Protocol>>;
 
-/** Who offers what is answered at once, by the protocol of a channel. */
+/** Implementations of direct calls, by the protocol of a channel. */
 export const EMBEDDERS: Spoken<Embedder> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,

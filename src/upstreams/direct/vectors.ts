@@ -1,8 +1,8 @@
 import { isObject } from '../../json/object.ts';
 
 /**
- * The answer with its vectors as the client asked for them, where an upstream gave the other form:
- * numbers, or the bytes of little-endian float32 in Base64 (contracts 1.6).
+ * Converts the vectors of an answer to the form that the client asked for: numbers, or the bytes of
+ * little-endian float32 in Base64 (contracts 1.6).
  */
 export function inFormat(text: string, data: readonly unknown[], wanted: unknown): string {
   const isBase64 = wanted === 'base64';

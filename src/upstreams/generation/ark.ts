@@ -32,7 +32,7 @@ export const arkProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'video')
-      throw new RetryableUpstreamError('server', 'only videos are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only videos');
     const body = bodyFor(call, input);
     const answer = await submitJob(call, { path: TASKS, headers: keyOf(call), body });
     if ('type' in answer) return answer;
@@ -47,7 +47,7 @@ export const arkProtocol: GenerationProtocol = {
     return status === 404 ? { type: 'unknown', message: 'no such task' } : progressOf(body);
   },
 
-  /** Only what still waits can be cancelled. */
+  /** Only a queued job can be canceled. */
   async cancel(call, { id }) {
     const path = `${TASKS}/${encodeURIComponent(id)}`;
     await queryJob(
@@ -106,7 +106,7 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): JsonObj
   const first = start_image ?? image;
   const content = [
     ...(input.prompt ? [{ type: 'text', text: input.prompt }] : []),
-    // Roles of frames and of references cannot be mixed.
+    // A request takes either frame roles or reference roles.
     ...(first ? [imagePart(first, hasReferences ? 'reference_image' : 'first_frame')] : []),
     ...(end_image ? [imagePart(end_image, 'last_frame')] : []),
     ...reference_images.map((url) => imagePart(url, 'reference_image')),

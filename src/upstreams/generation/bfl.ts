@@ -18,7 +18,7 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
 
-/** Black Forest Labs: FLUX images by task (BFL docs: Image generation; one picture a task). */
+/** FLUX images of Black Forest Labs, as jobs (BFL docs: Image generation). One job makes one image. */
 export const bflProtocol: GenerationProtocol = {
   name: 'bfl',
   idempotent: false,
@@ -33,10 +33,10 @@ export const bflProtocol: GenerationProtocol = {
   },
 
   async poll(call, { id, poll_url = '/get_result' }) {
-    // The address may lack the id; it may also be on a regional host of theirs.
+    // The polling URL may lack the id, and may be on a regional host of the provider.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // Some answers call it `state` (upstreams 0.2, 4).
+    // Some responses name the member `state` (upstreams 0.2, 4).
     const said = asText(body['status']) ?? asText(body['state']) ?? '';
     switch (said) {
       case 'Pending':
@@ -66,7 +66,7 @@ export const bflProtocol: GenerationProtocol = {
 
 function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
   if (input.scene !== 'image')
-    throw new RetryableUpstreamError('server', 'only pictures are made here');
+    throw new RetryableUpstreamError('server', 'this protocol makes only images');
   const image: ImageInput = input;
   const [width, height] = (image.size ?? '').split('x').map(Number);
   const byRatio = /kontext|ultra/.test(physical_model);
@@ -77,12 +77,12 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
     ...(byRatio
       ? { aspect_ratio: image.aspect_ratio }
       : sizeFor(width, height, image.aspect_ratio)),
-    // Bare Base64 or an address.
+    // Base64 without a prefix, or a URL.
     input_image: image.images?.[0]?.replace(/^data:[^,]*,/, ''),
   });
 }
 
-/** About a megapixel of this shape, in the steps of 32 that the models take. */
+/** About one megapixel of this shape, in the models' steps of 32 pixels. */
 function sizeFor(
   width: number | undefined,
   height: number | undefined,

@@ -1,50 +1,50 @@
 /**
- * What the upper floors know of a provider of images, videos and music: one provider per file
- * implements `GenerationProtocol`. Submitting, asking, fetching and cancelling are separate, since a
- * task may be killed between any two of them (design 3).
+ * What the upper floors know of a provider of images, videos and music. One provider per file implements
+ * `GenerationProtocol`. Submit, poll, download and cancel are separate, because the process may be killed
+ * between any two of them (design 3).
  */
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { UpstreamTarget } from '../contract.ts';
 
-/** One provider account and what is asked of it. */
+/** One provider account and the request for it. */
 export interface GenerationCall {
   readonly target: UpstreamTarget;
   readonly physical_model: string;
   readonly public_model: string;
   readonly input: GenerationInput;
-  /** The same for every attempt of this submission, at most 36 characters (a UUID). */
+  /** The same for every attempt of this submission; a UUID, at most 36 characters. */
   readonly idempotency_key: string;
-  /** Aborted at the effect's time-out. */
+  /** Aborted when the effect times out. */
   readonly signal: AbortSignal;
 }
 
-/** The account that took a job, for asking about it. */
+/** The account that accepted a job, for polling it. */
 export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal'>;
 
 /**
- * How a provider knows a job: its id and whatever else it gave for asking (a polling URL, a path).
- * Kept with the task, never shown (P5).
+ * The provider's name for a job: its id, and a polling URL or path if the provider gave one. Stored with
+ * the task, never shown (P5).
  */
 export interface UpstreamJob {
   readonly id: string;
-  /** Where to ask, if the provider said so. The key goes there only if it is the target's own host. */
+  /** Polling URL, if the provider gave one. The key is sent to it only if it is on the account's host. */
   readonly poll_url?: string;
-  /** Anything else the protocol needs later, e.g. which path the operation lives on. */
+  /** Other data that the protocol needs later, e.g. the operation's path. */
   readonly path?: string;
 }
 
-/** One thing that was made. Either an address to fetch it from or its bytes in Base64. */
+/** One result: a URL to download, or its bytes in Base64. */
 export interface UpstreamOutput {
   readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
   readonly url?: string;
-  /** True where the address answers only with the account's key (e.g. Veo's files). */
+  /** True if the URL needs the account's key (e.g. Veo's files). */
   readonly needs_key?: boolean;
   readonly base64?: string;
   /** For `kind: 'text'`: lyrics. */
   readonly text?: string;
-  /** What the provider says it is, e.g. `image/png`. */
+  /** The provider's content type, e.g. `image/png`. */
   readonly content_type?: string;
   readonly revised_prompt?: string;
   readonly title?: string;
@@ -52,7 +52,7 @@ export interface UpstreamOutput {
   readonly duration?: number;
   readonly width?: number;
   readonly height?: number;
-  /** What a continuation of this names it, e.g. a clip id. Never shown as it is. */
+  /** Id that a continuation refers to, e.g. a clip id. Not shown to clients unchanged. */
   readonly continuation_id?: string;
 }
 
@@ -65,11 +65,11 @@ export interface Produced {
 /** The provider ended the job without a result. */
 export interface Failed {
   readonly type: 'failed';
-  /** `moderation`: the content was refused; `input`: the client's doing; `upstream`: the provider's. */
+  /** `moderation`: the content was refused. `input`: the client's fault. `upstream`: the provider's fault. */
   readonly reason: 'moderation' | 'input' | 'upstream';
-  /** Cleaned for the public: names no provider, account or physical model. */
+  /** Shown to the client: names no provider, account or physical model. */
   readonly public_message: string;
-  /** Internal wording, for the log. */
+  /** For the log only. */
   readonly message: string;
 }
 
@@ -82,40 +82,40 @@ export type Progress =
   | {
       readonly type: 'running';
       readonly status: 'queued' | 'processing';
-      /** 0–1 if said. */
+      /** 0–1; absent if the provider reports none. */
       readonly progress?: number;
-      /** When the provider wants to be asked again. */
+      /** Earliest next poll that the provider asked for, ms. */
       readonly retry_after_ms?: number;
     }
   | Produced
   | Failed
-  /** The provider does not know the job, or says something nobody understands (P10). */
+  /** The provider does not know the job, or its response is unreadable (P10). */
   | { readonly type: 'unknown'; readonly message: string };
 
 /**
- * The submission's answer was lost after the request was sent: the job may exist (P10). Never tried
- * on another channel unless the protocol is idempotent and the channel the same.
+ * The response to a submission was lost after the request was sent, so the job may exist (P10). It is
+ * sent again only if the protocol is idempotent, and then only to the same channel.
  */
 export class LostSubmissionError extends Error {
   override readonly name = 'LostSubmissionError';
 }
 
 /**
- * One provider's wire format. Every call is one bounded HTTP exchange (or a few, each bounded) and
- * throws RetryableUpstreamError (surely not accepted), TerminalUpstreamError (the request is at
- * fault), LostSubmissionError (`submit` only), or the signal's reason.
+ * One provider's wire format. Each call is one or a few bounded HTTP exchanges. It throws
+ * RetryableUpstreamError (not accepted for certain), TerminalUpstreamError (the request is wrong),
+ * LostSubmissionError (`submit` only), or the signal's reason.
  */
 export interface GenerationProtocol {
   readonly name: string;
-  /** A repeated submit with the same key is recognised by the provider and yields the same job. */
+  /** True if a repeated submit with the same key returns the same job. */
   readonly idempotent: boolean;
   submit(call: GenerationCall): Promise<Submitted>;
-  /** Absent where `submit` produces at once. */
+  /** Absent if `submit` returns the result itself. */
   poll?(call: JobCall, job: UpstreamJob): Promise<Progress>;
-  /** Looks a lost submission up by its key, where the provider lets us; undefined = not there. */
+  /** Finds a lost submission by its key; undefined if the provider has no such job. */
   find?(call: GenerationCall): Promise<UpstreamJob | undefined>;
-  /** Asks the provider to stop; best effort, throws nothing that matters. */
+  /** Asks the provider to cancel the job. Best effort: failures are ignored. */
   cancel?(call: JobCall, job: UpstreamJob): Promise<void>;
-  /** Headers for fetching an output with `needs_key`. */
+  /** Headers for downloading a result with `needs_key`. */
   downloadHeaders?(target: UpstreamTarget): Record<string, string>;
 }

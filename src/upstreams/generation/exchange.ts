@@ -7,10 +7,10 @@ import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } f
 
 export type JsonObject = Record<string, unknown>;
 
-/** One request to a provider. `body` is JSON unless it is a form. */
+/** One request to a provider. `body` is sent as JSON, or as a form if it is one. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** A path after the target's base URL, or a whole address that the provider gave. */
+  /** A path below the target's base URL, or a complete URL that the provider gave. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonObject | FormData;
@@ -19,28 +19,28 @@ export interface ProviderRequest {
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** `{}` where the body is empty or no object. */
+  /** `{}` if the body is empty or not an object. */
   readonly body: JsonObject;
   readonly bytes: Uint8Array;
 }
 
-/** What the content was refused for, in whichever words (upstreams 0.2). */
+/** Words that mean that the content was refused (upstreams 0.2). */
 const MODERATED =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
-/** The operator's money or key, whatever the status (upstreams 0.2, 7). */
+/** Words about the operator's money or key, with any status (upstreams 0.2, 7). */
 const OPERATORS =
   /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
 const OPERATORS_STATUSES = [401, 402, 403];
-/** Refused before anything was done. */
+/** Statuses that refuse a submission before any work was done. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
 const CALLERS_STATUSES = [400, 413, 415, 422, 451];
 
-/** True if a provider's words say that the content was refused. */
+/** True if the provider's message means that the content was refused. */
 export function isModerated(...words: unknown[]): boolean {
   return words.some((each) => typeof each === 'string' && MODERATED.test(each));
 }
 
-/** The job ended without a result; what the provider said is for the log. */
+/** A job that ended without a result. The provider's message is for the log. */
 export function failed(message: string, reason?: Failed['reason']): Failed {
   const why = reason ?? (isModerated(message) ? 'moderation' : 'upstream');
   const public_message =
@@ -53,9 +53,9 @@ export function failed(message: string, reason?: Failed['reason']): Failed {
 }
 
 /**
- * Sends a submission. Its refusals are told apart by what they mean: LostSubmissionError where the
- * job may exist all the same (the answer broke off, or says nothing), RetryableUpstreamError where it
- * surely does not, TerminalUpstreamError where the caller is at fault, `Failed` where the content is.
+ * Sends a submission. Throws LostSubmissionError if the job may exist (the response broke off or is
+ * unreadable), RetryableUpstreamError if it cannot exist, and TerminalUpstreamError if the request is
+ * wrong. Returns `Failed` if the content was refused.
  */
 export async function submitJob(
   call: GenerationCall,
@@ -67,7 +67,7 @@ export async function submitJob(
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
     if (isRefusedConnection(error)) throw connectionError(error);
-    throw new LostSubmissionError(`the answer broke off: ${String(error)}`);
+    throw new LostSubmissionError(`the response broke off: ${String(error)}`);
   }
   const refusal = failureFromAnswer(call, answer);
   if (!refusal) return answer;
@@ -79,7 +79,7 @@ export async function submitJob(
   throw refusal;
 }
 
-/** Asks about a job; the answer with whatever status the protocol reads itself. */
+/** Queries a job. Returns any response whose status `readable` accepts. */
 export async function queryJob(
   call: JobCall,
   ask: ProviderRequest,
@@ -96,7 +96,7 @@ export async function queryJob(
   throw retryable(answer, messageIn(answer));
 }
 
-/** What a refusal means; undefined = it is none. */
+/** Classifies a refusal; undefined if the response is no refusal. */
 function failureFromAnswer(
   call: GenerationCall,
   answer: ProviderAnswer,
@@ -104,7 +104,7 @@ function failureFromAnswer(
   const { status } = answer;
   if (status < 400) return undefined;
   const message = messageIn(answer);
-  // Stability refuses content with 403, like a key that may not.
+  // Stability refuses content with 403, the status of a key without permission.
   const mayBeContent = status === 403 || CALLERS_STATUSES.includes(status);
   if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
   if (CALLERS_STATUSES.includes(status) && !OPERATORS.test(message)) {
@@ -131,7 +131,7 @@ function retryable({ status, headers }: ProviderAnswer, message: string): Retrya
   );
 }
 
-/** A failure that came inside a 200: as if it had this status. */
+/** Classifies a failure inside a 200 as if the response had this status. */
 export function refusedInside(
   call: GenerationCall,
   status: number,
@@ -141,7 +141,7 @@ export function refusedInside(
   return failureFromAnswer(call, answer) ?? failed(message);
 }
 
-/** The words of an error body, whichever of the usual shapes it has. */
+/** The message in an error body, in any of the usual shapes. */
 export function messageIn({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string {
   const words: string[] = [];
   collectWords(body, words, 0);
@@ -179,7 +179,7 @@ async function exchange(call: JobCall, ask: ProviderRequest): Promise<ProviderAn
     headers: { ...(body && !isForm ? { 'content-type': 'application/json' } : {}), ...headers },
     ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
     signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.target.timeout_ms)]),
-    // The key must not travel to another host.
+    // A redirect could send the key to another host.
     redirect: 'manual',
   });
   const bytes = await readBounded(response);
@@ -212,16 +212,16 @@ function parsed(headers: Headers, bytes: Uint8Array): JsonObject {
   }
 }
 
-/** A whole address gets the key only on the host of the account: others never see it. */
+/** Checks a complete URL: the key is sent only to the account's own host. */
 function addressOf({ target }: JobCall, path: string): string {
   if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
   if (!isOwnHost(target.base_url, path)) {
-    throw new Error(`the provider named another host: ${new URL(path).host}`);
+    throw new Error(`the provider named a foreign host: ${new URL(path).host}`);
   }
   return path;
 }
 
-/** The same host, or another one of the same domain: providers poll on regional hosts. */
+/** True for the same host, or another host of the same domain: providers poll on regional hosts. */
 function isOwnHost(base_url: string, url: string): boolean {
   const [own, other] = [new URL(base_url), new URL(url)];
   if (own.protocol !== other.protocol) return false;
@@ -256,7 +256,7 @@ export const asNumber = (value: unknown): number | undefined => {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-/** Without the members that are undefined: a provider may refuse what it does not know. */
+/** Removes undefined members, because a provider may refuse an unknown value. */
 export function withoutUndefined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

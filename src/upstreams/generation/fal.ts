@@ -16,7 +16,7 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
 
-/** fal's queue (fal docs: Queue API): any model, whose inputs are named by its template. */
+/** fal's queue (fal docs: Queue API). A template maps the inputs of each model. */
 export const falProtocol: GenerationProtocol = {
   name: 'fal',
   idempotent: false,
@@ -28,8 +28,8 @@ export const falProtocol: GenerationProtocol = {
     const { request_id, status_url, response_url } = answer.body;
     const [id, poll_url, result] = [request_id, status_url, response_url].map(asText);
     if (!id || !poll_url || !result)
-      throw new LostSubmissionError('a submission without its addresses');
-    // The addresses leave the model's sub-path out, so only those it gave lead to the job.
+      throw new LostSubmissionError('a submission without polling URLs');
+    // The URLs omit the model's sub-path, so they cannot be built from the model's name.
     return { type: 'accepted', job: { id, poll_url, path: result } };
   },
 
@@ -57,7 +57,7 @@ export const falProtocol: GenerationProtocol = {
 
 const NONE = new Uint8Array();
 
-/** Completed does not imply success: the result says. */
+/** COMPLETED does not mean success: the result tells. */
 async function result(call: JobCall, path: string) {
   const answer = await queryJob(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
   const { status, body } = answer;
@@ -120,7 +120,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
         body: withoutUndefined({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
       };
     case '3d': {
-      // Words and pictures are endpoints of their own where the name says so.
+      // Some names have separate endpoints for text and for images.
       const path = physical_model.replace('{source}', input.image ? 'image' : 'text');
       const { prompt, image, seed } = input;
       return {
@@ -135,7 +135,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
   }
 }
 
-/** ElevenLabs counts `duration_seconds` and calls the words `text`; others `seconds_total`. */
+/** ElevenLabs names the members `duration_seconds` and `text`; others `seconds_total` and `prompt`. */
 function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonObject {
   return model.includes('elevenlabs')
     ? { text: prompt, duration_seconds: duration }
@@ -161,7 +161,7 @@ function imageBody(model: string, input: ImageInput): JsonObject {
   });
 }
 
-/** Named sizes by ratio (fal docs: image_size). */
+/** Size names by aspect ratio (fal docs: image_size). */
 const PRESETS: Readonly<Record<string, string>> = {
   '1:1': 'square_hd',
   '4:3': 'landscape_4_3',
@@ -170,7 +170,7 @@ const PRESETS: Readonly<Record<string, string>> = {
   '9:16': 'portrait_16_9',
 };
 
-/** What fal calls the inputs of each operation; `suffix` where it is an endpoint of its own. */
+/** fal's names for the inputs of each operation; `suffix` if the operation has its own endpoint. */
 interface Template {
   readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
   readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;
@@ -245,7 +245,7 @@ function videoRequest(
     : {
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
-        // Veo says `8s`, everybody else `8` (upstreams 9.3).
+        // Veo takes `8s`; the other models take `8` (upstreams 9.3).
         duration: model === 'veo' ? `${input.duration}s` : String(input.duration),
         aspect_ratio: input.aspect_ratio,
         resolution: input.resolution,

@@ -19,7 +19,7 @@ import {
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** Gemini's pictures, answered inline, one a call (Gemini API docs: Image generation). */
+/** Gemini's images, returned inline, one per call (Gemini API docs: Image generation). */
 export const geminiProtocol: GenerationProtocol = {
   name: 'gemini',
   idempotent: false,
@@ -27,7 +27,7 @@ export const geminiProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'image')
-      throw new RetryableUpstreamError('server', 'only pictures are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only images');
     const body = await bodyFor(call, input);
     const pictures = await Promise.all(
       Array.from({ length: input.n }, () => onePicture(call, body)),
@@ -72,7 +72,7 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
   });
   if ('type' in answer) return answer;
   const { candidates, promptFeedback, usageMetadata } = answer.body;
-  // Refused without an error: a 200 without candidates (upstreams 0.2, 1).
+  // Gemini refuses content with a 200 that has no candidates (upstreams 0.2, 1).
   const blocked = asText(asObject(promptFeedback)['blockReason']);
   if (blocked) return failed(blocked, 'moderation');
   const [candidate] = asList(candidates).map(asObject);

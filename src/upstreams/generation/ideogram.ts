@@ -2,7 +2,7 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
 import { asList, asObject, asText, failed, submitJob, withoutUndefined } from './exchange.ts';
 
-/** Ideogram 3, answered inline (Ideogram docs: Generate v3). */
+/** Ideogram 3, returned inline (Ideogram docs: Generate v3). */
 export const ideogramProtocol: GenerationProtocol = {
   name: 'ideogram',
   idempotent: false,
@@ -10,7 +10,7 @@ export const ideogramProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'image')
-      throw new RetryableUpstreamError('server', 'only pictures are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only images');
     const answer = await submitJob(call, {
       path: '/v1/ideogram-v3/generate',
       headers: { 'api-key': call.target.api_key },
@@ -18,7 +18,7 @@ export const ideogramProtocol: GenerationProtocol = {
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         seed: input.seed,
-        // `16x9`, not `16:9`.
+        // The API takes `16x9`, not `16:9`.
         aspect_ratio: input.aspect_ratio?.replace(':', 'x'),
         resolution: input.aspect_ratio ? undefined : input.size,
         num_images: input.n,
@@ -26,8 +26,8 @@ export const ideogramProtocol: GenerationProtocol = {
     });
     if ('type' in answer) return answer;
     const pictures = asList(answer.body['data']).map(asObject);
-    if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
-    // Unsafe is a picture without an address, in a 200 (upstreams 0.2, 1).
+    if (pictures.length === 0) throw new LostSubmissionError('a response without images');
+    // A refused image has no URL; the status is 200 all the same (upstreams 0.2, 1).
     const safe = pictures.filter((each) => each['is_image_safe'] !== false && asText(each['url']));
     if (safe.length === 0) return failed('no safe picture', 'moderation');
     const outputs = safe.map(({ url, prompt }) => ({

@@ -1,7 +1,7 @@
 import { guardedFetch } from '../../storage/guarded-fetch.ts';
 import { TerminalUpstreamError } from '../contract.ts';
 
-/** The spec's bound of an image input (spec: Limits). */
+/** Largest input image (spec: Limits). */
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 30_000;
 
@@ -11,8 +11,8 @@ export interface InlineMedia {
 }
 
 /**
- * A picture as bytes, for providers that take no addresses: a `data:` URI is read, an address is
- * fetched, from the public internet only. Throws TerminalUpstreamError where it cannot be had.
+ * Returns an image as Base64, for providers that take no URLs. A `data:` URI is decoded; a URL is
+ * downloaded from the public internet only. Throws TerminalUpstreamError if the image cannot be read.
  */
 export async function inlineImage(reference: string, signal: AbortSignal): Promise<InlineMedia> {
   const [, mime_type, base64] = /^data:([^;,]+);base64,(.*)$/s.exec(reference) ?? [];
@@ -20,7 +20,7 @@ export async function inlineImage(reference: string, signal: AbortSignal): Promi
   try {
     const options = { max_bytes: MAX_IMAGE_BYTES, timeout_ms: FETCH_TIMEOUT_MS, signal };
     const { status, content_type, stream } = await guardedFetch(reference, options);
-    if (status !== 200) throw new Error(`the picture answered ${status}`);
+    if (status !== 200) throw new Error(`the image's server answered ${status}`);
     const bytes = Buffer.from(await new Response(stream).arrayBuffer());
     return {
       mime_type: content_type.split(';')[0] || 'image/png',

@@ -31,14 +31,14 @@ const ELEMENT_POLLS = 30;
 const ELEMENT_POLL_MS = 1_000;
 const MAX_ELEMENT_NAME = 20;
 const MAX_ELEMENT_DESCRIPTION = 100;
-/** Pages of the newest tasks that are searched for a lost one. */
+/** Pages of the newest tasks to search for a lost submission. */
 const SEARCHED_PAGES = 3;
 const PAGE_SIZE = 100;
 
 /** Kling's v1 task paths (Kling docs: API overview, video generation, elements). */
 export const klingProtocol: GenerationProtocol = {
   name: 'kling',
-  // `external_task_id` must be unique, and nobody says how its reuse is answered: it is for finding.
+  // `external_task_id` is for finding a task. Kling documents no answer for a repeated one.
   idempotent: false,
 
   async submit(call) {
@@ -80,7 +80,7 @@ export const klingProtocol: GenerationProtocol = {
   },
 };
 
-/** A key of the new kind as it is; a pair `access:secret` signs a token (JWT, HS256). */
+/** A new-style key is sent unchanged; a pair `access:secret` signs a token (JWT, HS256). */
 function keyOf({ target }: JobCall): Record<string, string> {
   const [access, secret] = target.api_key.split(':');
   if (!secret) return { authorization: `Bearer ${target.api_key}` };
@@ -92,7 +92,7 @@ function keyOf({ target }: JobCall): Record<string, string> {
   return { authorization: `Bearer ${head}.${claims}.${signature}` };
 }
 
-/** A code other than 0 is a refusal, whatever the status. */
+/** A code other than 0 is a refusal, with any status. */
 function refusedWith(call: GenerationCall, answer: ProviderAnswer) {
   const code = Number(answer.body['code']);
   if (code === 0) return undefined;
@@ -115,7 +115,7 @@ function progressOf(data: JsonObject): Progress {
       return { type: 'running', status: 'queued' };
     case 'processing':
       return { type: 'running', status: 'processing' };
-    // v1 says `succeed`, 3.x `succeeded` (upstreams 0.2, 2).
+    // v1 writes `succeed`, 3.x `succeeded` (upstreams 0.2, 2).
     case 'succeed':
     case 'succeeded':
       return produced(data);
@@ -141,7 +141,7 @@ function produced(data: JsonObject): Progress {
 
 function videoOf({ input }: GenerationCall): VideoInput {
   if (input.scene !== 'video')
-    throw new RetryableUpstreamError('server', 'only videos are made here');
+    throw new RetryableUpstreamError('server', 'this protocol makes only videos');
   return input;
 }
 
@@ -193,7 +193,7 @@ function bodyFor(
   return withoutUndefined({
     ...common,
     negative_prompt: input.negative_prompt,
-    // 0–20 here, 0–1 there.
+    // Weir's scale is 0–20, Kling's 0–1.
     cfg_scale: cfg_scale === undefined ? undefined : cfg_scale / MOST_CFG,
     sound: output_audio === undefined ? undefined : output_audio ? 'on' : 'off',
     ...(operation === 'video-extension'
@@ -208,7 +208,7 @@ function bodyFor(
   });
 }
 
-/** Elements are made first, each by a task of its own: its first picture is the frontal one. */
+/** Creates elements first, each as its own task. An element's first image is the frontal one. */
 async function makeElements(call: GenerationCall, elements: readonly KlingElement[]) {
   const ids: string[] = [];
   for (const element of elements) {
@@ -242,5 +242,5 @@ async function elementId(call: GenerationCall, task: string): Promise<string> {
     if (data['task_status'] === 'failed') break;
     await Bun.sleep(ELEMENT_POLL_MS);
   }
-  throw new RetryableUpstreamError('server', 'an element was not made');
+  throw new RetryableUpstreamError('server', 'an element could not be created');
 }

@@ -9,13 +9,13 @@ import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from 
 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
-/** What the proxy answers, always with status 200 (midjourney-proxy: ReturnCode). */
+/** Return codes of the proxy; the HTTP status is always 200 (midjourney-proxy: ReturnCode). */
 const OK = [1, 21, 22];
 const VALIDATION = 4;
 const QUEUE_FULL = 23;
 const BANNED = 24;
 
-/** Midjourney through midjourney-proxy: one grid of four pictures a task. */
+/** Midjourney through midjourney-proxy. One task makes one grid of four images. */
 export const midjourneyProtocol: GenerationProtocol = {
   name: 'midjourney',
   idempotent: false,
@@ -23,13 +23,13 @@ export const midjourneyProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'image')
-      throw new RetryableUpstreamError('server', 'only pictures are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only images');
     const ratio = input.aspect_ratio ? ` --ar ${input.aspect_ratio}` : '';
     const body = {
       prompt: input.prompt + ratio,
       botType: call.physical_model,
       base64Array: input.images ?? [],
-      // Comes back with the task: a lost submission is found by it.
+      // The proxy returns it with the task, so a lost submission can be found.
       state: call.idempotency_key,
     };
     const answer = await submitJob(call, { path: '/submit/imagine', headers: keyOf(call), body });
@@ -48,7 +48,7 @@ export const midjourneyProtocol: GenerationProtocol = {
   async poll(call, { id }) {
     const path = `/task/${encodeURIComponent(id)}/fetch`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // An unknown task is `null`.
+    // The proxy answers `null` for an unknown task.
     if (status === 404 || body['status'] === undefined) {
       return { type: 'unknown', message: 'no such job' };
     }

@@ -20,10 +20,10 @@ import {
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** Classic models take a style and say where the answer goes; the token-priced ones refuse both. */
+/** Classic models take `style` and `response_format`; token-priced models refuse both. */
 const CLASSIC = /^dall-e/;
 
-/** OpenAI images, answered inline (OpenAI docs: Create image, Create image edit). */
+/** OpenAI images, returned inline (OpenAI docs: Create image, Create image edit). */
 export const openaiImagesProtocol: GenerationProtocol = {
   name: 'openai-images',
   idempotent: false,
@@ -31,8 +31,8 @@ export const openaiImagesProtocol: GenerationProtocol = {
 };
 
 /**
- * The same on Azure (Azure docs: Image generation): another header, and the deployment is named by
- * the path of the channel's base URL. `response_format` is never forwarded (spec: Image generation, 4).
+ * The same protocol on Azure (Azure docs: Image generation), with its own key header. The path of the
+ * channel's base URL names the deployment. `response_format` is never forwarded (spec: Image generation, 4).
  */
 export const azureImagesProtocol: GenerationProtocol = {
   name: 'azure-images',
@@ -43,7 +43,7 @@ export const azureImagesProtocol: GenerationProtocol = {
 async function submit(call: GenerationCall, headers: Record<string, string>): Promise<Submitted> {
   const { input } = call;
   if (input.scene !== 'image')
-    throw new RetryableUpstreamError('server', 'only pictures are made here');
+    throw new RetryableUpstreamError('server', 'this protocol makes only images');
   const body = bodyFor(call, input);
   const answer = await submitJob(
     call,
@@ -53,7 +53,7 @@ async function submit(call: GenerationCall, headers: Record<string, string>): Pr
   );
   if ('type' in answer) return answer;
   const { data, output_format } = answer.body;
-  if (!Array.isArray(data)) throw new LostSubmissionError('an answer without pictures');
+  if (!Array.isArray(data)) throw new LostSubmissionError('a response without images');
   const outputs = asList(data).flatMap((each) => outputOf(asObject(each), output_format) ?? []);
   if (outputs.length === 0) return failed('an answer without pictures', 'upstream');
   return { type: 'produced', outputs, usage: usageOf(answer.body['usage'], outputs.length) };
@@ -79,7 +79,7 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObj
   });
 }
 
-/** The same, with the pictures as files: an edit is a form (OpenAI docs: Create image edit). */
+/** The request as a form with the images as files: edits need one (OpenAI docs: Create image edit). */
 async function formFor(
   body: JsonObject,
   { images = [], mask }: ImageInput,
@@ -100,7 +100,7 @@ async function fileOf(reference: string, signal: AbortSignal): Promise<Blob> {
   return new Blob([Buffer.from(base64, 'base64')], { type: mime_type });
 }
 
-/** A provider may go by the ending. */
+/** A provider may read the file type from the extension. */
 function nameOf(name: string, at: number, { type }: Blob): string {
   return `${name}-${at}.${type.replace('image/', '')}`;
 }
@@ -116,7 +116,7 @@ function outputOf(picture: JsonObject, format: unknown): UpstreamOutput | undefi
   };
 }
 
-/** Only the token-priced family reports tokens; what was cached is part of the input. */
+/** Only token-priced models report tokens. The input count includes cached tokens. */
 function usageOf(usage: unknown, images: number): GenerationUsage {
   const said = asObject(usage);
   if (said['output_tokens'] === undefined) return { images };

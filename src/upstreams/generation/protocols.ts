@@ -15,7 +15,7 @@ import { sunoProtocol } from './suno.ts';
 import { veoProtocol } from './veo.ts';
 import { xaiProtocol } from './xai.ts';
 
-/** The providers of images, videos and music, by the name in a channel's `protocol`. */
+/** Providers of images, videos and music, by a channel's `protocol`. */
 export const GENERATION_PROTOCOLS: Readonly<Record<GenerationProtocolName, GenerationProtocol>> = {
   'openai-images': openaiImagesProtocol,
   'azure-images': azureImagesProtocol,

@@ -20,8 +20,8 @@ import {
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
 
 /**
- * Replicate's predictions (Replicate docs: HTTP API). The physical model is `owner/name`, or
- * `owner/name:version` for one that is no official model.
+ * Replicate's predictions (Replicate docs: HTTP API). The physical model is `owner/name` for an official
+ * model, else `owner/name:version`.
  */
 export const replicateProtocol: GenerationProtocol = {
   name: 'replicate',
@@ -38,7 +38,7 @@ export const replicateProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
-    // The kind of an output is only known by what was asked for.
+    // Only the request tells which kind of result the output is.
     return { type: 'accepted', job: { id, path: call.input.scene } };
   },
 
@@ -86,7 +86,7 @@ const KINDS = {
   audio: 'audio',
 } as const;
 
-/** An address, a list of them, or an object of them: each model as it likes. */
+/** Reads a URL, a list of URLs, or an object with URLs: models differ. */
 function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   const kind = KINDS[scene as keyof typeof KINDS] ?? 'image';
   const all = Array.isArray(output)
@@ -98,7 +98,7 @@ function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   return urls.map((url) => ({ kind, url }));
 }
 
-/** The names that most models give their inputs. */
+/** Input names that most models share. */
 function inputFor(input: GenerationInput): JsonObject {
   switch (input.scene) {
     case 'image': {

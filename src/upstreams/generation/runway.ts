@@ -25,7 +25,7 @@ const headersOf = ({ target }: JobCall) => ({
   'x-runway-version': VERSION,
 });
 
-/** Pixels for each shape (Runway docs: ratio). */
+/** Pixel sizes by aspect ratio (Runway docs: ratio). */
 const RATIOS: Readonly<Record<string, string>> = {
   '16:9': '1280:720',
   '9:16': '720:1280',
@@ -43,7 +43,7 @@ export const runwayProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'video')
-      throw new RetryableUpstreamError('server', 'only videos are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only videos');
     const [path, body] = requestFor(call, input);
     const answer = await submitJob(call, { path, headers: headersOf(call), body });
     if ('type' in answer) return answer;
@@ -68,7 +68,7 @@ export const runwayProtocol: GenerationProtocol = {
 function progressOf(task: JsonObject): Progress {
   switch (task['status']) {
     case 'PENDING':
-    // Accepted, and waiting for the account's turn (upstreams 0.2, 6).
+    // Accepted, but queued until the account has capacity (upstreams 0.2, 6).
     case 'THROTTLED':
       return { type: 'running', status: 'queued', retry_after_ms: POLL_MS };
     case 'RUNNING': {

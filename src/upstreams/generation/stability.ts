@@ -9,7 +9,7 @@ import {
 } from './contract.ts';
 import { asText, failed, submitJob } from './exchange.ts';
 
-/** Stable Diffusion 3.5, answered inline, one picture a call (Stability docs: Stable Image). */
+/** Stable Diffusion 3.5, returned inline, one image per call (Stability docs: Stable Image). */
 export const stabilityProtocol: GenerationProtocol = {
   name: 'stability',
   idempotent: false,
@@ -17,7 +17,7 @@ export const stabilityProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'image')
-      throw new RetryableUpstreamError('server', 'only pictures are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only images');
     const pictures = await Promise.all(
       Array.from({ length: input.n }, (_, index) => onePicture(call, input, index)),
     );
@@ -33,7 +33,7 @@ async function onePicture(
   input: ImageInput,
   index: number,
 ): Promise<UpstreamOutput | Failed> {
-  // Always multipart, even without a file.
+  // The API takes multipart only, even without a file.
   const body = new FormData();
   body.set('prompt', input.prompt);
   body.set('model', call.physical_model);
@@ -51,6 +51,6 @@ async function onePicture(
     return failed('CONTENT_FILTERED', 'moderation');
   }
   const base64 = asText(answer.body['image']);
-  if (!base64) throw new LostSubmissionError('an answer without a picture');
+  if (!base64) throw new LostSubmissionError('a response without an image');
   return { kind: 'image', base64, content_type: `image/${input.output_format ?? 'png'}` };
 }

@@ -23,7 +23,7 @@ import {
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
-/** How relays say that a submission was taken. */
+/** Codes with which relays accept a submission. */
 const TAKEN = ['success', '1', '200'];
 
 /** Suno by the submit/fetch protocol of relays (Suno publishes no API of its own). */
@@ -87,7 +87,7 @@ function produced(id: string, data: unknown): Progress {
     return { type: 'produced', outputs: [output], usage: { songs: 1 } };
   }
   const clips = asList(data).map(asObject);
-  // While it streams, a clip's address is a live stream and no file yet.
+  // Until the clip is complete, its URL is a live stream and not a file.
   if (clips.some((clip) => asText(clip['status']) === 'streaming')) {
     return { type: 'running', status: 'processing' };
   }
@@ -104,7 +104,7 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
   return {
     kind: 'audio',
     url,
-    // A continuation needs the task that made the clip as well.
+    // A continuation also needs the task that made the clip.
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
     ...withoutUndefined({
       title: asText(clip['title']),
@@ -115,11 +115,11 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
 
 function musicOf({ input }: GenerationCall): MusicInput {
   if (input.scene !== 'music')
-    throw new RetryableUpstreamError('server', 'only music is made here');
+    throw new RetryableUpstreamError('server', 'this protocol makes only music');
   return input;
 }
 
-/** With a title or tags the prompt is the lyrics; without, it says what the song is like. */
+/** With a title or tags, the prompt is the lyrics. Without them, it describes the song. */
 function songBody({ physical_model }: GenerationCall, input: MusicInput): JsonObject {
   const { prompt, title, tags, continue_clip_id, continue_at } = input;
   const isCustom = title !== undefined || tags !== undefined;

@@ -30,7 +30,7 @@ export const veoProtocol: GenerationProtocol = {
   async submit(call) {
     const { input } = call;
     if (input.scene !== 'video')
-      throw new RetryableUpstreamError('server', 'only videos are made here');
+      throw new RetryableUpstreamError('server', 'this protocol makes only videos');
     const path = `/models/${call.physical_model}:predictLongRunning`;
     const body = await bodyFor(call, input);
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
@@ -53,7 +53,7 @@ export const veoProtocol: GenerationProtocol = {
     return resultOf(body);
   },
 
-  /** The files answer only with the account's key. */
+  /** The files need the account's key. */
   downloadHeaders: (target) => keyOf({ target }),
 };
 
@@ -93,7 +93,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
     referenceImages: referenceImages.length > 0 ? referenceImages : undefined,
     video: input.continued_job ? { uri: input.continued_job } : undefined,
   });
-  // Seed, fps and the audio switch are Vertex's; here they are refused.
+  // Only Vertex takes seed, fps and the audio switch; this API refuses them.
   const parameters = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     resolution: input.resolution,

@@ -24,7 +24,7 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
 
-/** xAI's Grok Imagine: pictures inline, videos by task (xAI docs: Image and Video generations). */
+/** xAI's Grok Imagine: images inline, videos as jobs (xAI docs: Image and Video generations). */
 export const xaiProtocol: GenerationProtocol = {
   name: 'xai',
   idempotent: false,
@@ -36,7 +36,7 @@ export const xaiProtocol: GenerationProtocol = {
       case 'video':
         return submitVideo(call, call.input);
       default:
-        throw new RetryableUpstreamError('server', 'no music is made here');
+        throw new RetryableUpstreamError('server', 'this protocol makes no music');
     }
   },
 
@@ -44,7 +44,7 @@ export const xaiProtocol: GenerationProtocol = {
     const path = `/videos/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such request' };
-    // While it runs: 202, and the body may be empty (upstreams 0.2, 3).
+    // A running job answers 202, perhaps with an empty body (upstreams 0.2, 3).
     if (status === 202) return { type: 'running', status: 'processing' };
     return progressOf(body);
   },
@@ -66,7 +66,7 @@ async function submitImage(call: GenerationCall, input: ImageInput): Promise<Sub
   const answer = await submitJob(call, { path, headers: keyOf(call), body });
   if ('type' in answer) return answer;
   const pictures = asList(answer.body['data']).map(asObject);
-  if (pictures.length === 0) throw new LostSubmissionError('an answer without pictures');
+  if (pictures.length === 0) throw new LostSubmissionError('a response without images');
   const outputs = pictures.flatMap((each) => pictureOf(each) ?? []);
   if (outputs.length === 0) return failed('the pictures were filtered', 'moderation');
   return { type: 'produced', outputs, usage: { images: outputs.length } };

@@ -2,16 +2,16 @@ import { type Edit, editMembers, endOfMembers } from '../../json/members.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 /**
- * Members of an answer that name the provider, the account or its request, added by resellers to the
- * two dialects (P5). Everything else that Weir does not know keeps its bytes.
+ * Members that resellers add to answers and that identify the provider, the account or the request
+ * (P5). All other unknown members keep their bytes.
  */
 const LEAKS = ['provider', 'request_id', 'x_groq', 'x_request_id'];
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The text of an answer object with our id and the public model name; `answer` is what `text` says.
- * The physical name is replaced wherever a member `model` has it, at any depth.
+ * Returns the text of an answer with Weir's id and the public model name. `answer` is the parsed `text`.
+ * The physical name is replaced in every member `model`, at any depth.
  */
 export function publishAnswer(text: string, answer: Json, call: UpstreamCall): string {
   const edits: Record<string, Edit> = {};
@@ -21,7 +21,7 @@ export function publishAnswer(text: string, answer: Json, call: UpstreamCall): s
   return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
 }
 
-/** The JSON texts of the names that must not be seen: as configured, and as answered. */
+/** The JSON texts of the names to hide: the configured one and the one in the answer. */
 export function modelNames(
   answered: unknown,
   { physical_model, public_model }: UpstreamCall,
@@ -35,12 +35,12 @@ export function modelNames(
   return names;
 }
 
-/** Replaces such names as values of a member `model`, at any depth. */
+/** Replaces these names in every member `model`, at any depth. */
 export function hideModel(text: string, names: readonly string[], public_model: string): string {
   let result = text;
   for (const name of names) {
     if (!result.includes(name)) continue;
-    // Safe on raw text: inside a JSON string the quotes around a key would be escaped.
+    // Safe on raw text: quotes inside a JSON string are escaped, so a key cannot match there.
     const member = new RegExp(`("model"\\s*:\\s*)${RegExp.escape(name)}`, 'g');
     result = result.replace(member, (_, key: string) => key + JSON.stringify(public_model));
   }
@@ -48,8 +48,8 @@ export function hideModel(text: string, names: readonly string[], public_model: 
 }
 
 /**
- * Publishes the chunks of one stream. All of them begin with the same members up to `model`, so that
- * beginning is edited once and remembered: a chunk then costs a comparison instead of a scan.
+ * Publishes the chunks of one stream. All chunks start with the same members up to `model`. That start is
+ * edited once and cached, so later chunks need a comparison instead of a scan.
  */
 export class ChunkPublisher {
   private head = '';
@@ -60,7 +60,7 @@ export class ChunkPublisher {
 
   constructor(private readonly call: UpstreamCall) {}
 
-  /** The public text of `chunk`, which is what `text` says; without `usage` unless it is wanted. */
+  /** Returns the public text of `chunk`, the parsed `text`; without `usage` unless it is wanted. */
   publish(text: string, chunk: Json, keepUsage: boolean): string {
     const dropUsage = !keepUsage && 'usage' in chunk;
     const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
@@ -90,7 +90,7 @@ export class ChunkPublisher {
       return false;
     }
     this.head = text.slice(0, end);
-    // Closed, the beginning is an object of its own.
+    // With a closing brace, the start is a JSON object.
     this.publicHead = publishAnswer(`${this.head}}`, chunk, this.call).slice(0, -1);
     this.id = chunk['id'];
     this.model = chunk['model'];
@@ -99,6 +99,6 @@ export class ChunkPublisher {
   }
 }
 
-/** How an upstream that was asked for usage says "not yet" at the end of a chunk. */
+/** The end of a chunk whose upstream has no usage to report yet. */
 const NO_USAGE = ',"usage":null}';
 const USAGE_TO_END = NO_USAGE.length - 1;

@@ -17,33 +17,33 @@ import {
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
 import { streamOf } from '../transport/http1/decoded.ts';
 
-/** Where and how a protocol sends a call. */
+/** Path, headers and edits of one upstream request. */
 export interface UpstreamRequest {
   path: string;
   headers: Record<string, string>;
-  /** What Weir changes in the client's body. */
+  /** Edits of the client's body. */
   edits: Record<string, Edit>;
-  /** Headers that depend on what is sent, or on a token that has to be fetched. Throws like a call. */
+  /** Headers that need the final body, or a token that must be fetched. Throws like a call. */
   authorize?: (url: string, body: string) => Promise<Record<string, string>>;
-  /** The stream's bytes as server-sent events, where the wire has other frames. */
+  /** Converts other frames to server-sent events. */
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
-/** What a stream's dialect knows beside its events. */
+/** A stream dialect that also meters usage. */
 export interface MeteredDialect extends Dialect {
-  /** The usage of the whole answer; null until it was reported. */
+  /** Usage of the whole answer; null until reported. */
   usage(): TokenUsage | null;
-  /** What was reported of the input so far. */
+  /** Usage of the input; null until reported. */
   inputUsage(): TokenUsage | null;
   cutShort(usage: TokenUsage): string;
-  /** The whole answer, where the protocol's last event has it. */
+  /** The complete answer, if the protocol's last event carries it. */
   answer?(): object;
 }
 
-/** Values of `cache_control.type` that are Weir's own and not for an upstream (spec: Cache controls). */
+/** Values of `cache_control.type` that Weir defines; an upstream does not know them (spec: Cache controls). */
 const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only'];
 
-/** The changes that every protocol makes: the physical model in, Weir's own cache control out. */
+/** Edits that every protocol makes: sets the physical model and removes Weir's cache control. */
 export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
   const cache = body['cache_control'];
   const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
@@ -51,8 +51,8 @@ export function commonEdits({ body, physical_model }: UpstreamCall): Record<stri
 }
 
 /**
- * Asks for a whole answer, and gives back what `make` makes of it. Throws RetryableUpstreamError,
- * TerminalUpstreamError, or the signal's reason; an error inside a 200 is one of the two as well.
+ * Sends a call and returns what `make` builds from its complete answer. Throws RetryableUpstreamError,
+ * TerminalUpstreamError, or the signal's reason. An error inside a 200 is thrown as one of the first two.
  */
 export function requestAnswer<Made>(
   call: UpstreamCall,
@@ -71,7 +71,7 @@ export function requestAnswer<Made>(
   return authorized(call, request, body).then((all) => requestWhole(call, path, all, body, read));
 }
 
-/** Asks for a stream; resolves when the upstream accepted the call. Throws like requestAnswer. */
+/** Sends a call for a stream; resolves when the upstream has accepted it. Throws like requestAnswer. */
 export async function requestStream(
   call: UpstreamCall,
   request: UpstreamRequest,
@@ -82,7 +82,10 @@ export async function requestStream(
   if (kind.startsWith('application/json')) {
     const text = await readAll(exchange);
     if (parseObject(text)['error']) throw classifyInlineError(call, text);
-    throw new RetryableUpstreamError('malformed', 'a whole answer where a stream was asked for');
+    throw new RetryableUpstreamError(
+      'malformed',
+      'the upstream sent a whole answer instead of a stream',
+    );
   }
   const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
   return new DialectStream(readEvents(events, dialect), dialect);
@@ -111,7 +114,7 @@ class DialectStream implements UpstreamStream {
   }
 }
 
-/** Sends a call; resolves when the upstream accepted it. Throws like requestAnswer. */
+/** Sends a call; resolves when the upstream has accepted it. Throws like requestAnswer. */
 export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
   const headers = request.authorize ? await authorized(call, request, body) : request.headers;
@@ -135,7 +138,7 @@ async function authorized(
   return { ...headers, ...(await authorize?.(joinUrl(call.target.base_url, path), body)) };
 }
 
-/** The same exchange with its bytes in other frames. */
+/** The exchange with its body converted to server-sent events. */
 function unwrapped(
   exchange: Exchange,
   unwrap: NonNullable<UpstreamRequest['unwrap']>,

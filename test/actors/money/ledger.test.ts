@@ -1,117 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { connectDatabase, type Database } from '../../../db/client.ts';
-import { findImbalances } from '../../../db/ledger/audit.ts';
-import type { UsageLine } from '../../../db/ledger/settle.ts';
-import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
+import type { Database } from '../../../db/client.ts';
+import { MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
+import { systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
 import type { LedgerAnswer, LedgerCommand } from '../../../src/actors/money/ledger-commands.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
-
-const FUNDS = 1_000;
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import {
+  type Account,
+  FUNDS,
+  grant,
+  hold,
+  line,
+  openLedger,
+  type TestLedger,
+} from '../../support/ledger.ts';
 
 describe('the lane', () => {
+  let ledger: TestLedger;
   let database: Database;
-  let drop: () => Promise<void>;
   let lane: Lane;
+  const account = (limit?: number) => ledger.account(limit);
+  const books = (of: Account) => ledger.books(of);
 
   beforeAll(async () => {
-    const fresh = await createTestDatabase();
-    drop = fresh.drop;
-    database = connectDatabase(fresh.url, { pool: 'lane' });
-    lane = new Lane({ sql: database.sql, clock: systemClock, onError: () => undefined });
+    ledger = await openLedger();
+    ({ database, lane } = ledger);
   });
-
-  afterAll(async () => {
-    await database.close();
-    await drop();
-  });
-
-  /** An organization with 1,000 nano-USD, one key with a cap, one live replica. */
-  async function account(limit: number | null = null) {
-    const id = crypto.randomUUID();
-    const names = {
-      key_id: `key_${id}`,
-      organization_id: `org_${id}`,
-      replica_id: `replica_${id}`,
-    };
-    const { sql } = database;
-    await sql`insert into organization (id, name) values (${names.organization_id}, 'test')`;
-    await sql`insert into api_key
-      (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
-      values (${names.key_id}, ${names.organization_id}, 'test', ${id}, 'sk-', ${limit}, ${limit})`;
-    await sql`insert into replica (id, lease_until) values (${names.replica_id}, now() + interval '1 h')`;
-    await lane.submit({
-      type: 'DEPOSIT',
-      deposit_id: systemIdSource.uuid(),
-      organization_id: names.organization_id,
-      amount: FUNDS,
-      note: '',
-    });
-    return names;
-  }
-  type Account = Awaited<ReturnType<typeof account>>;
-
-  async function books({ key_id, organization_id }: Account) {
-    const [row] = await database.sql<
-      { balance: number; org_held: number; settled: number; used: number; key_held: number }[]
-    >`select balance_nano_usd as balance, organization.held_nano_usd as org_held,
-        settled_nano_usd as settled, used_nano_usd as used, api_key.held_nano_usd as key_held
-      from organization, api_key where organization.id = ${organization_id} and api_key.id = ${key_id}`;
-    expect(await findImbalances(database.sql)).toEqual([]);
-    return { ...row };
-  }
-
-  function hold(
-    of: Account,
-    amount: number,
-    hold_id: string = systemIdSource.uuid(),
-  ): LedgerCommand {
-    const { key_id, organization_id } = of;
-    const expires_at = '2100-01-01T00:00:00Z';
-    return {
-      type: 'HOLD',
-      hold_id,
-      key_id,
-      organization_id,
-      amount,
-      reference: 'task',
-      expires_at,
-    };
-  }
-
-  function line(of: Account, charged: number): UsageLine {
-    return {
-      id: systemIdSource.uuid(),
-      request_id: systemIdSource.uuid(),
-      organization_id: of.organization_id,
-      key_id: of.key_id,
-      scene: 'video',
-      access_channel: 'platform',
-      model: 'm',
-      model_vendor: 'v',
-      channel_id: 'c',
-      outcome: 'completed',
-      input_tokens: 0,
-      cached_input_tokens: 0,
-      cache_write_tokens: 0,
-      output_tokens: 0,
-      estimated: false,
-      charged_nano_usd: charged,
-      overrun_nano_usd: 0,
-    };
-  }
-
-  function grant(of: Account, need: number, grant_id: string = systemIdSource.uuid()) {
-    return {
-      type: 'GRANT' as const,
-      ...of,
-      grant_id,
-      expected_granted: 0,
-      need,
-      want: need,
-      recall_seq: null,
-    };
-  }
+  afterAll(() => ledger.close());
 
   describe('durable holds', () => {
     test('P1: a hold settles once: the charge is booked, the rest returns, a repetition changes nothing', async () => {
@@ -260,6 +175,80 @@ describe('the lane', () => {
       expect((await books(of)).used).toBe(50);
     });
 
+    const giveBack = (of: Account, grant_id: string, more: object) => ({
+      ...{ type: 'RETURN' as const, ...of, grant_id, expected_granted: 400, amount: 0 },
+      ...{ recall_acked: 0, close: false, ...more },
+    });
+
+    test('a dead replica’s open grant is found behind any number of closed ones', async () => {
+      const of = await account();
+      await database.sql`
+        insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
+          settled_nano_usd, posted_nano_usd, recall_acked, created_at, closed_at)
+        select lpad(to_hex(number), 32, '0')::uuid, ${of.key_id}, ${of.organization_id},
+          ${of.replica_id}, 'closed', 0, 0, 0, 0, now(), now()
+        from generate_series(1, ${MAX_REAPED_GRANTS}::int) as number`;
+      await lane.submit(grant(of, 400));
+      const reap: LedgerCommand = { type: 'REAP', replica_id: of.replica_id };
+      expect(await lane.submit(reap)).toEqual({ type: 'reaped', grants: 1, more: false });
+      expect((await books(of)).balance).toBe(FUNDS);
+    });
+
+    test('a repeated grant and a repeated return move money once', async () => {
+      const of = await account();
+      const ask = grant(of, 400);
+      const given: LedgerAnswer = { type: 'granted', granted: 400, exact: true };
+      expect(await lane.submit({ ...ask, want: 2_000 })).toMatchObject({ granted: 400 });
+      expect(await lane.submit(ask)).toEqual(given);
+      expect((await books(of)).key_held).toBe(400);
+      const back = giveBack(of, ask.grant_id, { amount: 100 });
+      for (let time = 0; time < 2; time += 1) {
+        expect(await lane.submit(back)).toEqual({ type: 'returned', granted: 300, closed: false });
+      }
+      expect((await books(of)).key_held).toBe(300);
+    });
+
+    test('a closed grant posts its charges, and never opens again', async () => {
+      const of = await account();
+      const ask = grant(of, 400);
+      await lane.submit(ask);
+      await lane.submit({ type: 'SETTLE', line: { ...line(of, 70), grant_id: ask.grant_id } });
+      const back = giveBack(of, ask.grant_id, { amount: 330, close: true });
+      expect(await lane.submit(back)).toEqual({ type: 'returned', granted: 70, closed: true });
+      expect(await books(of)).toEqual({
+        ...{ balance: 930, org_held: 0, settled: 70, used: 70, key_held: 0 },
+      });
+      expect(await lane.submit({ ...ask, expected_granted: 70 })).toEqual({ type: 'fenced' });
+    });
+
+    test('a repeated charge is answered as it was booked, one without a grant is not booked', async () => {
+      const of = await account();
+      const ask = grant(of, 400);
+      await lane.submit(ask);
+      const booked = { ...line(of, 70), grant_id: ask.grant_id };
+      await lane.submit({ type: 'SETTLE', line: booked });
+      const other = { ...booked, charged_nano_usd: 99, overrun_nano_usd: 1 };
+      const answer = await lane.submit({ type: 'SETTLE', line: other });
+      expect(answer).toMatchObject({ type: 'settled', charged: 70, overrun: 0 });
+      const nowhere = { ...line(of, 70), grant_id: systemIdSource.uuid() };
+      expect(await lane.submit({ type: 'SETTLE', line: nowhere })).toEqual({ type: 'not_found' });
+    });
+
+    test('P2: a refusal says what others still hold: without charges, and without recall of holds', async () => {
+      const of = await account(400);
+      const other = grant(of, 300);
+      await lane.submit(other);
+      await lane.submit({ type: 'SETTLE', line: { ...line(of, 100), grant_id: other.grant_id } });
+      const answered = giveBack(of, other.grant_id, { expected_granted: 300, recall_acked: 5 });
+      await lane.submit(answered);
+      const refused = await lane.submit({ ...grant(of, 200), recall_seq: 5 });
+      expect(refused).toEqual({ type: 'short', bound: 'key', free: 100, elsewhere: 200 });
+      const held = await account(400);
+      await lane.submit(hold(held, 300));
+      const short = { type: 'short', bound: 'key', free: 100, elsewhere: 300 };
+      expect(await lane.submit(hold(held, 200))).toEqual(short as LedgerAnswer);
+    });
+
     test('lowering a cap below what is out stops new grants and breaks nothing', async () => {
       const of = await account(1_000);
       const ask = grant(of, 600);
@@ -293,6 +282,32 @@ describe('the lane', () => {
       await database.sql`update api_key set expires_at = now() - interval '1 s' where id = ${of.key_id}`;
       expect(await lane.submit(grant(of, 1))).toEqual({ type: 'key_unusable', status: 'expired' });
     });
+  });
+
+  test('a charge waits as long as the database is away, whatever else gives up', async () => {
+    const clock = new VirtualClock();
+    let isAway = true;
+    const begin = (work: (tx: unknown) => unknown) => {
+      if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+      return database.sql.begin(work as never);
+    };
+    const sql = Object.assign(() => undefined, { begin }) as unknown as Database['sql'];
+    const waiting = new Lane({ sql, clock, onError: () => undefined });
+    const of = await account();
+    const hold_id = systemIdSource.uuid();
+    await lane.submit(hold(of, 300, hold_id));
+    const charge = waiting.submit({ type: 'SETTLE_HOLD', hold_id, line: line(of, 120) });
+    const ask = waiting.submit(grant(of, 10)).catch((error: unknown) => error);
+    for (let time = 0; time < 5; time += 1) {
+      await Bun.sleep(1);
+      clock.advance(1_000);
+    }
+    expect(await ask).toMatchObject({ id: 'service_unavailable' });
+    isAway = false;
+    await Bun.sleep(1);
+    clock.advance(1_000);
+    expect(await charge).toEqual({ type: 'hold_ended', status: 'settled', charged: 120 });
+    expect((await books(of)).used).toBe(120);
   });
 
   test('a deposit counts once', async () => {

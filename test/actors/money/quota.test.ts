@@ -100,10 +100,30 @@ describe('the quota actor', () => {
     expect(tooMuch).toMatchObject({ id: 'insufficient_balance' });
   });
 
+  test('a lone call that extends gets what is left: it does not wait for itself', async () => {
+    const { quota, id } = await account(100);
+    const running = await quota.reserve(ask(80));
+    const more = { amount: 50, minimum: () => 10, wait_ms: 300 };
+    expect(await running.extend(more)).toBe(20);
+    expect(running.amount).toBe(100);
+    running.release();
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
+  });
+
+  test('a key that gave its grant back gets a new one', async () => {
+    const { quota } = await account(null);
+    for (let time = 0; time < 2; time += 1) {
+      (await quota.reserve(ask(100))).release();
+      await quota.close();
+      expect(quota.empty).toBe(true);
+    }
+  });
+
   test('a call that ends lets one in that waits, and asks nothing about the others', async () => {
     const { quota, id } = await account(null);
     const running = await Promise.all(
-      Array.from({ length: 10 }, () => quota.reserve(ask(100_000))),
+      Array.from({ length: 10 }, () => quota.reserve(ask(100_000, 10_000))),
     );
     const waiting = Array.from({ length: 50 }, () => quota.reserve(ask(100_000, 10_000)));
     const asked = spyOn(QuotaMachine.prototype, 'send');

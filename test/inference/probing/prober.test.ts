@@ -14,7 +14,7 @@ beforeAll(async () => {
     ...{ models: { 'gpt-4o': 'physical' }, ...more },
   });
   const channels = [channel('sick', { probe_s: 1 }), channel('spare', { priority: 1 })];
-  weir = await startWeir({ config: JSON.stringify({ channels }) });
+  weir = await startWeir({ shared_database: true, config: JSON.stringify({ channels }) });
 });
 afterAll(async () => {
   await weir.stop();

@@ -8,10 +8,10 @@ import { channelActor, channelConfig as config } from '../../support/channels.ts
 
 const USUAL_MS = 5;
 
-/** Two channels, whose calls mostly take 5 ms. */
-function scene() {
+/** Channels in this order, whose calls mostly take 5 ms. */
+function scene(ids = ['a', 'b']) {
   const clock = new VirtualClock();
-  const channels = ['a', 'b'].map((id, priority) => channelActor(config(id, { priority }), clock));
+  const channels = ids.map((id, priority) => channelActor(config(id, { priority }), clock));
   for (const channel of channels) {
     for (let call = 0; call < 20; call += 1) channel.latency.record(USUAL_MS);
   }
@@ -67,6 +67,18 @@ describe('a hedged call', () => {
     late.resolve('of a');
     await Bun.sleep(0);
     expect(discarded).toEqual(['of a']);
+  });
+
+  test('after a failed channel, waits as long as the next one usually takes', async () => {
+    const { channels, run, asked } = scene(['a', 'b', 'c']);
+    for (let call = 0; call < 200; call += 1) channels[1]?.latency.record(60_000);
+    const slowly = async () => {
+      // Far longer than the first channel usually takes: its timer must be cleared.
+      await Bun.sleep(20 * USUAL_MS);
+      return 'of b';
+    };
+    expect(await run({ a: () => failed(), b: slowly, c: async () => 'of c' })).toBe('of b, by b');
+    expect(asked).toEqual(['a', 'b']);
   });
 
   test('asks nobody else where nobody knows what is usual', async () => {

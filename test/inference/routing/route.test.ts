@@ -118,6 +118,20 @@ describe('fail-over', () => {
     expect(attempts).toBe(1);
   });
 
+  test('a channel that is coming back takes more than its share where no other is left', async () => {
+    const { clock, channels, surroundings } = scene(config('a'));
+    const [channel] = channels;
+    for (let time = 0; time < 5; time += 1) {
+      channel?.tryAcquire()?.failed(new RetryableUpstreamError('server', 'x'));
+    }
+    clock.advance(60_000);
+    channel?.tryAcquire()?.succeeded();
+    expect(channel?.tryAcquire()).not.toBeNull();
+    expect(channel?.tryAcquire()).toBeNull();
+    const { result } = await withFailover(channels, surroundings, async () => 'served');
+    expect(result).toBe('served');
+  });
+
   test('tries so many channels and no more', async () => {
     const all = Array.from({ length: 9 }, (_, index) => config(`c${index}`));
     const { channels, surroundings } = scene(...all);
@@ -177,6 +191,15 @@ describe('what the client is told when nobody served', () => {
     expect(await told(at)).toMatchObject({
       id: 'rate_limit_exceeded',
       details: { retry_after: 2 },
+    });
+  });
+
+  test('retry_after is at most two minutes, however long the channel rests', async () => {
+    const at = scene(config('a'));
+    at.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
+    expect(await told(at)).toMatchObject({
+      id: 'rate_limit_exceeded',
+      details: { retry_after: 120 },
     });
   });
 

@@ -21,7 +21,7 @@ async function sent(body: Record<string, unknown> | string, changes: Partial<Ups
 }
 
 describe('an Anthropic request', () => {
-  test('goes to the address with the key of the channel', async () => {
+  test('is sent to the channel’s address with the channel’s key', async () => {
     const { path, headers } = await sent({ model: 'm' });
     expect(path).toBe('/v1/messages');
     expect(headers.get('x-api-key')).toBe('sim-main');
@@ -29,7 +29,7 @@ describe('an Anthropic request', () => {
     expect(headers.get('anthropic-beta')).toBeNull();
   });
 
-  test('carries the client’s version and betas on, but no version that refuses its parameters', async () => {
+  test('forwards the client’s version and betas, but no version that refuses its parameters', async () => {
     const version = async (asked: string | undefined, body: object = {}) => {
       const headers: Record<string, string> = asked ? { 'anthropic-version': asked } : {};
       return (await sent({ model: 'm', ...body }, { headers })).headers.get('anthropic-version');
@@ -45,20 +45,20 @@ describe('an Anthropic request', () => {
     expect(headers.get('anthropic-beta')).toBe('a-1,b-2');
   });
 
-  test('keeps every byte but the model', async () => {
+  test('changes only the model', async () => {
     const body =
       '{"max_tokens":10, "model":"gpt-test","system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}],"n":1.50,"messages":[]}';
     expect((await sent(body)).text).toBe(body.replace('gpt-test', 'physical-9'));
   });
 
-  test('keeps Weir’s own cache control and passes the vendor’s on', async () => {
+  test('removes Weir’s cache control and forwards the provider’s', async () => {
     const { text } = await sent('{"cache_control":{"type":"no_store"},"model":"m"}');
     expect(text).toBe('{"model":"physical-9"}');
     const body = '{"model":"physical-9","cache_control":{"type":"ephemeral"}}';
     expect((await sent(body)).text).toBe(body);
   });
 
-  test('P2: asks for no more than the money covers, thinking included', async () => {
+  test('P2: limits the output to what the reservation covers, thinking included', async () => {
     const limited = async (max_output_tokens: number, thinking?: object) => {
       const body = { model: 'm', max_tokens: 9_000, thinking };
       return JSON.parse((await sent(body, { max_output_tokens })).text);
@@ -81,7 +81,7 @@ describe('a whole Anthropic answer', () => {
     return await anthropicProtocol.complete(callOf(upstream.url, { model: 'gpt-test' }));
   };
 
-  test('P5: has our id and the public model, and every other byte as it came', async () => {
+  test('P5: has Weir’s id and the public model, and is otherwise unchanged', async () => {
     const text =
       '{"id":"msg_SIM","type":"message","model":"physical-9","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{"model":"other","a":1.0}}],"usage":{"input_tokens":3}}';
     const { body_text } = await answered(text);
@@ -90,7 +90,7 @@ describe('a whole Anthropic answer', () => {
     );
   });
 
-  test('its usage counts the caches beside the input', async () => {
+  test('counts cache tokens apart from the input', async () => {
     const usage = {
       input_tokens: 3,
       output_tokens: 4,
@@ -105,7 +105,7 @@ describe('a whole Anthropic answer', () => {
     });
   });
 
-  test('and what is kept for an hour beside what is kept shortly', async () => {
+  test('counts one-hour cache writes apart from five-minute ones', async () => {
     const usage = {
       ...{ input_tokens: 3, output_tokens: 4, cache_creation_input_tokens: 9 },
       cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 },
@@ -119,14 +119,14 @@ describe('a whole Anthropic answer', () => {
     });
   });
 
-  test('P12: an explicit zero usage is not a missing one', async () => {
+  test('P12: an explicit zero usage differs from a missing usage', async () => {
     const usageOf = async (usage: unknown) =>
       (await answered(JSON.stringify({ content: [], usage }))).usage;
     expect(await usageOf({ input_tokens: 0, output_tokens: 0 })).toMatchObject({ input_tokens: 0 });
     for (const missing of [undefined, null, {}, 'none']) expect(await usageOf(missing)).toBeNull();
   });
 
-  test('P12: everything that was produced can be counted', async () => {
+  test('P12: all produced text can be counted', async () => {
     const content = [
       { type: 'thinking', thinking: 'a', signature: 'sig' },
       { type: 'text', text: 'b' },
@@ -135,7 +135,7 @@ describe('a whole Anthropic answer', () => {
     expect((await answered(JSON.stringify({ content }))).produced()).toBe('abc{"d":1}');
   });
 
-  test('that is none, or an error inside a 200, is the upstream’s fault', async () => {
+  test('without content, or with an error inside a 200, is the upstream’s failure', async () => {
     const failure = async (text: string) => await rejection(answered(text));
     for (const text of ['{"id":"x","con', '{}', '']) {
       expect(await failure(text)).toMatchObject({ failure: 'malformed' });
@@ -184,7 +184,7 @@ describe('an Anthropic stream', () => {
     return readStream(anthropicProtocol, callOf(upstream.url, { model: 'gpt-test', stream: true }));
   };
 
-  test('P5: has our id and the public model, and every other byte as it came', async () => {
+  test('P5: has Weir’s id and the public model, and is otherwise unchanged', async () => {
     const { text, produced, stream, error } = await read(whole);
     expect(error).toBeUndefined();
     expect(text).toBe(ours(whole.join('')));
@@ -197,13 +197,13 @@ describe('an Anthropic stream', () => {
     });
   });
 
-  test('P4: what completes the answer is marked: the stop reason and the stop', async () => {
+  test('P4: marks the events that complete the answer: stop reason and stop', async () => {
     expect((await read(whole)).held).toBe(stopping + stop);
     const early = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 2 } });
     expect((await read([start, early, stopping, stop])).held).toBe(stopping + stop);
   });
 
-  test('P12: the output counts as reported only when it is; what was known of the input stays', async () => {
+  test('P12: reports output only once the upstream does, and keeps the input’s usage', async () => {
     const cut = await read([start, block(0, TEXT), text('Hi')]);
     expect(cut.stream.usage()).toBeNull();
     expect(cut.stream.inputUsage()).toMatchObject({ input_tokens: 9, cached_input_tokens: 5 });
@@ -217,7 +217,7 @@ describe('an Anthropic stream', () => {
     expect((await read([start, zero, stop])).stream.usage()).toMatchObject({ output_tokens: 0 });
   });
 
-  test('every token that is paid for is counted: thinking and tools', async () => {
+  test('counts all charged text: thinking and tools', async () => {
     const { produced } = await read([
       start,
       block(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -234,7 +234,7 @@ describe('an Anthropic stream', () => {
     expect(produced).toBe('ab{"c":1}');
   });
 
-  test('events of later versions pass, and one without a name gets it', async () => {
+  test('forwards unknown events, and names an event without a name', async () => {
     const later = 'event: content_flag\ndata: {"type":"content_flag","x":1.0}\n\n';
     const nameless = 'data: {"type":"ping",\ndata: "x":1}\n\n';
     const { text } = await read([start, later, nameless, stopping, stop]);
@@ -242,7 +242,7 @@ describe('an Anthropic stream', () => {
     expect(text).toContain('event: ping\ndata: {"type":"ping", "x":1}\n\n');
   });
 
-  test('that breaks is the upstream’s fault, and what came before it was given out', async () => {
+  test('that breaks is the upstream’s failure, after the events before the break', async () => {
     for (const cut of [false, true]) {
       const { produced, error } = await read([start, block(0, TEXT), text('Hi')], cut);
       expect(produced).toBe('Hi');
@@ -250,13 +250,13 @@ describe('an Anthropic stream', () => {
     }
   });
 
-  test('that lacks only its last event is whole, and gets it', async () => {
+  test('that lacks only its last event is complete, and gets it', async () => {
     const { text, error } = await read([start, stopping]);
     expect(error).toBeUndefined();
     expect(text).toEndWith(stop);
   });
 
-  test('an error in it is that error', async () => {
+  test('fails with an error event’s error', async () => {
     const error = async (type: string) =>
       (await read([start, event({ type: 'error', error: { type, message: 'm' } })])).error;
     expect(await error('overloaded_error')).toMatchObject({ failure: 'server' });
@@ -266,7 +266,7 @@ describe('an Anthropic stream', () => {
     expect(await error('invalid_request_error')).toMatchObject({ error_id: 'invalid_request' });
   });
 
-  test('P2: can be ended cleanly when the money is used up', async () => {
+  test('P2: can be ended cleanly if no money is left', async () => {
     const used = {
       input_tokens: 1,
       cached_input_tokens: 0,
@@ -285,7 +285,7 @@ describe('an Anthropic stream', () => {
     expect(closed.stream.endEarly(used)).toBe(end);
   });
 
-  test('the event of an error is one that the SDKs throw', () => {
+  test('has an error event that the SDKs throw', () => {
     const said = { type: 'upstream_error', native_type: 'api_error', code: 'c', message: 'm' };
     expect(anthropicProtocol.errorEvent(said)).toBe(
       event({ type: 'error', error: { type: 'api_error', message: 'm' } }),

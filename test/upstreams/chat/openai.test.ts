@@ -19,7 +19,7 @@ async function sent(body: Record<string, unknown> | string, max_output_tokens?: 
 }
 
 describe('an OpenAI request', () => {
-  test('goes to the address with the key of the channel and none of the client’s headers', async () => {
+  test('is sent to the channel’s address with the channel’s key and no client headers', async () => {
     await sent({ model: 'gpt-test', messages: MESSAGES });
     const [asked] = upstream.asked;
     expect(asked?.path).toBe('/chat/completions');
@@ -27,13 +27,13 @@ describe('an OpenAI request', () => {
     expect(asked?.headers.get('content-type')).toBe('application/json');
   });
 
-  test('keeps every byte but the model', async () => {
+  test('changes only the model', async () => {
     const body =
       '{ "seed":12345678901234567890,"model" : "gpt-test", "temperature":1.0,"x_new":{"model":"gpt-test"},"messages":[{"role":"user","content":"a\\u00e9\\ud83d"}] }';
     expect(await sent(body)).toBe(body.replace(': "gpt-test"', ': "physical-9"'));
   });
 
-  test('always asks a stream for usage, and keeps the other options', async () => {
+  test('always asks a stream for usage, and keeps the client’s other options', async () => {
     upstream.answer = () => streamed(['data: [DONE]\n\n']);
     const ask = async (rest: string) => {
       const body = `{"model":"gpt-test","stream":true${rest}}`;
@@ -50,7 +50,7 @@ describe('an OpenAI request', () => {
     );
   });
 
-  test('P2: asks for no more than the money covers, by whichever name the client knows', async () => {
+  test('P2: limits the output to what the reservation covers, under every name of the limit', async () => {
     const limit = async (body: object) => JSON.parse(await sent({ model: 'm', ...body }, 50));
     expect(await limit({})).toEqual({ model: 'physical-9', max_completion_tokens: 50 });
     expect(await limit({ max_tokens: 80 })).toMatchObject({ max_tokens: 50 });
@@ -67,7 +67,7 @@ describe('an OpenAI request', () => {
     );
   });
 
-  test('keeps Weir’s own cache control and passes the vendor’s on', async () => {
+  test('removes Weir’s cache control and forwards the provider’s', async () => {
     for (const type of ['no_cache', 'no_store', 'response_only', 'semantic_only']) {
       expect(await sent({ cache_control: { type }, model: 'm' })).toBe('{"model":"physical-9"}');
     }
@@ -85,7 +85,7 @@ describe('a whole OpenAI answer', () => {
     return await openaiProtocol.complete(callOf(upstream.url, { model: 'gpt-test' }));
   };
 
-  test('P5: has our id and the public model, and every other byte as it came', async () => {
+  test('P5: has Weir’s id and the public model, and is otherwise unchanged', async () => {
     const text =
       '{ "id" : "chatcmpl-SIM","object":"chat.completion","created":1.0,"model":"physical-9-2026",\n"x":{"model" : "physical-9","id":"chatcmpl-inner"},"choices":[{"message":{"content":"I am \\"model\\":\\"physical-9\\"","tool_calls":[{"id":"call_1","function":{"name":"f","arguments":"{}"}}]}}],"big":12345678901234567890,"provider":"Hidden","x_groq":{"id":"req_1"}}';
     const { body_text } = await answered(text);
@@ -94,7 +94,7 @@ describe('a whole OpenAI answer', () => {
     );
   });
 
-  test('its usage never counts a token twice', async () => {
+  test('counts each token of its usage once', async () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -114,7 +114,7 @@ describe('a whole OpenAI answer', () => {
     });
   });
 
-  test('P12: an explicit zero usage is not a missing one', async () => {
+  test('P12: an explicit zero usage differs from a missing usage', async () => {
     const usageOf = async (usage: unknown) =>
       (await answered(JSON.stringify({ choices: [{}], usage }))).usage;
     expect(await usageOf({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({
@@ -126,7 +126,7 @@ describe('a whole OpenAI answer', () => {
     }
   });
 
-  test('P12: everything that was produced can be counted', async () => {
+  test('P12: all produced text can be counted', async () => {
     const message = {
       content: 'a',
       reasoning_content: 'b',
@@ -141,14 +141,14 @@ describe('a whole OpenAI answer', () => {
     expect([...answer.produced()].sort().join('')).toBe('aabbccddeeffgghhii');
   });
 
-  test('that is none is the upstream’s fault', async () => {
+  test('without choices is the upstream’s failure', async () => {
     const failure = async (text: string) => await rejection(answered(text));
     for (const text of ['{"id":"x","choi', '[]', 'null', '<html>', '', '{}', '{"choices":[]}']) {
       expect(await failure(text)).toMatchObject({ failure: 'malformed' });
     }
   });
 
-  test('that is an error inside a 200 is that error', async () => {
+  test('with an error inside a 200 fails with that error', async () => {
     const failure = async (error: object) =>
       await rejection(answered(JSON.stringify({ error, choices: [] })));
     expect(await failure({ message: 'busy', code: 502 })).toMatchObject({ failure: 'server' });
@@ -182,7 +182,7 @@ describe('an OpenAI stream', () => {
   };
   const WITH_USAGE = { stream_options: { include_usage: true } };
 
-  test('P5: has our id and the public model in every chunk; usage only if it was asked for', async () => {
+  test('P5: has Weir’s id and the public model in every chunk; usage only if the client asked for it', async () => {
     const wire = [delta('a', NULL), delta('b', NULL), finish(0, NULL), usage, DONE];
     const plain = await read(wire);
     expect(plain.text).toBe(ours(delta('a') + delta('b') + finish() + DONE));
@@ -194,7 +194,7 @@ describe('an OpenAI stream', () => {
     }
   });
 
-  test('P5: chunks that begin otherwise than the first are cleaned as well', async () => {
+  test('P5: cleans chunks that start differently from the first', async () => {
     const odd = [
       'data: {"id":"","object":"chat.completion.chunk","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n',
       delta('a', ',"provider":"Hidden","usage":null'),
@@ -215,7 +215,7 @@ describe('an OpenAI stream', () => {
     }
   });
 
-  test('P4: what completes the answer is marked: the finish, the usage, the end', async () => {
+  test('P4: marks the events that complete the answer: finish, usage, end', async () => {
     const wire = [delta('a'), finish(), usage, DONE];
     expect((await read(wire)).held).toBe(ours(finish() + DONE));
     expect((await read(wire, WITH_USAGE)).held).toBe(ours(finish() + usage + DONE));
@@ -223,7 +223,7 @@ describe('an OpenAI stream', () => {
     expect((await read(two, { n: 2 })).held).toBe(ours(finish(1) + DONE));
   });
 
-  test('every token that is paid for is counted: reasoning, refusals, tools', async () => {
+  test('counts all charged text: reasoning, refusals, tools', async () => {
     const said = (text: string) => chunk(`"choices":[{"index":0,"delta":${text}}]`);
     const { produced } = await read([
       said('{"role":"assistant","content":null}'),
@@ -238,13 +238,13 @@ describe('an OpenAI stream', () => {
     expect(produced).toBe('abcde');
   });
 
-  test('without [DONE] is whole if it was finished, and gets its end', async () => {
+  test('without [DONE] is complete if it has a finish reason, and gets its end', async () => {
     const { text, error } = await read([delta('a'), finish()]);
     expect(error).toBeUndefined();
     expect(text).toEndWith(DONE);
   });
 
-  test('that breaks is the upstream’s fault, and what came before it was given out', async () => {
+  test('that breaks is the upstream’s failure, after the events before the break', async () => {
     const ends = { 'a clean end': false, 'a reset': true };
     for (const cut of Object.values(ends)) {
       const { produced, error } = await read([delta('a'), delta('b')], {}, cut);
@@ -255,7 +255,7 @@ describe('an OpenAI stream', () => {
     expect(half.error).toMatchObject({ failure: 'malformed' });
   });
 
-  test('an error in it is that error', async () => {
+  test('fails with an error event’s error', async () => {
     const error = async (text: string) => (await read([delta('a'), text])).error;
     const said = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n';
     expect(await error(said)).toMatchObject({ failure: 'server' });
@@ -266,7 +266,7 @@ describe('an OpenAI stream', () => {
     expect(await error(`data: ${quota}\n\n`)).toMatchObject({ failure: 'auth' });
   });
 
-  test('a whole answer instead of a stream is the error that it says, or malformed', async () => {
+  test('answered with a whole body fails with its error, or as malformed', async () => {
     const failure = async (body: object) => {
       upstream.answer = () => Response.json(body);
       return await rejection(openaiProtocol.stream(callOf(upstream.url, { stream: true })));
@@ -277,7 +277,7 @@ describe('an OpenAI stream', () => {
     expect(await failure({ choices: [] })).toMatchObject({ failure: 'malformed' });
   });
 
-  test('P2: can be ended cleanly when the money is used up', async () => {
+  test('P2: can be ended cleanly if no money is left', async () => {
     const used = {
       input_tokens: 1,
       cached_input_tokens: 2,
@@ -311,7 +311,7 @@ describe('an OpenAI stream', () => {
     expect(parsed(plain.stream.endEarly(used))).toHaveLength(1);
   });
 
-  test('the event of an error is one that the SDKs throw', () => {
+  test('has an error event that the SDKs throw', () => {
     const said = { type: 'upstream_error', native_type: 'api_error', code: 'c', message: 'm' };
     expect(openaiProtocol.errorEvent(said)).toBe(
       `data: {"error":{"message":"m","type":"upstream_error","param":null,"code":"c"}}\n\n${DONE}`,

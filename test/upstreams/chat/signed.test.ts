@@ -37,7 +37,7 @@ describe('Bedrock', () => {
     callOf('', body, { ...target(`${simulator.url}/bedrock`, key), ...more });
   const PAIR = 'sim-main:sim-secret';
 
-  test('is called with AWS’s signature, whatever the model is called', async () => {
+  test('receives a valid AWS signature for every model name', async () => {
     for (const physical_model of ['haiku', 'eu.anthropic.claude-haiku-4-5-20251001-v1:0']) {
       const answer = await bedrockProtocol.complete(call(PAIR, question(), { physical_model }));
       expect(answer.usage?.output_tokens).toBe(7);
@@ -51,7 +51,7 @@ describe('Bedrock', () => {
     });
   });
 
-  test('says each of its headers once', async () => {
+  test('receives each header once', async () => {
     const upstream = startTcpUpstream();
     upstream.respond = ({ socket }) => socket.write(answerOf('{}'));
     await failureOf(bedrockProtocol.complete(callOf('', question(), target(upstream.url, PAIR))));
@@ -63,7 +63,7 @@ describe('Bedrock', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('streams in frames of its own; what the vendor measured stays inside', async () => {
+  test('streams in AWS frames, and its metrics stay inside Weir', async () => {
     const body = question('Hello [[sim tokens=9]]', { stream: true });
     const read = await readStream(bedrockProtocol, call(PAIR, body));
     expect(read.error).toBeUndefined();
@@ -73,7 +73,7 @@ describe('Bedrock', () => {
     expect(read.text).not.toContain('bedrock');
   });
 
-  test('takes an API key as well, and passes betas on in the body', async () => {
+  test('takes an API key too, and receives betas in the body', async () => {
     const headers = { 'anthropic-beta': 'context-1m-2025-08-07, files-api-2025-04-14' };
     const answer = await bedrockProtocol.complete(call('sim-main', question(), { headers }));
     expect(answer.usage?.output_tokens).toBe(7);
@@ -88,7 +88,7 @@ describe('Bedrock', () => {
     },
   );
 
-  test('refuses like its models: the caller’s fault, and too many calls', async () => {
+  test('refuses a wrong request and too many requests as its models do', async () => {
     const long = call(PAIR, question('Hello [[sim context_tokens=1]]'));
     expect(await failureOf(bedrockProtocol.complete(long))).toBeInstanceOf(TerminalUpstreamError);
     const busy = call(PAIR, question('Hello [[sim status=429 retry_after=3]]'));
@@ -97,7 +97,7 @@ describe('Bedrock', () => {
     });
   });
 
-  test('that breaks in a stream is a failure: an exception, a broken frame, half of one', async () => {
+  test('fails on a broken stream: an exception, a bad frame, half a frame', async () => {
     const upstream = startUpstream();
     const start = frameOf(
       { 'message-type': 'event', 'event-type': 'chunk' },
@@ -139,7 +139,7 @@ describe('Vertex AI', () => {
     return (await fetch(url)).json() as Promise<Record<string, string>>;
   }
 
-  test('is called with a token that a service account signs for, once for many calls', async () => {
+  test('receives a token that a service account signed, fetched once for many calls', async () => {
     const key = JSON.stringify(await serviceAccount('signer'));
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => vertexProtocol.complete(call(key))),
@@ -152,11 +152,11 @@ describe('Vertex AI', () => {
     expect(read.stream.usage()?.output_tokens).toBe(6);
   });
 
-  test('takes an access token as it is', async () => {
+  test('takes an access token unchanged', async () => {
     expect((await vertexProtocol.complete(call('sim-main'))).usage?.output_tokens).toBe(6);
   });
 
-  test('without a usable key is the operator’s failure, and asked again by the next call', async () => {
+  test('fails as the operator’s if the key is unusable, and the next call fetches a token again', async () => {
     const right = await serviceAccount('late');
     const stranger = await serviceAccount('stranger');
     const wrongs = [
@@ -175,7 +175,7 @@ describe('Vertex AI', () => {
     expect(answer.usage?.output_tokens).toBe(6);
   });
 
-  test('does not wait for ever for a token', async () => {
+  test('bounds the wait for a token', async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => undefined) });
     const account = await serviceAccount('silent');
     const key = JSON.stringify({ ...account, token_uri: `http://127.0.0.1:${silent.port}/token` });

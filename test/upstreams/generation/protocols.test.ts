@@ -118,7 +118,7 @@ const SHORT = '[[sim task_ms=150]]';
 const errorOf = async (work: Promise<unknown>) => work.then(() => undefined).catch((e) => e);
 
 describe.each(named)('%s', (_, provider) => {
-  test('makes what was asked for, at an address or as bytes that can be had', async () => {
+  test('makes the requested result, as a URL or as bytes', async () => {
     const produced = await run(provider, `A lighthouse ${SHORT}`);
     if (produced.type !== 'produced') throw new Error(JSON.stringify(produced));
     expect(produced.outputs.length).toBeGreaterThan(0);
@@ -154,18 +154,18 @@ describe.each(named)('%s', (_, provider) => {
     },
   );
 
-  test('tells a refused prompt from a refused submission', async () => {
+  test('distinguishes a refused prompt from a refused submission', async () => {
     const said = await errorOrResult(run(provider, `A [[sim fail=moderation at=submit]]`));
     expect(said).toMatchObject({ type: 'failed', reason: 'moderation' });
   });
 
-  test('blames the caller for his input', async () => {
+  test('names the client’s input as the fault', async () => {
     const said = await errorOrResult(run(provider, `A [[sim status=400]]`));
     if (said instanceof Error) expect(said).toBeInstanceOf(TerminalUpstreamError);
     else expect(said).toMatchObject({ type: 'failed', reason: 'input' });
   });
 
-  test('is tried elsewhere when throttled, and when the account has no money or no key', async () => {
+  test('is retryable if throttled, or if the account has no money or a wrong key', async () => {
     const throttled = await errorOf(run(provider, 'A [[sim status=429 retry_after=7]]'));
     expect(throttled).toBeInstanceOf(RetryableUpstreamError);
     expect(throttled.failure).toBe('throttle');
@@ -185,7 +185,7 @@ describe.each(named)('%s', (_, provider) => {
     },
   );
 
-  test('surely sent nothing where nobody listens', async () => {
+  test('is known as not sent if the connection was refused', async () => {
     const call = callOf(provider, 'A lighthouse');
     const target = { ...call.target, base_url: 'http://127.0.0.1:1' };
     const error = await errorOf(protocolOf(provider).submit({ ...call, target }));
@@ -193,7 +193,7 @@ describe.each(named)('%s', (_, provider) => {
     expect(error.failure).toBe('connection');
   });
 
-  test('gives up with its caller, and with its time', async () => {
+  test('stops when its caller cancels or its time is over', async () => {
     const abort = new AbortController();
     const call = { ...callOf(provider, 'A [[sim latency_ms=5000]]'), signal: abort.signal };
     const asked = errorOf(protocolOf(provider).submit(call));
@@ -215,12 +215,12 @@ describe.each(byJob)('a job of %s', (_, provider) => {
     expect(said.type).toBe('unknown');
   });
 
-  test('fails when it completes without a result', async () => {
+  test('fails if it completes without a result', async () => {
     const said = await run(provider, 'A [[sim task_ms=150 no_url=1]]');
     expect(said).toMatchObject({ type: 'failed' });
   });
 
-  test('may be asked again after a poll that failed', async () => {
+  test('can be polled again after a failed poll', async () => {
     const call = callOf(provider, 'A [[sim task_ms=1 poll_status=503 poll_times=1]]');
     const protocol = protocolOf(provider);
     const submitted = await protocol.submit(call);
@@ -232,7 +232,7 @@ describe.each(byJob)('a job of %s', (_, provider) => {
     expect((await protocol.poll(call, submitted.job)).type).toBe('produced');
   });
 
-  test('of another account is none', async () => {
+  test('of another account is not found', async () => {
     const protocol = protocolOf(provider);
     const call = callOf(provider, 'A lighthouse');
     const submitted = await protocol.submit(call);
@@ -241,7 +241,7 @@ describe.each(byJob)('a job of %s', (_, provider) => {
     expect((await protocol.poll?.(stranger, submitted.job))?.type).toBe('unknown');
   });
 
-  test('P10: is found again by its key, where the provider lets us', async () => {
+  test('P10: is found by its key, if the provider supports that', async () => {
     const protocol = protocolOf(provider);
     if (!protocol.find) return;
     const call = callOf(provider, `A lighthouse [[sim task_ms=100 lose=1]]`);

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import { AdmissionQueue, MAX_WAITING_CALLS } from '../../../src/actors/money/admission-queue.ts';
+import { WeirError } from '../../../src/errors/weir-error.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+
+function scene() {
+  const clock = new VirtualClock();
+  const room = new AdmissionQueue(clock, () => new WeirError('quota_in_flight', 'too late'));
+  const enter = (amount: number, more: object = {}, event: 'RESERVE' | 'EXTEND' = 'RESERVE') =>
+    room.push(event, { amount, minimum: () => amount, ...more }).catch((error: unknown) => error);
+  return { clock, room, enter };
+}
+
+describe('calls that wait for money', () => {
+  test('are admitted in the order of their arrival, streams in flight first', async () => {
+    const { room, enter } = scene();
+    const waiting = [enter(1), enter(2), enter(3, {}, 'EXTEND')];
+    expect(room.all().map(({ amount }) => amount)).toEqual([3, 1, 2]);
+    expect([room.size, room.total]).toEqual([3, 6]);
+    for (const waiter of room.all()) waiter.admit(waiter.amount);
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
+    expect(room.size).toBe(0);
+  });
+
+  test('wait for ten seconds, or as long as they say', async () => {
+    const { clock, room, enter } = scene();
+    const usual = enter(1);
+    const short = enter(2, { wait_ms: 100 });
+    clock.advance(100);
+    expect(await short).toMatchObject({ id: 'quota_in_flight' });
+    clock.advance(9_899);
+    expect(room.size).toBe(1);
+    clock.advance(1);
+    expect(await usual).toMatchObject({ id: 'quota_in_flight' });
+  });
+
+  test('leave nothing behind once they are admitted', async () => {
+    const { clock, room, enter } = scene();
+    const client = new AbortController();
+    const waiting = enter(1, { signal: client.signal });
+    room.first?.admit(1);
+    expect(await waiting).toBe(1);
+    expect([clock.pending, room.size]).toEqual([0, 0]);
+  });
+
+  test('leave with their client, also if it left before', async () => {
+    const { clock, room, enter } = scene();
+    const client = new AbortController();
+    const waiting = enter(1, { signal: client.signal });
+    client.abort(new Error('left'));
+    const late = enter(2, { signal: client.signal });
+    expect([room.size, clock.pending]).toEqual([0, 0]);
+    expect(await waiting).toBe(client.signal.reason);
+    expect(await late).toBe(client.signal.reason);
+  });
+
+  test(`are ${MAX_WAITING_CALLS} at most: one more is refused at once`, async () => {
+    const { room, enter } = scene();
+    const waiting = Array.from({ length: MAX_WAITING_CALLS }, () => enter(1));
+    const refusal = { id: 'service_unavailable', details: { retry_after: 1 } };
+    expect(await enter(1)).toMatchObject(refusal);
+    const over = new Error('over');
+    room.rejectAll(over);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([over]));
+  });
+});

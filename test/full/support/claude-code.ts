@@ -1,0 +1,100 @@
+/** The real Claude Code, installed on demand and run without a terminal against a Weir. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { removeFolder, throwawayFolder } from '../../support/throwaway.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const NAME = '@anthropic-ai/claude-code';
+const VERSION = '2.1.330';
+const RUN_TIMEOUT_MS = 90_000;
+
+/** The result that `claude -p --output-format json` prints. */
+export interface ClaudeResult {
+  type: string;
+  subtype: string;
+  is_error: boolean;
+  result: string;
+  num_turns: number;
+  total_cost_usd: number;
+  usage: Record<string, unknown>;
+  modelUsage: Record<string, ClaudeModelUsage>;
+}
+
+interface ClaudeModelUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadInputTokens: number;
+  cacheCreationInputTokens: number;
+  costUSD: number;
+}
+
+/** The path of the program. Throws if it cannot be installed. */
+export async function installedClaude(): Promise<string> {
+  const folder = join(ROOT, '.cache', 'programs', `claude-code-${VERSION}`);
+  const packages = join(folder, 'node_modules', '@anthropic-ai');
+  const program = join(packages, `claude-code-${process.platform}-${process.arch}`, 'claude');
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"name":"claude-code-for-tests","private":true}');
+  const child = Bun.spawn([process.execPath, 'add', '--exact', `${NAME}@${VERSION}`], {
+    ...{ cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+  });
+  const said = await new Response(child.stderr).text();
+  if ((await child.exited) === 0 && existsSync(program)) return program;
+  rmSync(folder, { recursive: true, force: true });
+  throw new Error(`${NAME}@${VERSION} cannot be installed: ${said}`);
+}
+
+export interface ClaudeRun {
+  base_url: string;
+  api_key: string;
+  model: string;
+  prompt: string;
+  /** Further arguments. */
+  more?: string[];
+}
+
+/** One headless run in a home and a working folder of its own. Throws with what it printed. */
+export async function runClaude(program: string, run: ClaudeRun): Promise<ClaudeResult> {
+  const home = throwawayFolder('claude');
+  const work = join(home, 'work');
+  mkdirSync(work);
+  const child = Bun.spawn(
+    [
+      ...[program, '-p', run.prompt, '--output-format', 'json', '--model', run.model],
+      ...(run.more ?? []),
+    ],
+    {
+      cwd: work,
+      env: {
+        ...{ PATH: process.env['PATH'], HOME: home, CLAUDE_CONFIG_DIR: join(home, '.claude') },
+        ...{ ANTHROPIC_BASE_URL: run.base_url, ANTHROPIC_API_KEY: run.api_key },
+        // Small tasks of its own, such as titles, go to this model.
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: run.model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        ...{ DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_AUTOUPDATER: '1' },
+        ...{ DISABLE_BUG_COMMAND: '1', DISABLE_COST_WARNINGS: '1' },
+        // Whatever it would ask of the internet all the same finds nobody.
+        ...{ HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1,localhost' },
+      },
+      ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    },
+  );
+  const timer = setTimeout(() => child.kill('SIGKILL'), RUN_TIMEOUT_MS);
+  try {
+    const [printed, complained] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await child.exited;
+    try {
+      return JSON.parse(printed) as ClaudeResult;
+    } catch {
+      throw new Error(`Claude Code printed no result: ${printed}${complained}`);
+    }
+  } finally {
+    clearTimeout(timer);
+    removeFolder(home);
+  }
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test';
+import { builtInModels } from '../../../src/catalogue/built-in.ts';
+import { Catalogue, type ChatModel } from '../../../src/catalogue/catalogue.ts';
+import { maxChargeFor } from '../../../src/catalogue/price.ts';
+import { Budget, FIRST_STREAM_TOKENS } from '../../../src/inference/budget/budget.ts';
+
+const catalogue = new Catalogue(builtInModels());
+
+function chatModel(id: string): ChatModel {
+  const model = catalogue.find(id);
+  if (model?.kind !== 'chat') throw new Error(`${id} is not a chat model`);
+  return model;
+}
+
+function budgetOf(more: object, id = 'gpt-4o-mini'): Budget {
+  const body = { model: id, messages: [{ role: 'user', content: 'Hello' }], ...more };
+  return new Budget(chatModel(id), body, JSON.stringify(body));
+}
+
+const signal = new AbortController().signal;
+
+describe('what a call may cost', () => {
+  test('its longest answer is what the client asks for, in whichever protocol, for each choice', () => {
+    const model = chatModel('gpt-4o-mini');
+    for (const more of [
+      { max_completion_tokens: 50 },
+      { max_tokens: 50 },
+      { max_output_tokens: 50 },
+      { generationConfig: { maxOutputTokens: 50 } },
+    ]) {
+      expect(budgetOf(more).max_output_tokens).toBe(50);
+      expect(budgetOf({ ...more, n: 3 }).max_output_tokens).toBe(150);
+    }
+    expect(budgetOf({}).max_output_tokens).toBe(model.max_output_tokens);
+    expect(budgetOf({ max_tokens: 10_000_000 }).max_output_tokens).toBe(model.max_output_tokens);
+  });
+
+  test('a stream begins with the money for its first tokens, a whole answer with all of it', () => {
+    const long = budgetOf({});
+    expect(long.chargeFor(false) - long.chargeFor(true)).toBe(
+      long.priceOfExtraTokens(long.max_output_tokens) -
+        long.priceOfExtraTokens(FIRST_STREAM_TOKENS),
+    );
+    const short = budgetOf({ max_tokens: 10 });
+    expect(short.chargeFor(true)).toBe(short.chargeFor(false));
+  });
+
+  test('the least that it can run with is its counted input and one token', () => {
+    const budget = budgetOf({});
+    const { minimum } = budget.admissionRequest(1e12, signal);
+    expect(minimum()).toBe(maxChargeFor(budget.countInput, 1, budget.price));
+    expect(budget.admissionRequest(5, signal).minimum()).toBe(5);
+  });
+});
+
+describe('the bound for the upstream', () => {
+  /** Money for the input and so many tokens of output. */
+  const paying = (budget: Budget, tokens: number) =>
+    maxChargeFor(budget.countInput, tokens, budget.price);
+
+  test('is none where the money covers what was asked for', () => {
+    const budget = budgetOf({ max_tokens: 100 });
+    expect(budget.clampFor(1_000, 1_000)).toBeUndefined();
+    expect(budget.clampFor(999, 1_000)).toBeDefined();
+  });
+
+  test('is what the money pays for, shared by all choices', () => {
+    for (const [n, bound] of [
+      [1, 90],
+      [3, 30],
+      [4, 22],
+    ] as const) {
+      const budget = budgetOf({ n, max_tokens: 100 });
+      const held = paying(budget, 90);
+      expect(budget.clampFor(held, held + 1)).toBe(bound);
+    }
+  });
+
+  test('is never more than the client asked for, and never nothing', () => {
+    const budget = budgetOf({ n: 2, max_tokens: 10 });
+    const rich = paying(budget, 1_000);
+    expect(budget.clampFor(rich, rich + 1)).toBe(10);
+    expect(budget.clampFor(paying(budget, 1), 1e12)).toBe(1);
+  });
+});
+
+describe('the price of what is written to a cache', () => {
+  const SONNET = 'claude-sonnet-4-5';
+  const cached = (more: object) => [
+    { role: 'user', content: [{ type: 'text', text: 'Hello', cache_control: more }] },
+  ];
+
+  test('is set aside only where the call asks for it', () => {
+    const plain = budgetOf({}, SONNET).price;
+    expect([plain.cache_write, plain.cache_write_1h]).toEqual([0, 0]);
+    const listed = chatModel(SONNET).price;
+    const short = budgetOf({ messages: cached({ type: 'ephemeral' }) }, SONNET).price;
+    expect([short.cache_write, short.cache_write_1h]).toEqual([listed.cache_write, 0]);
+    const hour = cached({ type: 'ephemeral', ttl: '1h' });
+    expect(budgetOf({ messages: hour }, SONNET).price).toEqual(listed);
+  });
+});
+
+describe('the usage of an answer that the upstream did not finish', () => {
+  test('is what it reported of the input, and what was produced', () => {
+    const budget = budgetOf({});
+    expect(budget.estimate('one two')).toEqual({
+      input_tokens: budget.countInput,
+      ...{ cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 2 },
+    });
+    const reported = {
+      input_tokens: 7,
+      cached_input_tokens: 5,
+      cache_write_tokens: 3,
+      output_tokens: 999,
+    };
+    expect(budget.estimate('one two', reported)).toEqual({ ...reported, output_tokens: 2 });
+  });
+});

@@ -1,0 +1,284 @@
+/** Streams over a real connection; the ledger's side of a reservation is written down instead. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ChannelActor } from '../../../src/actors/channels/channel.ts';
+import { type Consumption, Reservation } from '../../../src/actors/money/reservation.ts';
+import { builtInModels } from '../../../src/catalogue/built-in.ts';
+import { Catalogue, type ChatModel } from '../../../src/catalogue/catalogue.ts';
+import { Budget, FIRST_STREAM_TOKENS } from '../../../src/inference/budget/budget.ts';
+import type { InferenceCall } from '../../../src/inference/call.ts';
+import { openStream } from '../../../src/inference/streaming/open-stream.ts';
+import { StreamRun } from '../../../src/inference/streaming/stream.ts';
+import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
+import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
+import { VirtualClock } from '../../sim/virtual-clock.ts';
+import { channelActor, channelConfig } from '../../support/channels.ts';
+import { startUpstream, streamed, type Upstream } from '../../upstreams/upstream.ts';
+
+const MODEL = new Catalogue(builtInModels()).find('gpt-4o-mini') as ChatModel;
+const protocol = protocolFor('openai', 'openai');
+
+let upstream: Upstream;
+beforeAll(() => {
+  upstream = startUpstream();
+});
+afterAll(() => upstream.stop());
+
+function chunk(content: string, finish_reason: string | null = null, more: object = {}): string {
+  const choices = [{ index: 0, delta: { content }, finish_reason }];
+  const common = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'physical' };
+  return `data: ${JSON.stringify({ ...common, choices, ...more })}\n\n`;
+}
+const role = chunk('').replace('"content":""', '"role":"assistant"');
+const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const end = (reported: object = { usage }) =>
+  `${chunk('', 'stop')}data: ${JSON.stringify({
+    ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'physical' },
+    ...{ choices: [], ...reported },
+  })}\n\ndata: [DONE]\n\n`;
+
+interface Settled extends Consumption {
+  actual: number;
+}
+
+/** A stream of these bytes, and what became of its money and of its channel. */
+async function scene(
+  answer: () => Response,
+  {
+    extend = (amount: number) => amount,
+    settle = async () => {},
+    more = {},
+  }: {
+    extend?: (amount: number) => number;
+    settle?: () => Promise<void>;
+    more?: object;
+  } = {},
+) {
+  upstream.answer = answer;
+  const clock = new VirtualClock();
+  const config = channelConfig('a', { base_url: upstream.url, timeout_ms: 300 });
+  const channel = channelActor(config, clock);
+  const seen = { settled: [] as Settled[], released: 0, extended: [] as number[] };
+  const owner = {
+    extend: async (_: string, { amount }: { amount: number }) => {
+      seen.extended.push(amount);
+      return extend(amount);
+    },
+    settle: async (_: string, _reserved: number, line: Consumption, actual: number) => {
+      seen.settled.push({ ...line, actual });
+      await settle();
+      return { charged: actual, overrun: 0 };
+    },
+    release: () => {
+      seen.released += 1;
+    },
+  };
+  const body = { model: MODEL.id, stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+  const body_text = JSON.stringify({ ...body, ...more });
+  const call: InferenceCall = {
+    protocol: 'openai',
+    request_id: crypto.randomUUID(),
+    key: { id: 'key', organization_id: 'org', models: [] },
+    model: MODEL,
+    body: JSON.parse(body_text),
+    body_text,
+    stream: true,
+    headers: {},
+    signal: new AbortController().signal,
+  };
+  const budget = new Budget(MODEL, call.body, body_text);
+  const reservation = new Reservation(owner, 'grant', budget.chargeFor(true));
+  const permit = channel.tryAcquire();
+  if (!permit) throw new Error('a fresh channel has room');
+  const errors: unknown[] = [];
+  const begin = async (clamp?: number) => {
+    const open = await openStream(call, permit, protocol, clamp);
+    const onError = (error: unknown) => errors.push(error);
+    return new StreamRun({ call, open, reservation, budget, onError }).body();
+  };
+  return { begin, channel, clock, seen, errors };
+}
+
+const read = (body: ReadableStream) => new Response(body).text();
+const aborted = () => upstream.asked.at(-1)?.aborted;
+const failures = (channel: ChannelActor) => channel.snapshot.context.consecutive_failures;
+const roomLeft = (channel: ChannelActor) => channel.tryAcquire() !== null;
+
+describe('a stream that is whole', () => {
+  test('P4: is charged by what was reported, before its end is sent', async () => {
+    const committed = Promise.withResolvers<void>();
+    const { begin, seen, channel } = await scene(() => streamed([role, chunk('one two'), end()]), {
+      settle: () => committed.promise,
+    });
+    const reader = (await begin()).getReader() as ReadableStreamDefaultReader<string | Uint8Array>;
+    let text = '';
+    const reading = (async () => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        text += typeof value === 'string' ? value : new TextDecoder().decode(value);
+      }
+    })();
+    while (seen.settled.length === 0) await Bun.sleep(1);
+    await Bun.sleep(20);
+    expect(text).toContain('one two');
+    expect(text).not.toContain('[DONE]');
+    expect(text).not.toContain('"stop"');
+    committed.resolve();
+    await reading;
+    expect(text).toContain('"role":"assistant"');
+    expect(text).toEndWith('data: [DONE]\n\n');
+    expect(seen.settled).toMatchObject([
+      { outcome: 'completed', estimated: false, input_tokens: 11, output_tokens: 7 },
+    ]);
+    expect(seen.settled[0]?.actual).toBe(11 * 150 + 7 * 600);
+    expect(failures(channel)).toBe(0);
+  });
+
+  test('P12: without a report its tokens are counted, and the line says so', async () => {
+    const { begin, seen } = await scene(() => streamed([chunk('one two'), end({})]));
+    await read(await begin());
+    expect(seen.settled).toMatchObject([{ estimated: true, output_tokens: 2 }]);
+  });
+
+  test('P4: whose charge fails ends with an error, not with its end', async () => {
+    const { begin, errors } = await scene(() => streamed([chunk('one'), end()]), {
+      settle: () => Promise.reject(new Error('the ledger is away')),
+    });
+    const text = await read(await begin());
+    expect(text).toContain('"error":{');
+    expect(text).not.toContain('"stop"');
+    expect(errors).toMatchObject([{ message: 'the ledger is away' }]);
+  });
+});
+
+describe('a stream that breaks off', () => {
+  test('P12: is charged for what was delivered, counts against its channel, and says so', async () => {
+    const report = chunk(' two', null, { usage });
+    const { begin, seen, channel } = await scene(() => streamed([chunk('one'), report], true));
+    const text = await read(await begin());
+    expect(text).toContain('"error":{');
+    expect(seen.settled).toMatchObject([{ outcome: 'partial', estimated: true, output_tokens: 2 }]);
+    expect(failures(channel)).toBe(1);
+  });
+
+  test('and stays open is stopped', async () => {
+    const { begin } = await scene(
+      () =>
+        new Response(endless('word ', 'data: {"choices": nonsense}\n\n'), {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
+    );
+    expect(await read(await begin())).toContain('"error":{');
+    await aborted();
+  });
+
+  test('P12: before anything was produced it is free', async () => {
+    const { begin, seen } = await scene(() => streamed([end({})]));
+    await read(await begin());
+    expect([seen.settled, seen.released]).toEqual([[], 1]);
+  });
+
+  test('P8: a client that leaves stops the upstream, pays for its part, and blames nobody', async () => {
+    const { begin, seen, channel } = await scene(
+      () => new Response(endless('word '), { headers: { 'content-type': 'text/event-stream' } }),
+    );
+    const reader = (await begin()).getReader();
+    await reader.read();
+    await reader.cancel();
+    await aborted();
+    while (seen.settled.length === 0) await Bun.sleep(1);
+    expect(seen.settled).toMatchObject([{ outcome: 'partial', estimated: true }]);
+    expect(seen.settled[0]?.actual).toBeGreaterThan(0);
+    expect(failures(channel)).toBe(0);
+    expect(roomLeft(channel)).toBe(true);
+  });
+});
+
+describe('a stream that outgrows its reservation', () => {
+  const long = 'word '.repeat(100);
+  const pieces = (count: number) => [...Array.from({ length: count }, () => chunk(long)), end()];
+
+  test('asks for as much again, and goes on', async () => {
+    const { begin, seen } = await scene(() => streamed(pieces(30)));
+    const text = await read(await begin());
+    expect(text).toEndWith('data: [DONE]\n\n');
+    // The price of as many output tokens as were covered, then of twice as many.
+    expect(seen.extended).toEqual([FIRST_STREAM_TOKENS * 600, 2 * FIRST_STREAM_TOKENS * 600]);
+  });
+
+  test('P2: ends cleanly where there is no more, and is charged for what was produced', async () => {
+    const { begin, seen, channel } = await scene(() => streamed(pieces(60)), { extend: () => 0 });
+    const text = await read(await begin());
+    expect(text).toContain('"finish_reason":"length"');
+    expect(text).toEndWith('data: [DONE]\n\n');
+    const [line] = seen.settled;
+    expect(line).toMatchObject({ outcome: 'partial', estimated: true });
+    expect(line?.output_tokens).toBeLessThanOrEqual(FIRST_STREAM_TOKENS + 200);
+    expect(line?.output_tokens).toBeGreaterThan(FIRST_STREAM_TOKENS - 300);
+    await aborted();
+    expect(failures(channel)).toBe(0);
+  });
+
+  test('does not ask where the client’s own bound is reached before', async () => {
+    const { begin, seen } = await scene(() => streamed(pieces(5)), { more: { max_tokens: 100 } });
+    await read(await begin());
+    expect(seen.extended).toEqual([]);
+  });
+});
+
+describe('the beginning of a stream', () => {
+  test('is its first words: an upstream that only says who it is, is late', async () => {
+    const answer = () => streamed([role, ...Array.from({ length: 50 }, () => ': still here\n\n')]);
+    const { begin } = await scene(() => slowly(answer()));
+    const error = await begin().catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(RetryableUpstreamError);
+    expect((error as RetryableUpstreamError).failure).toBe('timeout');
+  });
+
+  test('in time, the stream may take longer than that, and only its beginning is its latency', async () => {
+    const { begin, channel, clock } = await scene(() =>
+      slowly(
+        streamed([role, chunk('one'), ...Array.from({ length: 12 }, () => chunk('.')), end()]),
+      ),
+    );
+    const body = await begin();
+    clock.advance(5_000);
+    const text = await read(body);
+    // What came before the first words goes out with them.
+    expect(text).toContain('"role":"assistant"');
+    expect(text).toEndWith('data: [DONE]\n\n');
+    expect(channel.latency.mean_ms).toBe(0);
+  });
+
+  test('carries the bound of its tokens to the upstream', async () => {
+    const { begin } = await scene(() => streamed([chunk('one'), end()]));
+    await read(await begin(77));
+    const { max_completion_tokens } = JSON.parse(upstream.asked.at(-1)?.text ?? '{}');
+    expect(max_completion_tokens).toBe(77);
+  });
+});
+
+/** The same bytes, each piece 40 ms after the one before. */
+function slowly(response: Response): Response {
+  const body = response.body?.pipeThrough(
+    new TransformStream({
+      async transform(piece, out) {
+        await Bun.sleep(40);
+        out.enqueue(piece);
+      },
+    }),
+  );
+  return new Response(body, response);
+}
+
+/** A word every 5 ms; `then` comes once, after the third, and silence after it. */
+function endless(word: string, then?: string): ReadableStream {
+  let words = 0;
+  return new ReadableStream({
+    async pull(client) {
+      await Bun.sleep(words > 3 && then ? 60_000 : 5);
+      words += 1;
+      client.enqueue(words === 4 && then ? then : chunk(word));
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../house/sources.ts';
+import { MUTANTS } from './main.ts';
+import { mutate } from './mutant.ts';
+
+describe('the list of mutants', () => {
+  test('changes source text that is there, exactly once, into a program that parses', () => {
+    const wrong = MUTANTS.flatMap((mutant) => {
+      try {
+        mutate(readFileSync(join(ROOT, mutant.path), 'utf8'), mutant);
+        return [];
+      } catch (error) {
+        return [`${mutant.path}: ${mutant.name}: ${(error as Error).message}`];
+      }
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('names each mutant once, and test files that are there', () => {
+    const names = MUTANTS.map(({ path, name }) => `${path}: ${name}`);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    const files = new Set(MUTANTS.flatMap(({ tests }) => tests));
+    expect([...files].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
+
+describe('a mutant', () => {
+  test.each([
+    ['a text that is not there', 'let a = 1;', 'b', 'c'],
+    ['a text that is there twice', 'let a = a;', 'a', 'b'],
+    ['a program that does not parse', 'let a = 1;', '= 1', '= ='],
+  ])('of %s does not apply', (_what, text, from, to) => {
+    expect(() => mutate(text, { from, to })).toThrow();
+  });
+
+  test('is the text with one change, taken literally', () => {
+    expect(mutate('let a = 1;', { from: '1', to: '"$&"' })).toBe('let a = "$&";');
+  });
+});

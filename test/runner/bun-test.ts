@@ -1,0 +1,76 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { type Counts, NO_TESTS, readJunit } from './counts.ts';
+import type { Interrupt } from './interrupt.ts';
+import type { Environment } from './servers.ts';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The files that only `--full` runs. */
+export const FULL_FOLDER = 'test/full';
+
+export interface BunTestOptions {
+  test_arguments: readonly string[];
+  environment: Environment;
+  interrupt: Interrupt;
+  /** Show nothing and keep no times. */
+  quiet?: boolean;
+}
+
+/** Runs `bun test`. A failure outside of a test counts as one failed test. */
+export async function runBunTest(options: BunTestOptions): Promise<Counts> {
+  const folder = throwawayFolder('report');
+  const report = join(folder, 'junit.xml');
+  const output = options.quiet ? 'ignore' : 'inherit';
+  try {
+    const child = Bun.spawn(commandLine(options, report), {
+      cwd: ROOT,
+      env: options.environment,
+      stdin: 'ignore',
+      stdout: output,
+      stderr: output,
+    });
+    const exit_code = await options.interrupt.during(child);
+    return options.interrupt.signal === undefined ? countsOf(exit_code, report) : NO_TESTS;
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+function commandLine({ test_arguments, quiet }: BunTestOptions, report: string): string[] {
+  const names_full = test_arguments.some((argument) => argument.includes(FULL_FOLDER));
+  return [
+    process.execPath,
+    'test',
+    // Bun does not read a time-out from bunfig.toml.
+    '--timeout=60000',
+    // One process per core, each file in a global object of its own. It also notices a test that
+    // ends its process, which a plain run takes for success.
+    '--parallel',
+    // Whatever a failed test left running ends with the process that started it.
+    '--no-orphans',
+    // The slowest files start first, so that both cores end together.
+    ...(quiet ? [] : [`--timings=${timingsFile()}`, '--update-timings']),
+    ...['--reporter=junit', `--reporter-outfile=${report}`],
+    ...(names_full ? [] : [`--path-ignore-patterns=${FULL_FOLDER}/**`]),
+    ...test_arguments,
+  ];
+}
+
+/** A fresh clone begins with what is known of the slowest files. */
+function timingsFile(): string {
+  const timings = join(ROOT, '.cache', 'test-timings.json');
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  if (!existsSync(timings)) copyFileSync(join(ROOT, 'test', 'timings.json'), timings);
+  return timings;
+}
+
+function countsOf(exit_code: number, report: string): Counts {
+  const counts = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : undefined;
+  if (counts === undefined) console.error('weir: bun test left no report');
+  if (exit_code === 0 && counts !== undefined) return counts;
+  if (counts !== undefined && counts.failed > 0) return counts;
+  console.error('weir: something failed outside of a test; look for "error:" above');
+  return { ...(counts ?? NO_TESTS), failed: 1 };
+}

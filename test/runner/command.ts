@@ -1,0 +1,60 @@
+import { type Counts, readClosingLine } from './counts.ts';
+import type { Interrupt } from './interrupt.ts';
+import { ALLOW_MISSING, recordMissing } from './missing.ts';
+import type { Environment } from './servers.ts';
+
+export interface CommandOptions {
+  /** Program and arguments. */
+  command: readonly string[];
+  cwd: string;
+  environment: Environment;
+  interrupt: Interrupt;
+  /** Show nothing. */
+  quiet?: boolean;
+}
+
+/**
+ * Runs a command and shows what it prints. It counts by its own closing line `N passed, N failed`,
+ * else as one test by its exit code. A program that is not there is recorded as missing.
+ */
+export async function runCommand(options: CommandOptions): Promise<Counts> {
+  const [program = '', ...rest] = options.command;
+  const { PATH } = options.environment;
+  const path = Bun.which(program, { cwd: options.cwd, ...(PATH === undefined ? {} : { PATH }) });
+  if (path === null) {
+    const missing = { what: options.command.join(' '), why: `${program} is not on this machine` };
+    recordMissing(missing, options.environment['WEIR_TEST_MISSING_FILE']);
+    const skipped = Boolean(options.environment[ALLOW_MISSING]);
+    return { passed: 0, failed: skipped ? 0 : 1, skipped: skipped ? 1 : 0 };
+  }
+  const child = Bun.spawn([path, ...rest], {
+    cwd: options.cwd,
+    env: options.environment,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: options.quiet ? 'ignore' : 'inherit',
+  });
+  const [exit_code, output] = await Promise.all([
+    options.interrupt.during(child),
+    readAll(child.stdout, options.quiet ? undefined : process.stdout),
+  ]);
+  const own = readClosingLine(output);
+  if (exit_code === 0) return own ?? { passed: 1, failed: 0, skipped: 0 };
+  if (!options.quiet) console.error(`weir: "${options.command.join(' ')}" ended with ${exit_code}`);
+  if (own === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  return { ...own, failed: Math.max(1, own.failed) };
+}
+
+/** Returns the text of a stream; writes it to `output` as it comes. */
+async function readAll(
+  stream: ReadableStream<Uint8Array>,
+  output: NodeJS.WritableStream | undefined,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stream) {
+    output?.write(chunk);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
+}

@@ -1,0 +1,33 @@
+/** How long a child process may take to end after an interrupt. */
+const PATIENCE_MS = 5_000;
+
+/** Passes an interrupt on to the child process that runs at the moment. */
+export class Interrupt {
+  signal: NodeJS.Signals | undefined;
+  private child: Bun.Subprocess | undefined;
+
+  listen(): void {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => this.raise(signal));
+    }
+  }
+
+  /** Waits for the end of `child`; an interrupt ends it. */
+  async during(child: Bun.Subprocess): Promise<number> {
+    this.child = child;
+    if (this.signal !== undefined) child.kill('SIGTERM');
+    try {
+      return await child.exited;
+    } finally {
+      this.child = undefined;
+    }
+  }
+
+  private raise(signal: NodeJS.Signals): void {
+    if (this.signal !== undefined) return;
+    this.signal = signal;
+    const { child } = this;
+    child?.kill('SIGTERM');
+    setTimeout(() => child?.kill('SIGKILL'), PATIENCE_MS).unref();
+  }
+}

@@ -1,0 +1,168 @@
+/** `bin/test` itself: what its steps count, and what they do without a program. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
+import { readArguments } from './arguments.ts';
+import { ROOT, runBunTest } from './bun-test.ts';
+import { runCommand } from './command.ts';
+import { type Counts, closingLine, readClosingLine } from './counts.ts';
+import { Interrupt } from './interrupt.ts';
+import { ALLOW_MISSING, MISSING_FILE, readMissing } from './missing.ts';
+import { runSteps, type Step } from './steps.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = throwawayFolder('runner');
+});
+afterAll(() => removeFolder(folder));
+
+const command = (command: string[], environment: Record<string, string> = {}) =>
+  runCommand({
+    command,
+    cwd: ROOT,
+    environment: { ...process.env, ...environment },
+    interrupt: new Interrupt(),
+    quiet: true,
+  });
+const shell = (script: string) => command(['sh', '-c', script]);
+const bunTest = (file: string, environment: Record<string, string>) =>
+  runBunTest({
+    test_arguments: [file],
+    environment: { ...process.env, [MISSING_FILE]: '', ...environment },
+    interrupt: new Interrupt(),
+    quiet: true,
+  });
+const stepOf = (title: string, counts: Counts): Step => ({ title, run: async () => counts });
+
+async function printed(steps: Step[]) {
+  const lines: string[] = [];
+  const totals = await runSteps(steps, { print: (line) => lines.push(line) });
+  return { ...totals, lines, last: lines.at(-1) };
+}
+
+describe('a command', () => {
+  test('counts by its own closing line', async () => {
+    expect(await shell('echo 1 passed, 0 failed; echo done; echo 7 passed, 0 failed')).toEqual({
+      ...{ passed: 7, failed: 0, skipped: 0 },
+    });
+  });
+
+  test('without a closing line is one test, by its exit code', async () => {
+    expect(await shell('echo fine')).toEqual({ passed: 1, failed: 0, skipped: 0 });
+    expect(await shell('exit 3')).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+  test('that ends badly has failed, whatever its closing line says', async () => {
+    expect(await shell('echo 4 passed, 0 failed; exit 1')).toMatchObject({ passed: 4, failed: 1 });
+    expect(await shell('echo 4 passed, 2 failed; exit 1')).toMatchObject({ passed: 4, failed: 2 });
+  });
+
+  test('whose program is missing has failed, and is named', async () => {
+    const file = join(folder, 'failed.jsonl');
+    const counts = await command(['no-such-program', 'now'], { [MISSING_FILE]: file });
+    expect(counts).toEqual({ passed: 0, failed: 1, skipped: 0 });
+    expect(readMissing(file)).toEqual([
+      { what: 'no-such-program now', why: 'no-such-program is not on this machine' },
+    ]);
+  });
+
+  test('whose program is missing is skipped under --allow-missing, and is named', async () => {
+    const file = join(folder, 'allowed.jsonl');
+    const allowed = { [MISSING_FILE]: file, [ALLOW_MISSING]: '1' };
+    expect(await command(['no-such-program'], allowed)).toEqual({
+      ...{ passed: 0, failed: 0, skipped: 1 },
+    });
+    expect(readMissing(file)).toHaveLength(1);
+  });
+});
+
+describe('the steps of a run', () => {
+  test('add up, and the last line says so', async () => {
+    const run = await printed([
+      stepOf('one', { passed: 3, failed: 0, skipped: 1 }),
+      stepOf('two', { passed: 4, failed: 0, skipped: 0 }),
+    ]);
+    expect(run.last).toBe('7 passed, 0 failed, 1 skipped');
+    expect(run.succeeded).toBe(true);
+    expect(run.lines.join('\n')).toContain('== two');
+  });
+
+  test('go on after one that failed, and the run has failed', async () => {
+    const broken: Step = {
+      title: 'broken',
+      run: () => Promise.reject(new Error('it broke')),
+    };
+    const run = await printed([broken, stepOf('two', { passed: 4, failed: 0, skipped: 0 })]);
+    expect(run.last).toBe('4 passed, 1 failed');
+    expect(run.succeeded).toBe(false);
+    expect(run.lines).toContain('broken: it broke');
+  });
+
+  test('say what could not run before the last line', async () => {
+    const lines: string[] = [];
+    await runSteps([stepOf('one', { passed: 1, failed: 0, skipped: 0 })], {
+      missing: () => [{ what: 'prettier@3.6.2', why: 'no network' }],
+      print: (line) => lines.push(line),
+    });
+    expect(lines.at(-2)).toContain('  prettier@3.6.2: no network');
+    expect(lines.at(-1)).toBe('1 passed, 0 failed');
+  });
+});
+
+/** A test file that registers one test and needs one program. */
+function fileThatNeeds(program: string): string {
+  const support = join(ROOT, 'test/full/support/installed.ts');
+  const path = join(folder, `needs-${program}.test.ts`);
+  writeFileSync(
+    path,
+    `import { test } from 'bun:test';
+    import { machineProgram, withPrograms } from '${support}';
+    test('needs nothing', () => {});
+    withPrograms([machineProgram('${program}')], () => test('needs it', () => {}));`,
+  );
+  return path;
+}
+
+describe('a test file that needs a program', () => {
+  test('fails if the program is missing', async () => {
+    const file = join(folder, 'file-failed.jsonl');
+    expect(await bunTest(fileThatNeeds('no-such-program'), { [MISSING_FILE]: file })).toEqual({
+      ...{ passed: 1, failed: 1, skipped: 0 },
+    });
+    expect(readMissing(file)).toEqual([{ what: 'no-such-program', why: 'not on this machine' }]);
+  });
+
+  test('is skipped in that part under --allow-missing', async () => {
+    expect(await bunTest(fileThatNeeds('no-such-program'), { [ALLOW_MISSING]: '1' })).toEqual({
+      ...{ passed: 1, failed: 0, skipped: 1 },
+    });
+  });
+
+  test('runs whole if the program is there', async () => {
+    expect(await bunTest(fileThatNeeds('sh'), {})).toEqual({ passed: 2, failed: 0, skipped: 0 });
+  });
+});
+
+test('a run of bun test that finds no test has failed', async () => {
+  const counts = await bunTest('no-such-test-file', {});
+  expect(counts.failed).toBe(1);
+});
+
+test('a closing line is read as it is written', () => {
+  for (const counts of [
+    { passed: 12, failed: 0, skipped: 0 },
+    { passed: 0, failed: 3, skipped: 2 },
+  ]) {
+    expect(readClosingLine(`before\n${closingLine(counts)}\nafter`)).toEqual(counts);
+  }
+  expect(readClosingLine('it passed, nothing failed')).toBeUndefined();
+});
+
+test('arguments of bun test are passed on, but not with --full', () => {
+  expect(readArguments(['-t', 'P2'])).toMatchObject({ full: false, rest: ['-t', 'P2'] });
+  expect(readArguments(['--full', '--only-added'])).toMatchObject({ full: true, only_added: true });
+  expect(() => readArguments(['--full', 'test/http'])).toThrow('--full');
+  expect(() => readArguments(['--only-added'])).toThrow('--full');
+  expect(() => readArguments(['--allow-missing'])).toThrow('--full');
+});

@@ -1,0 +1,61 @@
+import { addCounts, type Counts, closingLine, NO_TESTS } from './counts.ts';
+import type { Missing } from './missing.ts';
+
+/** One heading of a run of tests. */
+export interface Step {
+  title: string;
+  run(): Promise<Counts>;
+}
+
+export interface Totals {
+  counts: Counts;
+  /** False if anything failed or the run was interrupted. */
+  succeeded: boolean;
+}
+
+export interface StepsOptions {
+  /** True after an interrupt: the remaining steps and the total are left out. */
+  stopped?: () => boolean;
+  /** What could not run because it could not be installed; read after the last step. */
+  missing?: () => Missing[];
+  print: (line: string) => void;
+}
+
+/**
+ * Runs the steps one after another, also after one that failed. Prints a heading and the time of
+ * each, what could not run, and the total as the last line.
+ */
+export async function runSteps(steps: readonly Step[], options: StepsOptions): Promise<Totals> {
+  const { print } = options;
+  const several = steps.length > 1;
+  const results: string[] = [];
+  let counts = NO_TESTS;
+  for (const step of steps) {
+    if (options.stopped?.()) break;
+    if (several) print(`\n== ${step.title}`);
+    const started = performance.now();
+    const own = await countsOf(step, print);
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    counts = addCounts(counts, own);
+    results.push(`  ${closingLine(own)} in ${seconds} s: ${step.title}`);
+    if (several) print(`== ${closingLine(own)} in ${seconds} s`);
+  }
+  if (options.stopped?.()) return { counts, succeeded: false };
+  if (several) print(`\nSteps:\n${results.join('\n')}`);
+  const missing = options.missing?.() ?? [];
+  if (missing.length > 0) {
+    const lines = missing.map(({ what, why }) => `  ${what}: ${why}`);
+    print(`Could not run, because it could not be installed:\n${lines.join('\n')}`);
+  }
+  print(closingLine(counts));
+  return { counts, succeeded: counts.failed === 0 };
+}
+
+async function countsOf(step: Step, print: (line: string) => void): Promise<Counts> {
+  try {
+    return await step.run();
+  } catch (error) {
+    print(`${step.title}: ${error instanceof Error ? error.message : String(error)}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}

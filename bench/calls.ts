@@ -1,4 +1,4 @@
-/** What a call through Weir costs, beside the same call direct, through nginx and through Portkey. */
+/** Measures the same call direct, through nginx, through Portkey and through Weir. */
 import { join } from 'node:path';
 import { type RunningSimulator, startSimulator } from '../test/support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
@@ -20,7 +20,7 @@ import { findProgram, type Program } from './programs.ts';
 import { report, type Series, table } from './report.ts';
 import { writeSection } from './results-file.ts';
 
-/** Calls of contenders. Those of Weir are counted on both sides. */
+/** Calls of contenders. For Weir, both the client's and the simulator's side are counted. */
 interface Observed {
   /** Reads one answer; undefined if it is valid. */
   ask(contender: Contender, stream: boolean): Promise<string | undefined>;
@@ -29,7 +29,7 @@ interface Observed {
   answersOfWeir(): number;
 }
 
-/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge. */
+/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge was. */
 export async function runCalls(options: CallOptions): Promise<number> {
   const undo = cleanup();
   try {
@@ -68,7 +68,7 @@ export async function runCalls(options: CallOptions): Promise<number> {
   }
 }
 
-/** Starts all contenders. One that does not start is named with the reason, unless it is Weir. */
+/** Starts all contenders. If one other than Weir does not start, it is refused with the reason. */
 async function startAll(
   simulator: RunningSimulator,
   folder: string,
@@ -97,7 +97,7 @@ async function startAll(
   return { contenders, absent };
 }
 
-/** Only a contender whose answer was read and found valid is measured; errors end its part. */
+/** Measures the contenders whose first answer was valid. A contender with an error is not measured again. */
 async function measureAll(
   contenders: Contender[],
   refused: Series['refused'],

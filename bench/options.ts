@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export interface CallOptions {
   mode: 'calls';
   rounds: number;
-  /** Of one measurement. */
+  /** Seconds of one measurement. */
   seconds: number;
   connections: number;
   /** Checks answers and books, and writes no results. */
@@ -16,12 +16,12 @@ export interface AgainstOptions {
   mode: 'against';
   commit: string;
   pairs: number;
-  /** Of one measurement; a pair measures each version twice. */
+  /** Seconds of one measurement; a pair measures each version twice. */
   seconds: number;
   connections: number;
   /** The largest median loss that passes; 0.02 is 2 %. */
   bound: number;
-  /** The working tree's simulator stands behind both versions. */
+  /** Both versions use the working tree's simulator. */
   one_simulator: boolean;
 }
 
@@ -90,7 +90,7 @@ function forbid(given: Given, names: Name[], why: string): void {
   if (name !== undefined) throw new ArgumentError(`--${name} ${why}.`);
 }
 
-/** wrk accepts whole seconds only; a count is whole anyway. */
+/** A positive whole number; wrk accepts whole seconds only. */
 function whole(given: Given, name: Name, usual: number): number {
   const text = given[name];
   if (text === undefined) return usual;

@@ -1,4 +1,4 @@
-/** Clients that ask for long answers and read nothing: what they hold in memory. */
+/** Measures the memory that clients cost which request long answers and read nothing. */
 import { parseArgs } from 'node:util';
 import { startEndlessUpstream } from '../test/support/endless-upstream.ts';
 import { startStalledClients } from '../test/support/stalled-clients.ts';

@@ -22,12 +22,12 @@ export interface Simulator {
 const THROTTLED = 429;
 const INTERNAL_ERROR = 500;
 
-/** The account's connections are reset. */
+/** The account's control resets its connections. */
 class Unreachable extends Error {}
-/** The client left before the answer. */
+/** The client disconnected before the answer. */
 class ClientLeft extends Error {}
 
-/** One call of a provider's endpoint that produces text: from its key to its last byte. */
+/** Runs one call of a text endpoint, from the check of its key to its last byte. */
 export async function answerCall<Asked extends Question>(
   simulator: Simulator,
   protocol: Protocol<Asked>,
@@ -45,7 +45,7 @@ class Exchange<Asked extends Question> {
   readonly #started = performance.now();
   readonly #id = newId('req_');
   #account: Account | undefined;
-  /** Which call of its account this is. */
+  /** Number of this call in its account. */
   #nth = 0;
   #call: Call | undefined;
 
@@ -70,7 +70,7 @@ class Exchange<Asked extends Question> {
     return this.#produce(call, question, directives);
   }
 
-  /** An error in the provider's words; what nobody foresaw is said on stderr. */
+  /** Returns an error in the provider's format. Unexpected errors go to stderr. */
   refuse(error: unknown): Response {
     if (error instanceof ClientLeft || this.request.signal.aborted) {
       this.#end('aborted', 0);
@@ -172,7 +172,7 @@ class Exchange<Asked extends Question> {
     return deliverEvents(protocol.events(reply), this.#headers(), directives, error_event, ended);
   }
 
-  /** @throws {ClientLeft} as soon as the client is gone. */
+  /** @throws {ClientLeft} as soon as the client disconnects. */
   async #wait(wait_ms: number): Promise<void> {
     if (wait_ms > 0 && (await leftOrAfter(this.request.signal, wait_ms))) throw new ClientLeft();
   }
@@ -183,7 +183,7 @@ class Exchange<Asked extends Question> {
     return this.#call;
   }
 
-  /** Only the first end counts. */
+  /** Ends the call in the books; only the first end counts. */
   #end(outcome: Outcome, delivered_tokens: number): void {
     const call = this.#call;
     if (this.#account !== undefined) this.#account.running -= 1;

@@ -1,7 +1,7 @@
 import { CHAT_DIRECTIVES } from './shared/directives.ts';
 import { TASK_DIRECTIVES } from './shared/work-directives.ts';
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export function helpText(): string {
   return `Usage: bun simulator/main.ts [--port N] [--exit-with-parent]
 

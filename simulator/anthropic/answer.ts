@@ -21,7 +21,7 @@ const STOP_REASONS = {
 const PING = event('ping', { type: 'ping' });
 const STOP = event('message_stop', { type: 'message_stop' });
 
-/** The body of an answer that is not streamed. */
+/** The body of a whole answer. */
 export function messageBody(reply: MessageReply): string {
   const answer = onlyAnswer(reply);
   return JSON.stringify({
@@ -62,7 +62,7 @@ export function* messageEvents(reply: MessageReply): Generator<Emission> {
   yield { text: STOP, tokens: 0 };
 }
 
-/** A block on its way: as it starts, and what its deltas bring. */
+/** A content block of a stream: its start event, and its deltas. */
 interface Block {
   empty: object;
   head_tokens: number;
@@ -134,7 +134,7 @@ function contentOf(answer: Answer, question: MessageQuestion): object[] {
   return content;
 }
 
-/** An input that was cut by `max_tokens` is no JSON; the API then gives what it has of it. */
+/** If `max_tokens` cuts an input, it is not valid JSON. The API then returns the part that it has. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -161,7 +161,7 @@ function ending(answer: Answer) {
   };
 }
 
-/** `input_tokens` leaves both cache counts out (Anthropic docs: Prompt caching). */
+/** `input_tokens` excludes both cache counts (Anthropic docs: Prompt caching). */
 function usage({ usage: used, answers }: MessageReply, output_tokens: number): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens } = used;
@@ -179,7 +179,7 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
   };
 }
 
-/** In `message_delta`: cumulative, the input once more. */
+/** The usage of `message_delta`: cumulative, and the input is repeated. */
 function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens } = used;

@@ -1,7 +1,7 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { invalid } from './errors.ts';
 
-/** What the messages endpoint takes at the top level, and how it refuses (Anthropic docs: Messages). */
+/** The top-level parameters of the messages endpoint, and its refusals (Anthropic docs: Messages). */
 
 type Kind = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'any';
 
@@ -44,7 +44,7 @@ const EXPECTED: Record<Kind, string> = {
 };
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
-/** From here on the sampling parameters are gone. */
+/** The first version without sampling parameters. */
 const WITHOUT_SAMPLING = '2026-10-21';
 const MIN_THINKING_TOKENS = 1024;
 

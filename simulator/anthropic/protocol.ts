@@ -37,7 +37,7 @@ export const anthropicMessages: Protocol<MessageQuestion> = {
   errorFor,
 };
 
-/** What the API puts on every answer; a gateway has to hide all of it. */
+/** The headers of every response of the API. A gateway must hide all of them. */
 export function anthropicHeaders(request_id: string): Record<string, string> {
   return {
     'request-id': request_id,

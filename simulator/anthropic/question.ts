@@ -6,13 +6,13 @@ import { invalid, notFound } from './errors.ts';
 import { readMessages } from './messages.ts';
 import { checkParameters, expected } from './parameters.ts';
 
-/** What a message asks for that other protocols do not know. */
+/** A parsed request of messages: the common part, and fields of this protocol only. */
 export interface MessageQuestion extends Question {
-  /** Thinking is thought and signed, but not shown. */
+  /** The answer has a signed thinking block without its text. */
   thinking_omitted: boolean;
 }
 
-/** No model of this name exists. */
+/** A model whose name begins with this does not exist. */
 const MISSING_MODEL = 'missing-';
 const THINKING_MIN = 8;
 const THINKING_SPREAD = 24;
@@ -83,7 +83,7 @@ function stopSequences(sequences: unknown): string[] {
   });
 }
 
-/** In its present place, and in the one that it had while it was in beta. */
+/** The requested JSON format: in `output_config`, or in the member of the beta version. */
 function jsonWanted(body: JsonObject): Question['json'] {
   const config = body['output_config'];
   const format = (isObject(config) ? config['format'] : undefined) ?? body['output_format'];
@@ -102,7 +102,7 @@ function clientReference(metadata: unknown): string | null {
   return typeof metadata['user_id'] === 'string' ? metadata['user_id'] : null;
 }
 
-/** The client's own tools; those that the provider runs are never called here. */
+/** The client's own tools. The simulator never calls tools that the provider runs. */
 function readTools(body: JsonObject, meter: PromptMeter): ToolToCall[] {
   const tools: unknown = body['tools'];
   if (!Array.isArray(tools)) return [];

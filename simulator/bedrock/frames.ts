@@ -19,14 +19,14 @@ export function frameOf(headers: Record<string, string>, body: object): Uint8Arr
   });
 }
 
-/** An event of the model's own stream as a chunk. */
+/** One event of the model's stream, wrapped into a chunk. */
 export function chunkOf(event: object): Uint8Array {
   const headers = { 'event-type': 'chunk', 'content-type': 'application/json' };
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
   return frameOf({ ...headers, 'message-type': 'event' }, { bytes, p: 'abcdef' });
 }
 
-/** Server-sent events of the model's own stream as the frames in which they travel here. */
+/** Converts the server-sent events of the model's stream into AWS frames. */
 export function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const text = new TextDecoder();
   let rest = '';
@@ -52,7 +52,7 @@ function exception(error: { message: string }): Uint8Array {
   return frameOf(headers, { message: error.message });
 }
 
-/** With the last event comes what the vendor measured. */
+/** Adds the provider's metrics to the last event. */
 function chunk(event: { type: string }): Uint8Array {
   if (event.type !== 'message_stop') return chunkOf(event);
   const metrics = { invocationLatency: 17, firstByteLatency: 7 };

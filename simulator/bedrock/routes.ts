@@ -5,13 +5,13 @@ import { answerCall, type Simulator } from '../exchange.ts';
 import { isObject } from '../shared/json.ts';
 import { framed } from './frames.ts';
 
-/** Of every access key `sim-ACCOUNT`. */
+/** The secret of every access key `sim-ACCOUNT`. */
 const SECRET_ACCESS_KEY = 'sim-secret';
 const VERSION = 'bedrock-2023-05-31';
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
-/** How far the clock of a signature may be away. */
+/** The largest accepted difference between the signature's time and the clock. */
 const SKEW_MS = 300_000;
 
 export async function bedrockRoute(
@@ -67,7 +67,7 @@ export async function bedrockRoute(
   return new Response(framed(answer.body), { headers });
 }
 
-/** The account's key, where the request is signed with it now, or bears it. */
+/** The account's key if the request has a current signature of it, or carries it as a bearer key. */
 async function accountKey(request: Request, body: string): Promise<string | undefined> {
   const said = request.headers.get('authorization') ?? '';
   if (said.startsWith('Bearer ')) return said.slice('Bearer '.length);

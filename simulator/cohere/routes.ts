@@ -1,4 +1,4 @@
-/** Cohere's ranks (Cohere docs: Rerank, v2). Directives are read in the query. */
+/** Cohere's rerank (Cohere docs: Rerank, v2). Directives are in the query. */
 import type { Simulator } from '../exchange.ts';
 import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
@@ -47,7 +47,7 @@ export async function cohereRoute(
   });
 }
 
-/** The share of the query's words that a text has, and a little of chance, the same each time. */
+/** The share of the query's words that a text contains, plus a small number from its hash. */
 function relevance(query: string, text: string): number {
   const words = new Set(query.toLowerCase().match(/\w+/g) ?? []);
   const found = new Set(text.toLowerCase().match(/\w+/g) ?? []).intersection(words);

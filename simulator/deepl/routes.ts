@@ -1,4 +1,4 @@
-/** DeepL's translations (DeepL docs: Translate). Directives are read in the first text. */
+/** DeepL's translations (DeepL docs: Translate). Directives are in the first text. */
 import type { Simulator } from '../exchange.ts';
 import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';

@@ -1,4 +1,4 @@
-/** Gemini's generateContent for words (Gemini API docs: generateContent, streamGenerateContent). */
+/** Gemini's generateContent for text (Gemini API docs: generateContent, streamGenerateContent). */
 import type { Answer, Question } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
@@ -15,7 +15,7 @@ const MEMBERS = [
 ];
 const MAX_STOP_SEQUENCES = 5;
 const SOUND_TOKENS_PER_S = 32;
-/** Of the sound in a file; the real one decodes it. */
+/** Bytes of a sound file per second. The real provider decodes the file. */
 const SOUND_BYTES_PER_S = 16_000;
 
 const STATUSES: Record<number, string> = {
@@ -41,7 +41,7 @@ export function refusal(status: number, message: string, retry_after?: number): 
 export const invalid = (message: string) => refusal(400, message);
 
 interface GeminiQuestion extends Question {
-  /** Of `prompt_tokens`, those of sound. */
+  /** The part of `prompt_tokens` that is sound. */
   sound_tokens: number;
 }
 
@@ -166,7 +166,7 @@ function readPart(part: JsonObject, meter: PromptMeter): string {
   return text;
 }
 
-/** Tokens of its sound: 32 a second (Gemini API docs: Audio understanding). */
+/** Tokens of a part's sound: 32 per second (Gemini API docs: Audio understanding). */
 function soundIn(part: JsonObject): number {
   const inline = part['inlineData'];
   if (!isObject(inline) || !String(inline['mimeType']).startsWith('audio/')) return 0;
@@ -174,7 +174,7 @@ function soundIn(part: JsonObject): number {
   return Math.max(1, Math.round((bytes / SOUND_BYTES_PER_S) * SOUND_TOKENS_PER_S));
 }
 
-/** The subset of OpenAPI that the vendor takes names its types in capitals. */
+/** Converts type names to lower case: Gemini's subset of OpenAPI writes them in capitals. */
 function lowered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowered);
   if (!isObject(schema)) return schema;
@@ -269,7 +269,7 @@ function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): 
   return { ...counted, modelVersion: question.model, responseId: request_id };
 }
 
-/** Pieces of text, calls whole, and the reason and the usage in the last chunk. */
+/** Chunks of text, then whole tool calls. The last chunk has the finish reason and the usage. */
 function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
   const [answer] = reply.answers;
   if (!answer) return;

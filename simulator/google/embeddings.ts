@@ -9,7 +9,7 @@ import { errorBody, invalid, refusal } from './chat.ts';
 const DIMENSIONS = 3_072;
 const MAX_TEXTS = 100;
 
-/** How the API words what it answers at once. */
+/** The API's errors for direct calls. */
 export const WORDING: AtOnceWording = {
   protocol: 'gemini',
   wrongKey: () => invalid('API key not valid. Please pass a valid API key.'),
@@ -20,7 +20,7 @@ export const WORDING: AtOnceWording = {
   headers: () => ({ 'server-timing': 'gfet4t7; dur=1' }),
 };
 
-/** Directives are read in the first text. */
+/** Directives are in the first text. */
 export function geminiEmbeddings(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
   return answerAtOnce(sim, request, key, WORDING, async (begin) => {
@@ -37,7 +37,7 @@ export function geminiEmbeddings(sim: Simulator, model: string, request: Request
     call.prompt_tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0);
     const embeddings = texts.map((text, index) => {
       const wanted = Number(asked[index]?.outputDimensionality ?? DIMENSIONS);
-      // Only whole vectors have length one.
+      // A shortened vector does not have length one.
       return { values: vector(text, DIMENSIONS).slice(0, wanted) };
     });
     return Response.json({ embeddings });

@@ -7,17 +7,17 @@ import type { ChatQuestion } from './question.ts';
 
 /** Chat completions as the API writes them, whole and in chunks (OpenAI docs: Chat, Streaming). */
 
-/** A reply to a question that this protocol read. */
+/** A reply to a request of this protocol. */
 export type ChatReply = Reply<ChatQuestion>;
 
 const FINGERPRINT = 'fp_sim44709d6fcb';
 const DONE = 'data: [DONE]\n\n';
-/** Of every token that is asked for with `logprobs`. */
+/** The log probability of every token, if the request has `logprobs`. */
 const LOGPROB = -0.01;
 
 const encoder = new TextEncoder();
 
-/** The body of an answer that is not streamed. */
+/** The body of a whole answer. */
 export function chatBody(reply: ChatReply): string {
   const { question, answers } = reply;
   return JSON.stringify({
@@ -43,7 +43,7 @@ export function chatBody(reply: ChatReply): string {
   });
 }
 
-/** The chunks of a streamed answer: roles, then the choices in turn, the ends, usage, `[DONE]`. */
+/** The chunks of a streamed answer: roles, choices in turn, finish reasons, usage, `[DONE]`. */
 export function* chatEvents(reply: ChatReply): Generator<Emission> {
   const { question, answers } = reply;
   const chunk = chunkWriter(reply);
@@ -54,7 +54,7 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
   }
   const deltas = answers.map((answer) => deltasOf(answer, reply));
   while (deltas.length > 0) {
-    // Choices are produced side by side, so their chunks alternate.
+    // Choices are produced in parallel, so their chunks alternate.
     for (const [place, choice] of [...deltas.entries()].reverse()) {
       const { done, value } = choice.next();
       if (done) deltas.splice(place, 1);
@@ -77,7 +77,7 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
 
 type ChunkWriter = (index: number, delta: string, logprobs: string, finish: string) => string;
 
-/** Everything but the choice is the same in all chunks, so it is written once. */
+/** Writes chunks. Only the choice differs between chunks, so the rest is written once. */
 function chunkWriter(reply: ChatReply): ChunkWriter {
   const head = `${chunkHead(reply)}"choices":[{"index":`;
   const tail = reply.question.include_usage ? '}],"usage":null}\n\n' : '}]}\n\n';
@@ -125,7 +125,7 @@ function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
   }
 }
 
-/** First the id and the name, then the arguments in fragments. */
+/** The deltas of a tool call: first id and name, then fragments of the arguments. */
 function* callDeltas(
   call: ToolCall,
   position: number,
@@ -176,7 +176,7 @@ function kindOf(call: ToolCall, question: ChatQuestion): 'function' | 'custom' {
 
 function finishReason(answer: Answer, question: ChatQuestion): string {
   if (answer.finish === 'length') return 'length';
-  // Of a tool that was forced by name the API says `stop` (OpenAI docs: Function calling).
+  // If a tool was forced by name, the API returns `stop` (OpenAI docs: Function calling).
   return answer.finish === 'tools' && !question.forced_tool ? 'tool_calls' : 'stop';
 }
 

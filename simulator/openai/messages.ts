@@ -3,10 +3,10 @@ import type { PromptMeter } from '../shared/tokens.ts';
 import { invalid } from './errors.ts';
 import { missing, unsupported, wrongType } from './parameters.ts';
 
-/** What a conversation says, besides its tokens. */
+/** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** When it ends with the result of a tool. */
+  /** The tool's result if the conversation ends with one. */
   tool_result: string | null;
 }
 
@@ -61,7 +61,7 @@ function readContent(message: JsonObject, role: string, path: string, meter: Pro
     }
     return text;
   }
-  // An assistant that called a tool, or refused, need not have said anything.
+  // A message of the assistant with a tool call or a refusal may have no content.
   if (!isGiven(content) && role === 'assistant') return '';
   if (!isGiven(content)) throw missing(`${path}.content`);
   throw invalid(
@@ -102,7 +102,7 @@ function checkImage(part: JsonObject, path: string): void {
   }
 }
 
-/** The ids that the next messages have to answer. */
+/** The ids of tool calls that the next messages must answer. */
 function readToolCalls(message: JsonObject, path: string, meter: PromptMeter): Set<unknown> {
   const calls = message['tool_calls'];
   const ids = new Set<unknown>();

@@ -46,7 +46,7 @@ export const openaiChat: Protocol<ChatQuestion> = {
   errorFor,
 };
 
-/** What the API puts on every answer; a gateway has to hide all of it. */
+/** The headers of every response of the API. A gateway must hide all of them. */
 export function openaiHeaders(request_id: string, elapsed_ms: number): Record<string, string> {
   return {
     'x-request-id': request_id,
@@ -60,7 +60,7 @@ export function openaiHeaders(request_id: string, elapsed_ms: number): Record<st
   };
 }
 
-/** The same at Azure, with the key in a header of its own (Azure OpenAI docs: v1 API). */
+/** The same protocol at Azure, with the key in the header `api-key` (Azure OpenAI docs: v1 API). */
 export const azureChat: Protocol<ChatQuestion> = {
   ...openaiChat,
   name: 'azure-openai',

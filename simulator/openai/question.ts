@@ -6,16 +6,16 @@ import { invalid, modelNotFound } from './errors.ts';
 import { readMessages } from './messages.ts';
 import { checkParameters, missing, unsupported, wrongType } from './parameters.ts';
 
-/** What a chat asks for that other protocols do not know. */
+/** A parsed chat request: the common part, and fields of this protocol only. */
 export interface ChatQuestion extends Question {
   include_usage: boolean;
   logprobs: boolean;
-  /** The API then says `stop` where it says `tool_calls` otherwise. */
+  /** If true, the API returns `stop` instead of `tool_calls`. */
   forced_tool: boolean;
 }
 
 const MAX_STOP_SEQUENCES = 4;
-/** No model of this name exists. */
+/** A model whose name begins with this does not exist. */
 const MISSING_MODEL = 'missing-';
 export const REASONING_TOKENS: Record<string, number> = {
   none: 0,

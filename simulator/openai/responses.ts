@@ -1,4 +1,4 @@
-/** OpenAI's responses, without anything kept (OpenAI docs: Responses; Streaming). */
+/** OpenAI's responses, without storage (OpenAI docs: Responses; Streaming). */
 import type { Answer, Question } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
@@ -18,7 +18,7 @@ const MEMBERS = [
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
 interface ResponseQuestion extends Question {
-  /** Quoted in the answer. */
+  /** The request's body; the answer quotes it. */
   body: JsonObject;
 }
 
@@ -85,7 +85,7 @@ function readInput(body: JsonObject, meter: PromptMeter): { last: string; result
   for (const [at, item] of input.entries()) {
     const path = `input[${at}]`;
     if (!isObject(item)) throw invalid(`Invalid type for '${path}'.`, path, 'invalid_type');
-    // Nothing is kept here: an id can only be of something that nobody knows.
+    // The simulator stores no items, so every id is unknown.
     if (item['type'] === 'item_reference' || typeof item['id'] === 'string') {
       throw invalid(`Item with id '${item['id']}' not found.`, path, null);
     }
@@ -156,7 +156,7 @@ function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
   return isObject(choice) ? tools.filter(({ name }) => name === choice['name']) : tools;
 }
 
-/** Calls of tools that run at the vendor: what a request with web search shows of it. */
+/** Output items of tools that run at the provider, e.g. a web search call. */
 function ownTools({ question, request_id }: Reply<ResponseQuestion>): object[] {
   const tools = Array.isArray(question.body['tools']) ? question.body['tools'] : [];
   const searches = tools.some((tool) => isObject(tool) && String(tool['type']).startsWith('web_'));

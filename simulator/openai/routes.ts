@@ -9,7 +9,7 @@ import { openaiResponses } from './responses.ts';
 const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
 const CREATED = 1_715_367_049;
 
-/** Answers below `/openai/v1`; `path` is what follows it. */
+/** Handles requests below `/openai/v1`; `path` is the rest of the path. */
 export function openaiRoute(
   simulator: Simulator,
   path: string,

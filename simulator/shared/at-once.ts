@@ -7,7 +7,7 @@ import { newId } from './random.ts';
 import { connectionReset } from './resets.ts';
 import { leftOrAfter } from './waiting.ts';
 
-/** How a provider words what it refuses. */
+/** A provider's errors for direct calls. */
 export interface AtOnceWording {
   readonly protocol: string;
   readonly wrongKey: (key: string) => ProviderError;
@@ -21,10 +21,10 @@ export interface AtOnceWording {
   readonly headers: (id: string) => Record<string, string>;
 }
 
-/** Opens the entry of a call in the books, once its model and its directives are known. */
+/** Starts a call's entry in the books, when its model and its directives are known. */
 export type Begin = (model: string, directives: string) => Promise<Call>;
 
-/** Books a call that is answered in one piece, obeys its directives, and words what goes wrong. */
+/** Runs a direct call: applies its directives, writes it into the books, and returns errors. */
 export async function answerAtOnce(
   sim: Simulator,
   request: Request,

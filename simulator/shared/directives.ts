@@ -1,6 +1,6 @@
 /**
- * What a caller can ask of the simulator inside the last user text: `[[sim tokens=20 chunk_ms=5]]`
- * (design 8). This table is the only list of them: the parser, `--help` and the README follow it.
+ * Directives in the last user text, e.g. `[[sim tokens=20 chunk_ms=5]]` (design 8). This table is the
+ * only list of them: the parser, `--help` and the README follow it.
  */
 import { WORK_DIRECTIVES } from './work-directives.ts';
 
@@ -40,10 +40,10 @@ export const CHAT_DIRECTIVES = {
 } as const satisfies Record<string, readonly [example: string, meaning: string]>;
 
 type DirectiveKey = keyof typeof CHAT_DIRECTIVES;
-/** Numbers, all of them: a flag is 1. Absent means not asked for. */
+/** All values are numbers; a flag is 1. A missing member means that the directive is absent. */
 export type Directives = Partial<Record<Exclude<DirectiveKey, 'channel'>, number>>;
 
-/** A directive that says nothing the simulator knows: a typo in a test must not pass unseen. */
+/** An unknown directive. It is an error, so that a typo in a test is noticed. */
 export class DirectiveError extends Error {
   override readonly name = 'DirectiveError';
 }
@@ -54,13 +54,13 @@ const PAIR = /^([a-z0-9_]+)(?:=(.*))?$/;
 const COUNTED_DIRECTIVES = 10_000;
 
 const NONE: Directives = Object.freeze({});
-/** How often a directive with `times` was obeyed, by account and directive. */
+/** How often a directive with `times` was applied, by account and directive. */
 const obeyed = new Map<string, number>();
 
 /**
  * The directives in a text that are meant for an account; later ones win over earlier ones.
  *
- * @throws {DirectiveError} for an unknown key or a value that is no number.
+ * @throws {DirectiveError} for an unknown key or a value that is not a number.
  */
 export function directivesIn(text: string, account: string): Directives {
   if (!text.includes(OPENING)) return NONE;
@@ -94,7 +94,7 @@ function numberIn(pair: string, value: string): number {
 function onceMore(directive: string, times: number): boolean {
   const so_far = obeyed.get(directive) ?? 0;
   if (so_far >= times) return false;
-  // The oldest are forgotten first.
+  // The oldest entry is removed first.
   if (obeyed.size >= COUNTED_DIRECTIVES) obeyed.delete(obeyed.keys().next().value ?? '');
   obeyed.set(directive, so_far + 1);
   return true;

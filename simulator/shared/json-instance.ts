@@ -1,11 +1,11 @@
 import { numberAt } from './random.ts';
 import { wordText } from './text.ts';
 
-/** Deeper than this only what a schema requires is made, so that recursive schemas end. */
+/** Below this depth only required members are created, so that recursive schemas end. */
 const ROOMY_DEPTH = 4;
-/** Deeper than this nothing is made: such a schema demands an endless value. */
+/** Below this depth nothing is created: such a schema requires an infinite value. */
 const MAX_DEPTH = 64;
-/** Schemas that double with every reference end here. */
+/** Limit for schemas that double with every reference. */
 const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;
@@ -26,14 +26,14 @@ const FORMATS: Record<string, string> = {
 type Schema = Record<string, unknown>;
 
 /**
- * A value that is valid under a JSON Schema, the same for the same seed. Knows the keywords that
- * structured outputs and tools use; `pattern`, `not` and conditions are not looked at.
+ * A value that is valid under a JSON Schema, always the same for one seed. It supports the keywords of
+ * structured outputs and tools. It ignores `pattern`, `not` and conditions.
  */
 export function instanceOf(schema: unknown, seed: number): unknown {
   return new Maker(schema, seed).make(schema, 0);
 }
 
-/** What `response_format: json_object` gives, where no schema says anything. */
+/** The answer to `response_format: json_object`, which has no schema. */
 export function anyObject(seed: number): unknown {
   return { answer: wordText(seed, STRING_WORDS).whole(), certain: true };
 }
@@ -72,7 +72,7 @@ class Maker {
     }
   }
 
-  /** Follows references inside the document and lays the parts of a schema over one another. */
+  /** Follows references inside the document and merges the parts of a schema. */
   #resolved(schema: Schema, depth: number, hops = 0): Schema {
     if (hops > MAX_DEPTH || this.#tired()) return {};
     const { $ref: reference, allOf: all, anyOf: any, oneOf: one, ...own } = schema;
@@ -138,7 +138,7 @@ class Maker {
     if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
     let last = Math.floor(most / step);
     if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
-    // A range narrower than the usual step.
+    // The range is narrower than the usual step.
     if (last < first) return (least + most) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
   }
@@ -154,7 +154,7 @@ class Maker {
   }
 }
 
-/** The bounds of a number, both inclusive; an open side is closed a hundred steps away. */
+/** The inclusive bounds of a number; a missing bound is set a hundred steps away. */
 function range(schema: Schema, step: number): { least: number; most: number } {
   const width = RANGE_STEPS * step;
   const most = Math.min(
@@ -172,7 +172,7 @@ function range(schema: Schema, step: number): { least: number; most: number } {
 
 function typeOf(schema: Schema, depth: number): unknown {
   const { type } = schema;
-  // Of a nullable type the null is chosen where the value would go deep.
+  // For a nullable type, null is chosen at great depth.
   if (Array.isArray(type)) return depth >= ROOMY_DEPTH && type.includes('null') ? 'null' : type[0];
   if (type !== undefined) return type;
   if ('properties' in schema || 'required' in schema) return 'object';
@@ -181,13 +181,13 @@ function typeOf(schema: Schema, depth: number): unknown {
   return 'string';
 }
 
-/** Where a value has gone deep enough: `null` or another scalar, if the schema leaves the choice. */
+/** The choice for great depth: `null` or another scalar, if the schema allows one. */
 function plainest(choices: Schema[]): Schema | undefined {
   const plain = ['null', 'string', 'integer', 'number', 'boolean'];
   return choices.find(({ type }) => plain.includes(String(type))) ?? choices.at(-1);
 }
 
-/** The second wins, except that properties and requirements of both count. */
+/** Merges two schemas. The second overrides the first, but properties and requirements are joined. */
 function merge(first: Schema, second: Schema): Schema {
   const merged: Schema = { ...first, ...second };
   if (isSchema(first['properties']) && isSchema(second['properties'])) {

@@ -1,6 +1,6 @@
 /**
- * Directives of long work (design 8): known, so that one prompt can script a chat and a task alike,
- * and without effect on an answer that comes at once.
+ * Directives for jobs (design 8). A chat accepts them too, without any effect, so that one prompt can script
+ * both a chat and a job.
  */
 export const TASK_DIRECTIVES = {
   task_ms: ['3000', 'how long the job takes (1500)'],

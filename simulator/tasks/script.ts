@@ -1,13 +1,13 @@
 import { directivesIn } from '../shared/directives.ts';
 
-/** How a job goes, as its prompt asks for it (design 8). */
+/** The course of a job, from the directives of its prompt (design 8). */
 export interface Script {
   latency_ms: number;
   status: number | undefined;
   retry_after: number | undefined;
   quota: boolean;
   malformed: boolean;
-  /** The submission is accepted and booked, and nobody is told. */
+  /** The submission is accepted and booked, but its answer is lost. */
   lose: boolean;
   task_ms: number;
   fail: 'moderation' | 'input' | 'upstream' | undefined;
@@ -24,7 +24,7 @@ const DEFAULT_TASK_MS = 1_500;
 const DEFAULT_URL_MS = 10 * 60 * 1_000;
 const FAILURES = ['moderation', 'input', 'upstream'] as const;
 
-/** @throws {DirectiveError} for what the simulator does not know. */
+/** Reads a job's directives. @throws {DirectiveError} for an unknown one. */
 export function scriptOf(prompt: string, account: string): Script {
   const said = directivesIn(prompt, account);
   const words = wordsIn(prompt, account);
@@ -48,7 +48,7 @@ export function scriptOf(prompt: string, account: string): Script {
   };
 }
 
-/** The pairs of all directives for an account, as words. */
+/** Names and values of all directives for an account. */
 function wordsIn(prompt: string, account: string): Map<string, string> {
   const words = new Map<string, string>();
   for (const [, pairs = ''] of prompt.matchAll(/\[\[sim ([^\]]*)\]\]/g)) {

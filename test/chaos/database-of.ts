@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 
 const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Opens a stopped installation's database by itself: the truth, without Weir in between. */
+/** Opens the database of a stopped Weir and runs `work` with it. */
 export async function withDatabaseOf<Found>(
   data: string,
   look: (sql: Sql) => Promise<Found>,

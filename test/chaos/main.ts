@@ -1,4 +1,4 @@
-/** Experiments that break things on purpose, each one command, each printing what it counted. */
+/** The command line of `bin/chaos`: each experiment prints its counts. */
 import { parseArgs } from 'node:util';
 import { runBatchKills } from './batches.ts';
 import { runBrownOut } from './channels.ts';
@@ -142,7 +142,7 @@ async function channels(): Promise<boolean> {
     ),
   ]);
   console.table(Object.fromEntries(rows));
-  // Who was never sick has nothing to come back from; who fails now and then may not have been away.
+  // Only these two recover for certain: the failing channel may never have been open.
   const herd = Math.max(report.herd['slow'] ?? 0, report.herd['dead'] ?? 0);
   console.log(`no thundering herd: ${herd <= 1 ? 'right' : 'WRONG'}`);
   return success >= 0.999 && herd <= 1;

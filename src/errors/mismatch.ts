@@ -36,8 +36,8 @@ function wrongValue(error: ValueError, message: string): Mismatch {
 }
 
 /**
- * Returns the mismatch inside the variant of a union that has the JSON type of the value; undefined
- * unless there is exactly one.
+ * Returns the mismatch inside the only variant of a union that has the JSON type of the value.
+ * Undefined if no variant has it, or several have it.
  */
 function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined {
   const matching = variantsOf(schema).filter(

@@ -22,6 +22,7 @@ const entry = (
   retryable = false,
 ): ErrorEntry => ({ status, type, nativeType, retryable });
 
+/** The entry of each error id. */
 export const ERRORS = {
   invalid_request: entry(400, 'invalid_request_error', 'invalid_request_error'),
   invalid_json: entry(400, 'invalid_request_error', 'invalid_request_error'),

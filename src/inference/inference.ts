@@ -51,18 +51,18 @@ export class Inference {
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
-    const amount = budget.chargeFor(call.stream);
+    const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
       quota.tryReserve(amount) ??
       (await quota.reserve(budget.admissionRequest(amount, call.signal)));
-    const clamp = budget.clampFor(reservation.amount, amount);
+    const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     try {
       if (call.stream) {
-        const { result } = await this.startStream(call, clamp);
+        const { result } = await this.startStream(call, max_output_tokens);
         return this.streamResponse(call, budget, reservation, result);
       }
-      const { result: answer, permit } = await this.complete(call, clamp);
+      const { result: answer, permit } = await this.complete(call, max_output_tokens);
       permit.succeeded();
       const draft = draftOf(answer, permit, budget);
       if (call.storeDraft) await call.storeDraft(answer.body_text, draft);
@@ -120,23 +120,27 @@ export class Inference {
   /** Gets a whole answer from the first channel that serves the call. */
   private complete(
     call: InferenceCall,
-    clamp: number | undefined,
+    max_output_tokens: number | undefined,
   ): Promise<Served<UpstreamAnswer>> {
     return this.callChannels(
       call,
       (permit, protocol, hedge_signal) => {
         const signal = hedge_signal ? new StopSignal(call.signal, hedge_signal) : call.signal;
-        return protocol.complete(upstreamCall(call, permit.channel, signal, clamp));
+        return protocol.complete(upstreamCall(call, permit.channel, signal, max_output_tokens));
       },
       (loser) => loser.permit.succeeded(),
     );
   }
 
   /** Opens a stream on the first channel that serves the call, up to its first tokens. */
-  private startStream(call: InferenceCall, clamp: number | undefined): Promise<Served<OpenStream>> {
+  private startStream(
+    call: InferenceCall,
+    max_output_tokens: number | undefined,
+  ): Promise<Served<OpenStream>> {
     return this.callChannels(
       call,
-      (permit, protocol, hedge_signal) => openStream(call, permit, protocol, clamp, hedge_signal),
+      (permit, protocol, hedge_signal) =>
+        openStream(call, permit, protocol, max_output_tokens, hedge_signal),
       (loser) => {
         loser.result.stop.abort();
         loser.permit.succeeded();

@@ -5,6 +5,7 @@ import type { DurableKind } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
 
+/** Name of the kind of durable actors that are message batches. */
 export const BATCH_KIND = 'batch';
 /** One effect runs the whole batch, so this is longer than a batch may stay open (24 hours). */
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;

@@ -71,7 +71,7 @@ export class Budget {
   /**
    * Returns the amount to reserve before the call. For a stream it covers only the first tokens.
    */
-  chargeFor(stream: boolean): number {
+  amountToReserve(stream: boolean): number {
     const output = stream
       ? Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)
       : this.max_output_tokens;
@@ -88,12 +88,12 @@ export class Budget {
   }
 
   /** Returns what `tokens` more output tokens can cost. */
-  priceOfExtraTokens(tokens: number): number {
+  maxChargeForOutput(tokens: number): number {
     return maxChargeFor(0, tokens, this.price);
   }
 
   /** Returns how many output tokens `held` pays for. */
-  outputCoveredBy(held: number): number {
+  maxOutputTokensFor(held: number): number {
     return affordableOutputTokens(held, this.input_tokens, this.price);
   }
 
@@ -101,9 +101,9 @@ export class Budget {
    * Returns the limit of output tokens per choice to send to the upstream; undefined if `held`
    * covers the whole request.
    */
-  clampFor(held: number, requested: number): number | undefined {
+  outputLimitFor(held: number, requested: number): number | undefined {
     if (held >= requested) return undefined;
-    const covered = Math.floor(this.outputCoveredBy(held) / this.choices);
+    const covered = Math.floor(this.maxOutputTokensFor(held) / this.choices);
     return Math.max(1, Math.min(covered, Math.floor(this.max_output_tokens / this.choices)));
   }
 }

@@ -51,8 +51,8 @@ export class Prober {
   }
 
   /**
-   * Probes one channel of an account if a probe is due: one at a time, and at most one per
-   * `probe_s`.
+   * Probes one channel of an account if a probe is due. An account has at most one probe at a time,
+   * and one per `probe_s`.
    */
   private probeIfDue(account: ChannelAccount<ChannelActor>): void {
     const { id, probe_s } = account.config;

@@ -41,4 +41,5 @@ export const MessagesRequestSchema = Type.Object({
   metadata: Type.Optional(Type.Object({})),
 });
 
+/** A validated body of `POST /v1/messages`. */
 export type MessagesRequest = Static<typeof MessagesRequestSchema>;

@@ -83,8 +83,8 @@ export function resolveGenerationModel(
 }
 
 /**
- * Returns the model with a name. Throws WeirError: `model_not_found` with models that this key can
- * call now (P13), `model_not_allowed`, or 400 if another route serves the model.
+ * Returns the model with a name. Throws WeirError `model_not_found` with models that this key can
+ * call now (P13), or `model_not_allowed`. Throws 400 if another route serves the model.
  */
 function resolve<Served extends CatalogueModel>(
   catalogue: Catalogue,

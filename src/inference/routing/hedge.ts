@@ -20,10 +20,10 @@ export function withHedge<Result>(
   const attempts: AbortController[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running = 0;
-  let isSettled = false;
+  let isFinished = false;
   return new Promise<Served<Result>>((resolve, reject) => {
-    const settle = (winner?: AbortController) => {
-      isSettled = true;
+    const finish = (winner?: AbortController) => {
+      isFinished = true;
       clearTimeout(timer);
       for (const controller of attempts)
         if (controller !== winner) controller.abort(OTHER_WAS_FASTER);
@@ -35,18 +35,18 @@ export function withHedge<Result>(
       try {
         const served = await failover.run({ signal: controller.signal, onStarted });
         running -= 1;
-        if (isSettled && served) discard(served);
-        if (isSettled) return;
+        if (isFinished && served) discard(served);
+        if (isFinished) return;
         if (served) {
-          settle(controller);
+          finish(controller);
           resolve(served);
         } else if (running === 0) {
-          settle();
+          finish();
           reject(failover.refusal());
         }
       } catch (error) {
-        if (isSettled) return;
-        settle();
+        if (isFinished) return;
+        finish();
         reject(error);
       }
     };

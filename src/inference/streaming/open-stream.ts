@@ -19,7 +19,7 @@ export async function openStream(
   call: InferenceCall,
   permit: ChannelPermit,
   protocol: UpstreamProtocol,
-  clamp: number | undefined,
+  max_output_tokens: number | undefined,
   hedge_signal?: AbortSignal,
 ): Promise<OpenStream> {
   const stop = hedge_signal
@@ -31,7 +31,9 @@ export async function openStream(
     stop.abort(new RetryableUpstreamError('timeout', 'the first token did not arrive in time')),
   );
   try {
-    const stream = await protocol.stream(upstreamCall(call, permit.channel, stop, clamp));
+    const stream = await protocol.stream(
+      upstreamCall(call, permit.channel, stop, max_output_tokens),
+    );
     const iterator = stream.events[Symbol.asyncIterator]();
     let first: StreamEvent[] | undefined;
     while (!first?.some(hasContent)) {

@@ -138,12 +138,12 @@ export class StreamRun {
     const { budget, reservation } = this.deps;
     const more = Math.min(this.covered_tokens, budget.max_output_tokens - this.covered_tokens);
     const extra = await reservation.extend({
-      amount: budget.priceOfExtraTokens(more),
-      minimum: () => Math.min(budget.priceOfExtraTokens(1), budget.priceOfExtraTokens(more)),
+      amount: budget.maxChargeForOutput(more),
+      minimum: () => Math.min(budget.maxChargeForOutput(1), budget.maxChargeForOutput(more)),
       wait_ms: EXTENSION_WAIT_MS,
       signal: this.deps.open.stop,
     });
-    if (extra >= budget.priceOfExtraTokens(more)) {
+    if (extra >= budget.maxChargeForOutput(more)) {
       this.covered_tokens += more;
       return true;
     }
@@ -151,7 +151,7 @@ export class StreamRun {
     // counted.
     const tokens = countTokens(this.produced.toString());
     this.covered_tokens = Math.min(
-      budget.outputCoveredBy(reservation.amount),
+      budget.maxOutputTokensFor(reservation.amount),
       budget.max_output_tokens,
     );
     this.producedChars = tokens * CHARS_PER_TOKEN;

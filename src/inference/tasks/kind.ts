@@ -10,6 +10,7 @@ import type { RunningSubmissions } from './running.ts';
 import { TaskSettlement } from './settlement.ts';
 import { Submission } from './submission.ts';
 
+/** Name of the kind of durable actors that are generation tasks. */
 export const TASK_KIND = 'task';
 /** Longer than any upstream call or download of one effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;

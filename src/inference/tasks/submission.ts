@@ -70,8 +70,8 @@ export class Submission {
         const permit = route.channel.tryAcquire('job', urgent);
         if (!permit) continue;
         if (!(await this.recordSubmission(work, permit))) return this.lost();
-        const more = routes.some((other) => other !== route && other.channel.canTake());
-        return this.attempt(work, route, permit, context, more);
+        const hasOtherChannel = routes.some((other) => other !== route && other.channel.canTake());
+        return this.attempt(work, route, permit, context, hasOtherChannel);
       }
     }
     return { report: this.noChannelEvent(work, routes) };
@@ -149,15 +149,15 @@ export class Submission {
   }
 
   /**
-   * Sends the job once. `isRepeat`: an earlier submission with the same key may have been accepted.
-   * `more`: another channel can take the job.
+   * Sends the job once. `hasOtherChannel`: another channel can take the job. `isRepeat`: an earlier
+   * submission with the same key may have been accepted.
    */
   private async attempt(
     work: TaskWork,
     route: Route,
     permit: ChannelPermit,
     context: EffectContext,
-    more: boolean,
+    hasOtherChannel: boolean,
     isRepeat = false,
   ): Promise<SubmissionReport> {
     const timeout = AbortSignal.timeout(route.target.timeout_ms);
@@ -172,7 +172,7 @@ export class Submission {
         permit.abandoned();
         return CANCELLED;
       }
-      return this.failed(error, work, permit, more, isRepeat);
+      return this.failed(error, work, permit, hasOtherChannel, isRepeat);
     } finally {
       watch?.end();
     }
@@ -215,7 +215,7 @@ export class Submission {
     error: unknown,
     work: TaskWork,
     permit: ChannelPermit,
-    more: boolean,
+    hasOtherChannel: boolean,
     isRepeat: boolean,
   ): SubmissionReport {
     // A client's error goes to the client only, so it is not reported.
@@ -233,7 +233,7 @@ export class Submission {
       permit.failed(new RetryableUpstreamError(failure, String(error)));
       return this.lost();
     }
-    permit.failed(error, more);
+    permit.failed(error, hasOtherChannel);
     // The upstream refused this attempt, but may have accepted an earlier one.
     if (isRepeat) return this.lost();
     const channels = this.deps.channels.serving(work.model).length;
@@ -242,7 +242,7 @@ export class Submission {
         type: 'SUBMIT_REJECTED',
         channel_id: permit.channel.config.id,
         retryable: true,
-        more,
+        more: hasOtherChannel,
         busy: false,
         error_code: rejectionErrorCode(error.failure, channels),
         retry_after_ms: error.retry_after_ms ?? 0,

@@ -28,7 +28,7 @@ const STREAM_RESPONSE = {
   }),
 };
 
-/** What `Inference` needs. */
+/** Dependencies of `Inference`. */
 export interface InferenceDeps {
   quotas: Quotas;
   channels: Channels;

@@ -41,14 +41,14 @@ describe('the life of a call', () => {
     return installation.manage<KeyAnswer>('POST', '/api-keys', body);
   }
 
-  function chat(key: KeyAnswer, content: string, more: object = {}, signal?: AbortSignal) {
+  function chat(key: KeyAnswer, content: string, extra: object = {}, signal?: AbortSignal) {
     return fetch(`${installation.weir.base_url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         model: 'gpt-4o-mini',
         messages: [{ role: 'user', content }],
-        ...more,
+        ...extra,
       }),
       ...(signal ? { signal } : {}),
     });
@@ -72,25 +72,25 @@ describe('the life of a call', () => {
   }
 
   /** Returns the charge of one such call, nano-USD. */
-  async function priceOf(content: string, more: object = {}): Promise<number> {
+  async function priceOf(content: string, extra: object = {}): Promise<number> {
     const key = await newKey();
-    await (await chat(key, content, more)).text();
+    await (await chat(key, content, extra)).text();
     return (await moneyOf(key)).used;
   }
 
   describe('near the cap', () => {
-    for (const [name, more] of [
+    for (const [name, extra] of [
       ['a call with max_tokens', { max_tokens: 20 }],
       ['a call whose upper bound is far above its price', {}],
       ['a stream', { stream: true }],
     ] as const) {
       test(`P2: 64 concurrent callers with a cap for exactly 10 calls get exactly 10: ${name}`, async () => {
         const content = 'Say it [[sim tokens=20 latency_ms=30]]';
-        const price = await priceOf(content, more);
+        const price = await priceOf(content, extra);
         const key = await newKey({ limitAmount: (price * 10) / 1e9 });
         const answers = await Promise.all(
           Array.from({ length: 64 }, async () => {
-            const answer = await chat(key, content, more);
+            const answer = await chat(key, content, extra);
             return { status: answer.status, text: await answer.text() };
           }),
         );
@@ -163,8 +163,8 @@ describe('the life of a call', () => {
       const key = await newKey();
       const client = new AbortController();
       const content = 'Slowly [[sim tokens=400 chunk_ms=25]]';
-      const more = { stream: true, user: 'client-that-leaves' };
-      const answer = await chat(key, content, more, client.signal);
+      const extra = { stream: true, user: 'client-that-leaves' };
+      const answer = await chat(key, content, extra, client.signal);
       const reader = answer.body?.getReader();
       for (let chunk = 0; chunk < 20; chunk += 1) await reader?.read();
       const left_at = Date.now();
@@ -215,8 +215,8 @@ describe('the life of a call', () => {
         await installation.stop();
         await restart();
         const key = await newKey();
-        const more = { model: 'gpt-4o', user: `failover ${directive}` };
-        const answer = await chat(key, onMainChannel(directive), more);
+        const extra = { model: 'gpt-4o', user: `failover ${directive}` };
+        const answer = await chat(key, onMainChannel(directive), extra);
         expect(answer.status).toBe(200);
         await answer.text();
         expect(await linesOf(key)).toHaveLength(1);
@@ -236,9 +236,9 @@ describe('the life of a call', () => {
       await installation.stop();
       await restart();
       const key = await newKey();
-      const more = { model: 'gpt-4o', stream: true, user: 'after the first byte' };
+      const extra = { model: 'gpt-4o', stream: true, user: 'after the first byte' };
       const text = await (
-        await chat(key, onMainChannel('tokens=60 truncate_after=10'), more)
+        await chat(key, onMainChannel('tokens=60 truncate_after=10'), extra)
       ).text();
       expect(text).toContain('"error":{');
       expect(await accountsCalled('after the first byte')).toEqual(['openai-main']);

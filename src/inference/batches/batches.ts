@@ -19,7 +19,7 @@ import { BATCH_KIND } from './kind.ts';
 /** Items that one query of the results reads. */
 const RESULTS_PER_QUERY = 32;
 
-/** What `Batches` needs. */
+/** Dependencies of `Batches`. */
 export interface BatchesDeps {
   readonly sql: Sql;
   readonly ids: IdSource;

@@ -25,7 +25,7 @@ const PASSING_ERRORS: readonly ErrorId[] = [
 /** Attempts of an item that fails with any other retryable error. */
 const MAX_ATTEMPTS = 8;
 
-/** What running one item needs. */
+/** Dependencies of `createItemCall`. */
 export interface ItemCallDeps {
   readonly keys: KeyCache;
   readonly catalogue: () => Catalogue;

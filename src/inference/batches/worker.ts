@@ -46,7 +46,7 @@ export type ItemOutcome =
   /** The item is retried after at least `after_ms`. */
   | { readonly type: 'later'; readonly after_ms: number };
 
-/** What `BatchWorker` needs. */
+/** Dependencies of `BatchWorker`. */
 export interface BatchWorkerDeps {
   readonly sql: Sql;
   readonly clock: Clock;

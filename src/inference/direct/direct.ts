@@ -18,7 +18,7 @@ const SCENES: Record<DirectModel['operation'], string> = {
   translation: 'translation',
 };
 
-/** What direct calls need. */
+/** Dependencies of direct calls. */
 export interface DirectDeps {
   quotas: Quotas;
   channels: Channels;

@@ -8,7 +8,7 @@ import { type ProbeResult, probe } from './probe.ts';
 
 const POLL_MS = 250;
 
-/** What `Prober` needs. */
+/** Dependencies of `Prober`. */
 export interface ProberDeps {
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;

@@ -4,7 +4,7 @@ import type { RoutingPolicy } from '../../catalogue/schema.ts';
 /** Sort key of a channel. Lower tiers are tried first; within a tier, chance decides by weight. */
 interface OrderKey {
   readonly tiers: readonly [number, number];
-  /** 0 means no chance: the order of the configuration stays. */
+  /** 0: no chance; the channels keep the order of the configuration. */
   readonly weight: number;
 }
 

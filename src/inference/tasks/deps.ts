@@ -32,7 +32,7 @@ export type FetchOutput = (
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
 ) => Promise<{ readonly stream: ReadableStream; readonly content_type: string }>;
 
-/** What the effects of a task need. */
+/** Dependencies of the effects of a task. */
 export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;

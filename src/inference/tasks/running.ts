@@ -24,7 +24,7 @@ export class RunningSubmissions {
     };
   }
 
-  /** Aborts the submission of a task. Called when the leave of its client is committed. */
+  /** Aborts the submission of a task. Called when the task's CANCEL is committed. */
   abort(task_id: string): void {
     this.abandoned.add(task_id);
     this.byTask.get(task_id)?.abort(new DOMException('the client abandoned', 'AbortError'));

@@ -25,7 +25,7 @@ const ID_PREFIX = 'weir_';
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
 const UNIQUE_VIOLATION = '23505';
 
-/** What `Tasks` needs. */
+/** Dependencies of `Tasks`. */
 export interface TasksDeps {
   readonly sql: Sql;
   readonly clock: Clock;

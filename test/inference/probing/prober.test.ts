@@ -9,9 +9,9 @@ let simulator: RunningSimulator;
 let weir: RunningWeir;
 beforeAll(async () => {
   simulator = await startSimulator();
-  const channel = (id: string, more: object) => ({
+  const channel = (id: string, extra: object) => ({
     ...{ id, protocol: 'openai', base_url: simulator.openai_url, api_key: `sim-${id}` },
-    ...{ models: { 'gpt-4o': 'physical' }, ...more },
+    ...{ models: { 'gpt-4o': 'physical' }, ...extra },
   });
   const channels = [channel('sick', { probe_s: 1 }), channel('spare', { priority: 1 })];
   weir = await startWeir({ config: JSON.stringify({ channels }) });

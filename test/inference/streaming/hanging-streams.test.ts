@@ -39,9 +39,9 @@ beforeAll(async () => {
   const fresh = await createTestDatabase();
   drop = fresh.drop;
   database = connectDatabase(fresh.url, { pool: 'single' });
-  const channel = (id: string, priority: number, model: string, more: object = {}) => ({
+  const channel = (id: string, priority: number, model: string, extra: object = {}) => ({
     ...{ id, priority, protocol: 'openai', base_url: simulator.openai_url },
-    ...{ api_key: `sim-${id}`, models: { [model]: 'physical' }, timeout_ms: TIMEOUT_MS, ...more },
+    ...{ api_key: `sim-${id}`, models: { [model]: 'physical' }, timeout_ms: TIMEOUT_MS, ...extra },
   });
   const channels = [
     channel('mute', 0, 'gpt-4o', {

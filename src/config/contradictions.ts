@@ -56,7 +56,10 @@ function unknownModel(id: string, declared: Declared): string {
   return meant ? `${problem}; did you mean ${meant}?` : problem;
 }
 
-/** Reports default models that cannot be served: every call without a model would fail. */
+/**
+ * Reports default models that cannot be served. With such a default, every call that names no model
+ * would fail.
+ */
 function findWrongDefaults(config: WeirYaml, declared: Declared, add: Add): void {
   const served = new Set(config.channels.flatMap(({ models }) => Object.keys(models)));
   for (const [scene, name] of Object.entries(config.default_models)) {

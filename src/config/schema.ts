@@ -79,7 +79,7 @@ const ChannelSchema = Type.Object(
     ),
     enabled: Type.Boolean({ default: true, description: 'false: the channel takes no calls.' }),
     models: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-      description: 'Public model id: physical model id, i.e. the upstream’s name of the model.',
+      description: 'For each public model id, the id of the model at the upstream.',
     }),
   },
   { additionalProperties: false },

@@ -68,7 +68,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     replica_id,
     onCommitted: (events, new_effects) => {
       registry.onCommitted(events);
-      tasks.committed(events);
+      tasks.onCommitted(events);
       if (new_effects > 0) outbox.wake();
     },
     onError,

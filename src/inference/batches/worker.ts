@@ -29,7 +29,7 @@ const LAST_RETRY_MS = 300_000;
 /** When the replica stops, running items get this long to end, ms. */
 const DRAIN_MS = 10_000;
 
-/** One item of a batch as its call needs it. */
+/** Input of one attempt of an item. */
 export interface ItemCall extends ItemWork {
   readonly batch: BatchWork;
   /** Aborted when the replica stops. */

@@ -25,8 +25,8 @@ const MAX_COUNTED_CHARS = 200_000;
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
 /**
- * Returns the tokens of a text by the o200k vocabulary. For models of other providers this is a
- * close estimate.
+ * Returns the number of tokens of a text by the o200k vocabulary. For models of other providers
+ * this is a close estimate.
  */
 export function countTokens(text: string): number {
   const counted_chars = Math.min(text.length, MAX_COUNTED_CHARS);

@@ -10,7 +10,7 @@ export class TaskEndings {
   constructor(private readonly clock: Clock) {}
 
   /** Wakes the calls that wait for a task. Called when this replica has committed its end. */
-  ended(task_id: string): void {
+  onEnded(task_id: string): void {
     for (const wake of this.waiting.get(task_id) ?? []) wake();
   }
 

@@ -33,7 +33,7 @@ const LAST_HOPE_MS = 15_000;
  * If an upstream does not find a submission for this long, it has no such job. New jobs become
  * visible sooner.
  */
-const JOB_VISIBLE_MS = 30_000;
+const NOT_THERE_MS = 30_000;
 const FIND_TIMEOUT_MS = 30_000;
 
 /** Report for a task whose client left before a result existed. */
@@ -90,7 +90,7 @@ export class Submission {
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]);
       const job = await route.protocol.find(this.call(work, route, signal));
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
-      return this.unanswered(work, JOB_VISIBLE_MS);
+      return this.unanswered(work, NOT_THERE_MS);
     } catch (error) {
       this.deps.onError(error, work.id);
       return this.unanswered(work);

@@ -68,13 +68,13 @@ export class Tasks implements TaskPort {
   }
 
   /** Called once for each event that this replica commits, in order. */
-  committed(events: readonly CommittedEvent[]): void {
+  onCommitted(events: readonly CommittedEvent[]): void {
     for (const { kind, id, event, snapshot } of events) {
       if (kind !== TASK_KIND) continue;
       if (event.type === 'CANCEL') this.deps.running.abort(id);
       if (snapshot.status === 'active') continue;
       this.deps.running.onEnded(id);
-      this.endings.ended(id);
+      this.endings.onEnded(id);
     }
   }
 

@@ -120,8 +120,8 @@ export class Failover<Result> {
   }
 
   /**
-   * Acquires the next channel. Channels that decline are asked again last, as urgent: then they
-   * take more than their share.
+   * Acquires the next channel. A channel that declined is tried again last, as urgent. An urgent
+   * call may exceed the channel's share.
    */
   private acquireNext(): ChannelPermit | undefined {
     for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {

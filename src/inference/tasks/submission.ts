@@ -64,7 +64,7 @@ export class Submission {
     if (this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    // Channels that decline are asked again last, as urgent.
+    // A channel that declined is tried again last, as urgent.
     for (const urgent of [false, true]) {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);

@@ -5,7 +5,9 @@ import { skipString } from './strings.ts';
  * integers, `1.0`, key order, spaces, unknown fields (design 5, pass-through).
  */
 
-/** New JSON text of a member's value. Null removes the member. A function edits the value's text. */
+/**
+ * New JSON text of a member's value. Null removes the member. A function edits the value's text.
+ */
 export type Edit = string | null | ((valueText: string) => string);
 
 const QUOTE = 34;
@@ -159,7 +161,10 @@ class Members {
     return this.hasEscapes ? JSON.parse(quoted) : quoted.slice(1, -1);
   }
 
-  /** Returns the position after the key that starts at `at`. A loop is fastest, because keys are short. */
+  /**
+   * Returns the position after the key that starts at `at`. A loop is fastest, because keys are
+   * short.
+   */
   private skipKey(at: number): number {
     const { text } = this;
     let position = at + 1;
@@ -191,7 +196,8 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   for (let index = 0; index < count; index += 1) {
     const edit = findEdit(members, index, names, edits);
     if (edit === null || members.isOverridden(index)) {
-      // Removes the comma before the member. If no member stays before it, removes the comma after it.
+      // Removes the comma before the member. If no member stays before it, removes the comma after
+      // it.
       const isFirst = keptCount === 0;
       const from = isFirst ? members.start(index) : members.end(index - 1);
       result += text.slice(copiedUntil, from);

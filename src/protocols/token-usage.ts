@@ -3,7 +3,10 @@ export interface TokenUsage {
   input_tokens: number;
   cached_input_tokens: number;
   cache_write_tokens: number;
-  /** The part of `cache_write_tokens` cached for one hour, which costs more (Anthropic docs: Prompt caching). */
+  /**
+   * The part of `cache_write_tokens` cached for one hour, which costs more (Anthropic docs: Prompt
+   * caching).
+   */
   cache_write_1h_tokens?: number;
   /** Includes reasoning tokens. */
   output_tokens: number;
@@ -17,7 +20,9 @@ export interface AnswerUsage extends TokenUsage {
 /** Above the context of every model. A higher count is an error of the upstream. */
 const MAX_REPORTED_TOKENS = 20_000_000;
 
-/** Returns a reported count, at most MAX_REPORTED_TOKENS; 0 if the value is not a positive integer. */
+/**
+ * Returns a reported count, at most MAX_REPORTED_TOKENS; 0 if the value is not a positive integer.
+ */
 export function count(value: unknown): number {
   const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
   return isCount ? Math.min(value, MAX_REPORTED_TOKENS) : 0;

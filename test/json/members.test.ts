@@ -43,7 +43,10 @@ const edits = fc.dictionary(
   fc.oneof(anyValue, fc.constant(null)),
 );
 
-/** Applies the edits to the parsed object. Returns entries, so that `__proto__` is an ordinary member. */
+/**
+ * Applies the edits to the parsed object. Returns entries, so that `__proto__` is an ordinary
+ * member.
+ */
 function editParsed(text: string, allEdits: Record<string, string | null>): [string, unknown][] {
   const entries = new Map<string, unknown>(Object.entries(JSON.parse(text)));
   for (const [key, value] of Object.entries(allEdits)) {

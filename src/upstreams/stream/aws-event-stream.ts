@@ -1,7 +1,10 @@
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import { isObject } from '../../json/object.ts';
 
-/** A member of the last event that names Bedrock. It is removed, so that the upstream stays hidden (P5). */
+/**
+ * A member of the last event that names Bedrock. It is removed, so that the upstream stays hidden
+ * (P5).
+ */
 const INTERNAL_MEMBER = 'amazon-bedrock-invocationMetrics';
 /** The first four bytes of a message are its length (AWS docs: Event stream encoding). */
 const LENGTH_BYTES = 4;

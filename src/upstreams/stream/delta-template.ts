@@ -13,7 +13,10 @@ export interface DeltaRun {
   readonly end: number;
 }
 
-/** An answer with several choices or blocks has several kinds of delta. After this many, none is learnedCount. */
+/**
+ * An answer with several choices or blocks has several kinds of delta. After this many, none is
+ * learnedCount.
+ */
 const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;
 const QUOTE = 34;
@@ -43,7 +46,10 @@ export class DeltaTemplates {
 
   constructor(private readonly protocol: ProtocolReader) {}
 
-  /** Merges the events from `at` on that match the template. Undefined if the first one does not match. */
+  /**
+   * Merges the events from `at` on that match the template. Undefined if the first one does not
+   * match.
+   */
   readRun(text: string, at: number): DeltaRun | undefined {
     if (!this.hasTemplate) return undefined;
     const pieces: string[] = [];
@@ -118,7 +124,10 @@ function isPlain(text: string, start = 0, end = text.length): boolean {
   return start < end;
 }
 
-/** The text before and after the JSON string with this content; undefined unless there is exactly one. */
+/**
+ * The text before and after the JSON string with this content; undefined unless there is exactly
+ * one.
+ */
 function splitAround(json: string, content: string): { before: string; after: string } | undefined {
   const at = json.indexOf(`"${content}"`);
   if (at < 0 || json.indexOf(`"${content}"`, at + 1) >= 0) return undefined;

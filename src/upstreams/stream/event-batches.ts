@@ -7,7 +7,10 @@ const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 /** Reads the events of a provider's stream and returns their public form. */
 export interface Dialect {
-  /** Returns the public form of an event; undefined if clients must not see it. Throws for an invalid event. */
+  /**
+   * Returns the public form of an event; undefined if clients must not see it. Throws for an
+   * invalid event.
+   */
   take(event: EventSourceMessage): StreamEvent | undefined;
   /** True after the terminal event. */
   ended(): boolean;
@@ -104,7 +107,8 @@ export class EventBatches {
         );
       },
     });
-    // The parser removes a byte order mark from its first bytes, but only a stream's start may have one.
+    // The parser removes a byte order mark from its first bytes, but only a stream's start may have
+    // one.
     if (!this.isFirstEvent) parser.feed('\n');
     return parser;
   }

@@ -6,7 +6,10 @@ import { type Dialect, EventBatches } from './event-batches.ts';
 
 /** Bytes that are turned into events at once. One read from the network may return megabytes. */
 const SLICE_BYTES = 32 * 1024;
-/** Longest wait for a stream's end after its last event, ms. Only a complete stream frees its connection. */
+/**
+ * Longest wait for a stream's end after its last event, ms. Only a complete stream frees its
+ * connection.
+ */
 const DRAIN_MS = 1_000;
 
 /** The members of an exchange that `readEvents` uses. */
@@ -101,13 +104,18 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     return batch;
   }
 
-  /** A slice of the received bytes, so that a slow client keeps only a small part of an answer in memory. */
+  /**
+   * A slice of the received bytes, so that a slow client keeps only a small part of an answer in
+   * memory.
+   */
   private slice(bytes: Uint8Array): Uint8Array {
     this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
     return this.unread ? bytes.subarray(0, SLICE_BYTES) : bytes;
   }
 
-  /** Ends the iteration after the terminal event. The rest of the body is read in the background. */
+  /**
+   * Ends the iteration after the terminal event. The rest of the body is read in the background.
+   */
   private finish(reader: BodyReader): void {
     this.isDone = true;
     void drain(this.exchange, reader);

@@ -114,7 +114,10 @@ export class Exchange implements Watched {
     if (!this.isComplete) this.request?.abort();
   }
 
-  /** Converts an error of sending or reading: to the signal's reason if the client left, else to an upstream error. */
+  /**
+   * Converts an error of sending or reading: to the signal's reason if the client left, else to an
+   * upstream error.
+   */
   toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;
     if (signal.aborted) return signal.reason;
@@ -125,7 +128,10 @@ export class Exchange implements Watched {
     return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
   }
 
-  /** Aborts the request if the client left or the deadline passed. Returns false if the wait is over. */
+  /**
+   * Aborts the request if the client left or the deadline passed. Returns false if the wait is
+   * over.
+   */
   check(now: number): boolean {
     if (this.isClosed) return false;
     this.hasTimedOut = now >= this.deadline_ms;
@@ -169,7 +175,10 @@ export async function requestWhole<Result>(
   return parse(response, text);
 }
 
-/** Reads the whole attached response, at most `max_bytes`, and ends the exchange. Throws an upstream error. */
+/**
+ * Reads the whole attached response, at most `max_bytes`, and ends the exchange. Throws an upstream
+ * error.
+ */
 export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
   try {
     const text = await readText(exchange.response, max_bytes);
@@ -182,7 +191,10 @@ export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES):
   }
 }
 
-/** Yields the bytes of the attached response as they arrive, at most `max_bytes`. Throws as `readAll`. */
+/**
+ * Yields the bytes of the attached response as they arrive, at most `max_bytes`. Throws as
+ * `readAll`.
+ */
 export async function* readPieces(
   exchange: Exchange,
   max_bytes = MAX_ANSWER_BYTES,

@@ -14,7 +14,10 @@ interface ErrorBody {
 
 type Retryable = RetryableUpstreamError['failure'];
 
-/** Codes and types for the channel's key or quota, which the operator must fix (upstreams: error mapping). */
+/**
+ * Codes and types for the channel's key or quota, which the operator must fix (upstreams: error
+ * mapping).
+ */
 const OPERATOR_CODES = [
   'insufficient_quota',
   'billing_hard_limit_reached',
@@ -24,7 +27,10 @@ const OPERATOR_CODES = [
 /** Anthropic reports the same with status 400, and only in the message. */
 const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
-/** Objects that a client names by id. If one is missing, the client must fix it; if a model is missing, the operator. */
+/**
+ * Objects that a client names by id. If one is missing, the client must fix it; if a model is
+ * missing, the operator.
+ */
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
 const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
@@ -113,7 +119,10 @@ const STATUS_OF: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** Converts an error inside a stream or a 200 response. Its status is its numeric code, or follows from its type. */
+/**
+ * Converts an error inside a stream or a 200 response. Its status is its numeric code, or follows
+ * from its type.
+ */
 export function classifyInlineError(call: UpstreamCall, text: string) {
   const { type, code } = readErrorBody(text);
   const numeric = Number(code);
@@ -150,7 +159,10 @@ function paramOf(message: string): string | null {
   return /^([a-z_]+(?:\.[a-z0-9_]+)*): /i.exec(message)?.[1] ?? null;
 }
 
-/** Returns the wait that an upstream requests, ms: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
+/**
+ * Returns the wait that an upstream requests, ms: `retry-after-ms`, or `Retry-After` in seconds or
+ * as a date.
+ */
 export function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms'));
   if (Number.isFinite(milliseconds) && milliseconds > 0) return milliseconds;

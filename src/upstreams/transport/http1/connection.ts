@@ -11,7 +11,9 @@ export interface Address {
 
 /** A request as bytes, and the handlers of its response. */
 export interface Http1Request {
-  /** Request line and headers, with the empty line after them. Each character is one Latin-1 byte. */
+  /**
+   * Request line and headers, with the empty line after them. Each character is one Latin-1 byte.
+   */
   readonly head: string;
   /** True if the head has the same bytes in Latin-1 and UTF-8. */
   readonly is_ascii: boolean;

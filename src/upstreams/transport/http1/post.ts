@@ -12,7 +12,10 @@ const MAX_DESTINATIONS = 10_000;
 
 /** A request that was sent. */
 export interface Posted {
-  /** Resolves after the head of the response. Rejects if the connection could not be opened, or broke. */
+  /**
+   * Resolves after the head of the response. Rejects if the connection could not be opened, or
+   * broke.
+   */
   readonly response: Promise<HttpResponse>;
   /** Aborts the request and its response: terminates the connection. */
   abort(): void;
@@ -64,7 +67,9 @@ function areEqual(first: Readonly<Record<string, string>>, second: typeof first)
 
 const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
-/** Returns a header's value. Throws for a line break, which would start another header or request. */
+/**
+ * Returns a header's value. Throws for a line break, which would start another header or request.
+ */
 function requireSafe(name: string, value: string | undefined): string {
   if (value === undefined || UNSAFE.test(value)) {
     throw new Error(`the header ${name} has a value that cannot be sent`);

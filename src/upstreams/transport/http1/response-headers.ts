@@ -11,7 +11,10 @@ export class ResponseHeaders {
     this.lowercased = text.toLowerCase();
   }
 
-  /** Returns a header's value by its lower-case name. Repeated headers are joined with commas (RFC 9110, 5.3). */
+  /**
+   * Returns a header's value by its lower-case name. Repeated headers are joined with commas (RFC
+   * 9110, 5.3).
+   */
   get(name: string): string | null {
     const start = lineStartOf(name);
     let found: string | null = null;

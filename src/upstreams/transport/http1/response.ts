@@ -1,6 +1,9 @@
 import type { Bytes, ParsedHead } from './response-parser.ts';
 
-/** Most bytes of a body that are buffered for a slow reader. Above it, reading from the upstream is paused. */
+/**
+ * Most bytes of a body that are buffered for a slow reader. Above it, reading from the upstream is
+ * paused.
+ */
 export const MAX_BUFFERED_BYTES = 64 * 1024;
 /** Pieces up to this total are returned as one piece. */
 const MAX_JOINED_BYTES = 16 * 1024;
@@ -45,7 +48,10 @@ interface Waiter {
   reject: (error: unknown) => void;
 }
 
-/** A range of received bytes. Creating a view for each range would be the slowest step of a call here. */
+/**
+ * A range of received bytes. Creating a view for each range would be the slowest step of a call
+ * here.
+ */
 interface ByteRange {
   readonly bytes: Bytes;
   readonly from: number;

@@ -6,7 +6,10 @@ import { ResponseHeaders } from '../../../../src/upstreams/transport/http1/respo
 const HEAD = { status: 200, headers: new ResponseHeaders('HTTP/1.1 200 OK') };
 const nothing = () => undefined;
 
-/** A response whose body arrives in these pieces. Each piece is a range inside larger received bytes. */
+/**
+ * A response whose body arrives in these pieces. Each piece is a range inside larger received
+ * bytes.
+ */
 function responseOf(pieces: Uint8Array[]) {
   const response = new Http1Response(HEAD, { pause: nothing, resume: nothing, abort: nothing });
   const push = () => {

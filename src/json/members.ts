@@ -85,7 +85,7 @@ class Members {
     }
   }
 
-  /** Gives the array of positions to the next `Members`. This object must not be used after it. */
+  /** Gives the array of positions to the next `Members`. This object must not be used afterwards. */
   release(): void {
     if (this.count <= MAX_COMPARED_MEMBERS) sparePositions = this.positions;
   }
@@ -162,8 +162,8 @@ class Members {
   }
 
   /**
-   * Returns the position after the key that starts at `at`. A loop is fastest, because keys are
-   * short.
+   * Returns the position after the key that starts at `at`. Keys are short, so a loop is faster than
+   * `skipString`.
    */
   private skipKey(at: number): number {
     const { text } = this;
@@ -196,8 +196,7 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   for (let index = 0; index < count; index += 1) {
     const edit = findEdit(members, index, names, edits);
     if (edit === null || members.isOverridden(index)) {
-      // Removes the comma before the member. If no member stays before it, removes the comma after
-      // it.
+      // Removes the comma before the member; for the first member, the comma after it.
       const isFirst = keptCount === 0;
       const from = isFirst ? members.start(index) : members.end(index - 1);
       result += text.slice(copiedUntil, from);

@@ -34,8 +34,11 @@ const GENERATION_PROTOCOL_NAMES = [
 /** Protocols for direct calls only. Each one has a file in `src/upstreams/direct`. */
 const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
 
+/** A protocol of clients on the chat routes. */
 export type ClientProtocol = (typeof CLIENT_PROTOCOLS)[number];
+/** A protocol of upstreams with chat models. */
 export type ChatProtocol = (typeof CHAT_PROTOCOLS)[number];
+/** A protocol for images, videos or music. */
 export type GenerationProtocolName = (typeof GENERATION_PROTOCOL_NAMES)[number];
 type DirectProtocolName = (typeof DIRECT_PROTOCOL_NAMES)[number];
 /** A protocol that a channel can be configured with. */

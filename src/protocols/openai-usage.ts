@@ -18,7 +18,7 @@ export function openaiUsage(usage: unknown): TokenUsage | null {
   const reasoning = isObject(usage['completion_tokens_details'])
     ? count(usage['completion_tokens_details']['reasoning_tokens'])
     : 0;
-  // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` shows it.
+  // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` includes it.
   const isExcluded = reasoning > 0 && count(total_tokens) === prompt + completion + reasoning;
   return {
     input_tokens: prompt - cached - written,

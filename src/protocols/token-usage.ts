@@ -17,7 +17,7 @@ export interface AnswerUsage extends TokenUsage {
   readonly reasoning_tokens?: number;
 }
 
-/** Above the context of every model. A higher count is an error of the upstream. */
+/** No model has a context of so many tokens. A higher count is an error of the upstream. */
 const MAX_REPORTED_TOKENS = 20_000_000;
 
 /**

@@ -78,7 +78,7 @@ describe('editMembers', () => {
     );
   });
 
-  test('allEdits no other byte', () => {
+  test('changes no other byte', () => {
     const text =
       '{ "seed":12345678901234567890 , "temperature": 1.0,\n "model" : "a", "x":{"model":"a"}}';
     expect(editMembers(text, { model: '"b"' })).toBe(text.replace('"a"', '"b"'));

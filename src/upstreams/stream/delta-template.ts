@@ -14,8 +14,8 @@ export interface DeltaRun {
 }
 
 /**
- * An answer with several choices or blocks has several kinds of delta. After this many, none is
- * learnedCount.
+ * An answer with several choices or blocks has several kinds of delta. At most this number of
+ * templates is learned.
  */
 const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;

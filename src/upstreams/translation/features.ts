@@ -1,5 +1,5 @@
 /**
- * Features that a request may use, beside plain text turns. If an upstream's protocol does not support
+ * Features that a request may use, in addition to plain text turns. If an upstream's protocol does not support
  * a feature, the request is refused and the error names the parameter. Nothing is dropped silently.
  * `docs/protocols.md` is generated from these tables.
  */
@@ -41,7 +41,7 @@ export const FEATURES = {
 /** The id of a feature. */
 export type Feature = keyof typeof FEATURES;
 
-/** Features that every protocol supports, except as noted below. */
+/** Features that every protocol supports, except `stop` in responses. */
 const COMMON = [
   ...(['system', 'image_inline', 'tools', 'forced_tool', 'json_schema', 'stop'] as const),
   ...(['temperature', 'top_p', 'reasoning_effort', 'failed_results'] as const),

@@ -18,7 +18,7 @@ import { parseArguments, withoutUndefined } from './reading.ts';
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
-/** Returns the body of the request. `model` and `stream` are in the URL. */
+/** Returns the body of the request, without `model` and `stream`. */
 export function writeGemini(request: NeutralRequest): Record<string, unknown> {
   const { system, tools, stop, format } = request;
   const names = new Map<string, string>();

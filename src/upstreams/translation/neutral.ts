@@ -34,8 +34,7 @@ interface AudioPart {
 }
 
 /**
- * Reasoning of a model. Only with its signature does the same provider accept it in a later
- * request.
+ * Reasoning of a model. Its provider accepts it in a later request only with its signature.
  */
 interface ReasoningPart {
   readonly type: 'reasoning';

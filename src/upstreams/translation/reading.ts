@@ -26,8 +26,8 @@ export class FeatureUses {
 }
 
 /**
- * Returns a 400 error that names the parameter. `problem` completes the message, for example `must
- * be a string.`
+ * Returns a 400 error that names the parameter. `problem` is the rest of its message, for
+ * example `must be a string.`
  */
 export function parameterError(param: string, problem: string): WeirError {
   return new WeirError('invalid_request', `${param}: ${problem}`, { param });

@@ -98,7 +98,7 @@ function writeAssistantPart(part: AssistantPart): object[] {
       const { id: call_id, name, arguments: text } = part;
       return [{ type: 'function_call', call_id, name, arguments: text }];
     }
-    // OpenAI does not accept the reasoning of other providers' models.
+    // Reasoning of another provider's model is dropped, because OpenAI's models cannot use it.
     case 'reasoning':
       return [];
     default:

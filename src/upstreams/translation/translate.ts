@@ -38,7 +38,7 @@ import { readResponses } from './responses-request.ts';
 import { ResponsesWriter } from './responses-stream.ts';
 import { writeResponsesRequest } from './responses-write.ts';
 
-/** A protocol that requests are written in for upstreams. */
+/** A protocol in which requests are written for upstreams. */
 export type RequestForm = keyof typeof SUPPORTED_FEATURES;
 
 const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest> = {
@@ -49,13 +49,13 @@ const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest>
 };
 
 /** Writes answers in a client's protocol. */
-interface ClientSide {
+interface ClientTranslator {
   readonly answer: (answer: NeutralAnswer, names: AnswerNames) => object;
   readonly stream: (names: AnswerNames) => StreamWriter;
 }
 
 /** The writers of answers by client protocol. */
-export const CLIENTS: Record<ClientProtocol, ClientSide> = {
+export const CLIENTS: Record<ClientProtocol, ClientTranslator> = {
   openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
   anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
   responses: { answer: writeResponse, stream: (names) => new ResponsesWriter(names) },
@@ -63,14 +63,14 @@ export const CLIENTS: Record<ClientProtocol, ClientSide> = {
 };
 
 /** Writes requests and reads answers in an upstream's protocol. */
-interface UpstreamSide {
+interface UpstreamTranslator {
   readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
   readonly answer: (answer: ReadonlyJsonObject, request: NeutralRequest) => NeutralAnswer;
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
 /** The writers of requests and readers of answers by upstream protocol. */
-export const UPSTREAMS: Record<RequestForm, UpstreamSide> = {
+export const UPSTREAMS: Record<RequestForm, UpstreamTranslator> = {
   openai: {
     // The client's protocol needs the usage, and OpenAI streams it only with this option.
     request: (request) => ({
@@ -138,7 +138,7 @@ export function translateCall(
   return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
 }
 
-/** Writes the end of a stream whose money is exhausted. The stop reason is the token limit. */
+/** Writes the end of a stream if the money for its call is exhausted. The stop reason is `length`. */
 export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (
     (isOpen ? writer.write({ type: 'close' }) : '') +

@@ -1,4 +1,4 @@
-/** A deadline or a client that left is noticed at most this much later, ms. */
+/** Time between two checks, ms. A passed deadline or a client that left is noticed within it. */
 const TICK_MS = 50;
 
 /** A wait that is checked every 50 ms until it is over. */

@@ -28,8 +28,8 @@ const OPERATOR_CODES = [
 const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
 /**
- * Objects that a client names by id. If one is missing, the client must fix it; if a model is
- * missing, the operator.
+ * Objects that a client names by id. If one is missing, the client caused the error. If a model is
+ * missing, the operator must fix it.
  */
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
@@ -120,8 +120,8 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * Converts an error inside a stream or a 200 response. Its status is its numeric code, or follows
- * from its type.
+ * Converts an error inside a stream or a 200 response. If its code is a
+ * number, that is its status. Otherwise its code or its type determines the status.
  */
 export function classifyInlineError(call: UpstreamCall, text: string) {
   const { type, code } = readErrorBody(text);

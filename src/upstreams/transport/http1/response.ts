@@ -1,8 +1,7 @@
 import type { Bytes, ParsedHead } from './response-parser.ts';
 
 /**
- * Most bytes of a body that are buffered for a slow reader. Above it, reading from the upstream is
- * paused.
+ * If more bytes of a body wait for a slow reader, reading from the upstream is paused.
  */
 export const MAX_BUFFERED_BYTES = 64 * 1024;
 /** Pieces up to this total are returned as one piece. */

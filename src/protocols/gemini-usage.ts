@@ -1,7 +1,10 @@
 import { isObject } from '../json/object.ts';
 import { type AnswerUsage, count, type TokenUsage } from './token-usage.ts';
 
-/** Thinking is output, and stands beside the answer's tokens; null = nothing was reported. */
+/**
+ * Reads `usageMetadata` of Gemini. Returns null if no usage was reported. Gemini counts thinking
+ * tokens apart from the answer's tokens; both are output tokens here.
+ */
 export function geminiUsage(value: unknown): AnswerUsage | null {
   if (!isObject(value)) return null;
   const { promptTokenCount, candidatesTokenCount } = value;
@@ -17,6 +20,7 @@ export function geminiUsage(value: unknown): AnswerUsage | null {
   return thoughts > 0 ? { ...usage, reasoning_tokens: thoughts } : usage;
 }
 
+/** Returns the usage as Gemini's `usageMetadata`. */
 export function usageMetadata(usage: AnswerUsage): object {
   const promptTokenCount =
     usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;

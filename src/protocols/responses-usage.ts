@@ -1,7 +1,10 @@
 import { isObject } from '../json/object.ts';
 import { count, type TokenUsage } from './token-usage.ts';
 
-/** Reads `usage`; null if it reports nothing. `input_tokens` includes what the cache gave or took. */
+/**
+ * Reads `usage` of OpenAI responses. Returns null if no count was reported. Their `input_tokens`
+ * includes the tokens read from and written to the cache.
+ */
 export function responsesUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
   const { input_tokens, output_tokens } = usage;

@@ -66,7 +66,7 @@ describe('the quota actor', () => {
     const reservation = await quota.reserve(ask(100));
     await reservation.settle(usageOf(organization_id, id), 60);
     reservation.release();
-    expect(reservation.settle(usageOf(organization_id, id), 60)).rejects.toThrow('once');
+    expect(reservation.settle(usageOf(organization_id, id), 60)).rejects.toThrow('already ended');
     await quota.close();
     expect(await heldBy(id)).toBe(0);
   });

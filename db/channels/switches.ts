@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
 
-/** Tells every replica that a channel was switched; the payload is its id. */
+/** PostgreSQL channel that announces a switched channel; the payload is the channel's id. */
 export const SWITCH_CHANNEL = 'weir_channel_switch';
-/** What a replica saw of a channel's model; see `src/actors/channels/circuit-hints.ts`. */
+/** PostgreSQL channel of peer hints; see `src/actors/channels/circuit-hints.ts`. */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 
 export interface SwitchRow {
@@ -16,7 +16,7 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
-/** Switches a channel off, or on again (`null`); replicas are told with the commit. */
+/** Switches a channel off, or on again (`null`). The commit notifies all replicas. */
 export async function writeSwitch(
   sql: Sql,
   channel_id: string,
@@ -34,7 +34,7 @@ export async function writeSwitch(
   });
 }
 
-/** Generations that wait for a result of each channel. */
+/** Returns the number of unfinished tasks of each channel. */
 export async function countRunningTasks(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ channel_id: string; running: number }[]>`
     select channel_id, count(*)::int4 as running from task

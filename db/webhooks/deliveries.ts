@@ -13,7 +13,7 @@ export interface Delivery {
   ended_at: Date | null;
 }
 
-/** Notes that a task's end is to be told, once; false = nobody asked for it. */
+/** Creates the delivery of a task's end, once; false if the task has no webhook. */
 export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
   await sql`
     insert into webhook_delivery (task_id, organization_id, url, created_at)
@@ -36,7 +36,7 @@ export interface DeliveryChange {
   last_status: number | null;
 }
 
-/** Brings rows in step with their machines. */
+/** Writes the states of webhook machines to their rows. */
 export async function writeDeliveries(
   tx: TransactionSql,
   changes: readonly DeliveryChange[],
@@ -51,7 +51,7 @@ export async function writeDeliveries(
     where webhook_delivery.task_id = input.task_id`;
 }
 
-/** The newest first, of one organization. */
+/** Returns deliveries of an organization, the newest first. */
 export function listDeliveries(
   sql: Sql,
   organization_id: string,
@@ -62,7 +62,7 @@ export function listDeliveries(
     order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
 }
 
-/** The sealed secret of an organization; `candidate` becomes it where there is none. */
+/** Returns the sealed secret of an organization; stores `candidate` if there is none. */
 export async function readOrCreateSecret(
   sql: Sql,
   organization_id: string,

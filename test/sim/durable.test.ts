@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { FIRST_SEED, openDurableSimulation } from './many.ts';
 
-test('P3: durable actors end right through lost connections, kills and late effects, 1,000 runs', async () => {
+test('P3: durable actors end correctly despite lost connections, kills and late effects, 1,000 runs', async () => {
   const simulation = await openDurableSimulation();
   const totals = { events: 0, faults: 0, kills: 0 };
   for (let seed = FIRST_SEED; seed < FIRST_SEED + 1_000; seed += 1) {
@@ -17,7 +17,7 @@ test('P3: durable actors end right through lost connections, kills and late effe
   expect(totals.kills).toBeGreaterThan(500);
 }, 500_000);
 
-test('a seed of the durable runtime replays exactly', async () => {
+test('the same seed of the durable runtime gives the same trace', async () => {
   const simulation = await openDurableSimulation();
   const options = { seed: 4_711, actors: 4, faults: 0.2, kills: 2 };
   const names = /durable-\d+-[0-9a-f]{8}/g;

@@ -30,6 +30,7 @@ export async function findKeyByHash(orm: Orm, hash: string): Promise<KeyRecord |
   return row;
 }
 
+/** Finds a key of any organization by its id. */
 export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | undefined> {
   const [row] = await selectKeys(orm).where(eq(apiKey.id, id)).limit(1);
   return row;
@@ -89,6 +90,7 @@ const managed = {
   created_at: apiKey.created_at,
 };
 
+/** Returns the keys of an organization, the oldest first. */
 export function listKeys(orm: Orm, organization_id: string): Promise<ManagedKey[]> {
   return orm
     .select(managed)
@@ -111,6 +113,7 @@ export async function findManagedKey(
   return row;
 }
 
+/** A new key; amounts in nano-USD. */
 export interface NewKey {
   id: string;
   organization_id: string;
@@ -137,6 +140,7 @@ export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   });
 }
 
+/** The columns to change; a missing member stays as it is. */
 export interface KeyChanges {
   name?: string;
   status?: KeyStatus;

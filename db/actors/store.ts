@@ -9,11 +9,13 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue };
 
+/** Identifies a durable actor. */
 export interface ActorAddress {
   kind: string;
   id: string;
 }
 
+/** A row of a durable actor; see the table `actor`. */
 export interface ActorRow extends ActorAddress {
   machine_version: number;
   snapshot: JsonValue;
@@ -23,6 +25,7 @@ export interface ActorRow extends ActorAddress {
   epoch: number;
 }
 
+/** A row of the event log; see the table `actor_event`. */
 export interface EventRow {
   kind: string;
   actor_id: string;
@@ -34,6 +37,7 @@ export interface EventRow {
   taken: boolean;
 }
 
+/** A timer to set or to cancel. */
 export interface TimerChange {
   kind: string;
   actor_id: string;
@@ -43,6 +47,7 @@ export interface TimerChange {
   event: JsonValue;
 }
 
+/** A new effect; see the table `outbox`. */
 export interface OutboxRow {
   id: string;
   kind: string;
@@ -105,6 +110,7 @@ export async function findCommitted(
   return new Set(rows.map((row) => row.command_id));
 }
 
+/** Writes the rows of actors that `lockActors` locked. */
 export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   await tx`
     update actor set machine_version = input.machine_version, snapshot = input.snapshot,
@@ -116,6 +122,7 @@ export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[])
     where actor.kind = input.kind and actor.id = input.id`;
 }
 
+/** Appends events to the log. */
 export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]): Promise<void> {
   await tx`
     insert into actor_event (kind, actor_id, seq, command_id, event, from_state, to_state, taken, at)
@@ -170,6 +177,7 @@ export async function takeTimers(
   return new Set(rows.map(timerKey));
 }
 
+/** Inserts effects, which are due at once. */
 export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
@@ -192,6 +200,7 @@ export async function endOutbox(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** One setting of a timer, with the event that it sends. */
 export interface DueTimer {
   kind: string;
   actor_id: string;
@@ -209,6 +218,7 @@ export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<D
     order by fire_at limit ${limit} for update of timer skip locked`;
 }
 
+/** An effect to run; `attempts` counts the failed attempts. */
 export interface PendingEffect extends OutboxRow {
   attempts: number;
 }

@@ -13,6 +13,7 @@ export interface NewItem {
   readonly request_id: string;
 }
 
+/** Inserts the items of a batch. */
 export async function insertItems(
   sql: Sql | TransactionSql,
   batch_id: string,
@@ -36,6 +37,7 @@ export interface BatchWork {
   readonly open: boolean;
 }
 
+/** Finds a batch for its worker. */
 export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
   const [row] = await sql<BatchWork[]>`
     select organization_id, key_id, headers,
@@ -81,6 +83,7 @@ export interface ItemWork {
   readonly charged: boolean;
 }
 
+/** Finds an item that has not ended. */
 export async function findItem(
   sql: Sql,
   batch_id: string,

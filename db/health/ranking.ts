@@ -6,11 +6,13 @@ const RANKING_LOCK = 7_302;
 /** A ranking of this age is built again: a little less than a minute, for a new one each minute. */
 const FRESH_S = 55;
 
+/** The stored ranking and the time when it was built. */
 export interface StoredRanking {
   readonly updated_at: Date;
   readonly body: JsonValue;
 }
 
+/** Returns the stored ranking; undefined before the first one. */
 export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRanking | undefined> {
   const [row] = await sql<StoredRanking[]>`select updated_at, body from ranking where id = 1`;
   return row;

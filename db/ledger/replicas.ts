@@ -9,8 +9,8 @@ export async function declareDead(tx: TransactionSql, ids: readonly string[]): P
 }
 
 /**
- * Returns the live replicas, without a lock. If a replica opens a grant while it is declared dead,
- * the reaper's next poll finds this grant, because it also returns dead replicas with open grants.
+ * Returns the live replicas, without a lock. A replica may open a grant while it is declared dead.
+ * The reaper's next poll finds that grant, because it looks for open grants of dead replicas.
  */
 export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`select id from replica where status = 'alive'`;

@@ -9,6 +9,7 @@ export interface OrganizationRow {
   settled_nano_usd: number;
 }
 
+/** A locked row of a key; amounts in nano-USD. */
 export interface KeyRow {
   id: string;
   organization_id: string;
@@ -20,6 +21,7 @@ export interface KeyRow {
   held_nano_usd: number;
 }
 
+/** A locked row of a grant; amounts in nano-USD. */
 export interface GrantRow {
   id: string;
   key_id: string;
@@ -32,6 +34,7 @@ export interface GrantRow {
   recall_acked: number;
 }
 
+/** A locked row of a hold; amounts in nano-USD. */
 export interface HoldRow {
   id: string;
   key_id: string;

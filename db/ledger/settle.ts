@@ -22,6 +22,7 @@ export interface UsageLine {
   overrun_nano_usd: number;
 }
 
+/** A usage line that a grant pays. */
 export interface InlineLine extends UsageLine {
   grant_id: string;
 }

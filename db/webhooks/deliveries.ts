@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
+/** A row of a webhook. */
 export interface Delivery {
   task_id: string;
   organization_id: string;
@@ -24,11 +25,13 @@ export async function createDelivery(sql: Sql, task_id: string): Promise<boolean
   return rows.length === 1;
 }
 
+/** Finds the webhook of a task. */
 export async function findDelivery(sql: Sql, task_id: string): Promise<Delivery | undefined> {
   const rows = await sql<Delivery[]>`select * from webhook_delivery where task_id = ${task_id}`;
   return rows[0];
 }
 
+/** The state of a webhook machine, to be written. */
 export interface DeliveryChange {
   task_id: string;
   status: DeliveryStatus;
@@ -76,6 +79,7 @@ export async function readOrCreateSecret(
   return row?.sealed ?? candidate;
 }
 
+/** Stores a new sealed secret of an organization. */
 export async function replaceSecret(
   sql: Sql,
   organization_id: string,

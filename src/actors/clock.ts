@@ -9,6 +9,7 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
+/** A source of ids, passed in so that a test can control it. */
 export interface IdSource {
   /** Returns a new UUID; in production version 7, which is ordered by time. */
   uuid(): string;

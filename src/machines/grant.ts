@@ -9,6 +9,7 @@ export interface GrantRequest {
   want: number;
 }
 
+/** The free money and the replicas that share it. */
 export interface GrantFunds {
   /** The key's cap minus its used and held money; null = unlimited. */
   key_free: number | null;
@@ -18,6 +19,7 @@ export interface GrantFunds {
   replicas: number;
 }
 
+/** The size of a grant, or the limit that is too low. */
 export type GrantDecision =
   /** `exact` = the grant got no slack beyond `need`. */
   | { type: 'given'; amount: number; exact: boolean }

@@ -26,7 +26,7 @@ export interface QuotaSums {
  * - `admitted`: the amount is reserved, or the event was applied.
  * - `short`: the grant does not cover the amount; `missing` more is needed.
  * - `refused`: this state admits no call.
- * - `charged`: a settlement. `overrun` exceeds both the reservation and the idle money of the grant.
+ * - `charged`: a settlement. `overrun` exceeds both the reservation and the unused money of the grant.
  * - `returned`: unused money left the grant; the caller must write the row.
  */
 export type QuotaVerdict =
@@ -37,6 +37,7 @@ export type QuotaVerdict =
   | { type: 'charged'; charge: number; overrun: number }
   | { type: 'returned'; amount: number };
 
+/** Why the machine admits no call. */
 export type QuotaRefusal = 'exhausted' | 'inactive' | 'suspended' | 'revoked' | 'expired';
 
 export type QuotaEvent =

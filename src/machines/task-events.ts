@@ -3,7 +3,7 @@
 /** The pause between polls grows from the first to the second of these, milliseconds. */
 const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
-/** The longest pause that an upstream may ask for with `retry_after_ms`. */
+/** The longest pause that an upstream can set with `retry_after_ms`. */
 const MAX_ASKED_POLL_MS = 60_000;
 /** Most channels that one round of submissions tries. */
 export const MAX_CHANNELS_PER_ROUND = 4;

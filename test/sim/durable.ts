@@ -1,7 +1,8 @@
 /**
  * Two replicas of the real durable runtime on a real PostgreSQL, in an order that a seed decides.
- * Every transaction and every poll is a step. At each step the connection may be cut before or after
- * the commit, or the replica killed, also during an effect. Time is virtual, also in the database.
+ * Every transaction and every poll is a step. At each step the connection may be cut before or
+ * after the commit. The replica may be killed there, also during an effect. Time is virtual, also
+ * in the database.
  * The same seed gives the same run.
  */
 import type { Sql } from 'postgres';

@@ -1,6 +1,6 @@
 /**
- * Two replicas of the real lane and the real quota actors on a real PostgreSQL, in one process, in
- * an order that a seed decides. Every transaction is one step. At each step the schedule may cut the
+ * Two replicas of the real lane and quota actors on a real PostgreSQL, in one process. A seed
+ * decides the order. Every transaction is one step. At each step the schedule may cut the
  * connection before or after the commit (outcome unknown), or kill the replica there. Time is
  * virtual; hints may be late, repeated or lost. The same seed gives the same run.
  */

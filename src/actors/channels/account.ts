@@ -2,6 +2,7 @@ import type { SnapshotFrom } from 'xstate';
 import type { channelMachine } from '../../machines/channel.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 
+/** The states of the channel machine. */
 export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
 
 /** An operator's switch. It overrides the configuration of the channel. */
@@ -83,7 +84,7 @@ export class ChannelAccount<Actor extends AccountControls> {
     if (this.operatorSwitch?.state === 'draining' && this.inFlight > 0) return 'draining';
     const states = this.actors.map(({ state }) => state);
     const [first = 'healthy'] = states;
-    // The failure of one model says little about the account, so the channel counts as degraded.
+    // If the models differ in their states, the channel counts as degraded.
     return states.every((state) => state === first) ? first : 'degraded';
   }
 }

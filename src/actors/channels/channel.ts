@@ -157,9 +157,9 @@ export class ChannelActor {
   }
 
   /**
-   * Returns a permit, or null if the channel is disabled, its circuit is open, a probe runs, or all
-   * slots are in use. The success of a `job`'s submission is no outcome yet. If `urgent`, no other
-   * channel is left: then a degraded or recovering channel gives more slots than usual.
+   * Returns a permit, or null. Null means: the channel is disabled, its circuit is open, a probe runs,
+   * or all slots are in use. The success of a `job`'s submission is no outcome yet. If `urgent`, no
+   * other channel is left: then a degraded or recovering channel gives more slots than usual.
    */
   tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();

@@ -150,8 +150,8 @@ export class CommandBatch {
   }
 
   /**
-   * Moves all money of the batch in one call, so that organizations and keys are locked in id order,
-   * before other statements refer to their rows. A command that the ledger refuses is undone completely.
+   * Moves all money of the batch in one call. So organizations and keys are locked in id order, before
+   * other statements refer to their rows. A command that the ledger refuses is undone completely.
    */
   private async moveMoney(steps: Step[]): Promise<void> {
     const moneySteps = steps.flatMap((step, index) => {

@@ -24,6 +24,7 @@ export interface ActorCommand {
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
+/** The answer to a command. */
 export type CommandResult =
   /** Committed. `taken` is false if no transition took the event. */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
@@ -45,4 +46,5 @@ export interface CommittedEvent {
   taken: boolean;
 }
 
+/** A command with its id, by which a repetition is recognised. */
 export type IdentifiedCommand = ActorCommand & { command_id: string };

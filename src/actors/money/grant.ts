@@ -2,6 +2,7 @@ import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
+/** An answer of the ledger to a command of a grant. */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
 /** Thrown if the grant's row was closed by another replica, or replaced, during a command. */

@@ -63,6 +63,7 @@ export interface HoldCommand {
   recall_seq?: number | null;
 }
 
+/** Raises the amount of a hold. */
 export interface ExtendHoldCommand {
   type: 'EXTEND_HOLD';
   hold_id: string;
@@ -70,6 +71,7 @@ export interface ExtendHoldCommand {
   amount: number;
 }
 
+/** Charges a hold and frees the rest. */
 export interface SettleHoldCommand {
   type: 'SETTLE_HOLD';
   hold_id: string;
@@ -77,6 +79,7 @@ export interface SettleHoldCommand {
   line: UsageLine;
 }
 
+/** Frees a hold without a charge. */
 export interface EndHoldCommand {
   type: 'RELEASE_HOLD' | 'EXPIRE_HOLD';
   hold_id: string;
@@ -96,6 +99,7 @@ interface ReapCommand {
   replica_id: string;
 }
 
+/** The answer to a ledger command; amounts in nano-USD. */
 export type LedgerAnswer =
   /** The charge as the usage line has it. */
   | { type: 'settled'; charged: number; overrun: number }

@@ -31,6 +31,7 @@ import type {
   SettleHoldCommand,
 } from './ledger-commands.ts';
 
+/** A ledger command that locks keys and organizations; SETTLE changes only grants. */
 export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
 
 /**

@@ -97,9 +97,9 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * Admits a call; it may wait for the ledger and, near the cap, for calls in flight.
-   * Throws WeirError: `quota_exceeded` or `insufficient_balance` if all money is spent,
-   * `quota_in_flight` or `balance_in_flight` if calls in flight hold it, an error of the key's
-   * status, or `service_unavailable`. Throws the signal's reason if the client left.
+   * Throws WeirError. All money is spent: `quota_exceeded` or `insufficient_balance`. Calls in
+   * flight hold it: `quota_in_flight` or `balance_in_flight`. Others: an error of the key's status,
+   * or `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
     const admitted = this.tryReserve(request.amount);

@@ -4,6 +4,7 @@ import type { AdmissionRequest } from './admission-queue.ts';
 /** A usage line without its amounts, which the quota actor adds. */
 export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
 
+/** The committed amounts of a charge. */
 export interface Settlement {
   /** Nano-USD that the organization pays. */
   charged: number;

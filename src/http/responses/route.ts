@@ -69,7 +69,7 @@ async function withItsPast(
     body_text: JSON.stringify(whole),
     ...(kept
       ? {
-          keep: (answer: object) => {
+          storeAnswer: (answer: object) => {
             const stored = answer as { id: string } & Record<string, unknown>;
             return storeResponse(sql, stored.id, organization_id, { body: stored, input: items });
           },

@@ -168,13 +168,13 @@ describe('POST /v1/messages/batches', () => {
 
   test('holds large bodies one after the other', () => {
     const budget = new BodyBudget(100);
-    const free = budget.take('1000');
-    expect(() => budget.take('1')).toThrow('large batches');
+    const free = budget.reserve('1000');
+    expect(() => budget.reserve('1')).toThrow('large batches');
     free();
-    const small = [budget.take('40'), budget.take('60')];
-    expect(() => budget.take(null)).toThrow('large batches');
+    const small = [budget.reserve('40'), budget.reserve('60')];
+    expect(() => budget.reserve(null)).toThrow('large batches');
     for (const give of small) give();
-    budget.take(null)();
+    budget.reserve(null)();
   });
 });
 

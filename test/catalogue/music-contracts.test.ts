@@ -66,7 +66,7 @@ describe('music: what is accepted', () => {
     expect(accept(model, body)).toMatchObject({ scene: 'music', ...input });
   });
 
-  test('music works by task', () => {
+  test('every music model returns tasks', () => {
     expect([MUSIC, LYRICS].map((id) => generationModel(id).by_task)).toEqual([true, true]);
   });
 });

@@ -207,12 +207,12 @@ const FIELDS: Accepted[] = [
   ],
 ];
 
-describe('operation: inferred from the inputs when omitted', () => {
+describe('operation: inferred from the inputs if it is missing', () => {
   test.each(OPERATIONS)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'video', ...input });
   });
 
-  test('extend_at, extend_times and task_id are video-extension', () => {
+  test('extend_at, extend_times and task_id mean video-extension', () => {
     for (const more of [{ extend_at: 3 }, { extend_times: '2' }, {}]) {
       expect(accept(open, { task_id: 'task_1', ...more })).toMatchObject({
         operation: 'video-extension',
@@ -222,13 +222,13 @@ describe('operation: inferred from the inputs when omitted', () => {
     }
   });
 
-  test('audio_url is audio-to-video where that is offered', () => {
+  test('audio_url means audio-to-video if the model offers it', () => {
     for (const body of [{ audio_url: audio }, { audio_urls: [audio] }]) {
       expect(accept(open, body)).toMatchObject({ operation: 'audio-to-video', ...body });
     }
   });
 
-  test('rule 4: the contract knows all eight operations', () => {
+  test('rule 4: contracts exist for all eight operations', () => {
     const inputs: Record<(typeof VIDEO_OPERATIONS)[number], object> = {
       'text-to-video': {},
       'image-to-video': { image_url: image },
@@ -261,7 +261,7 @@ describe('fields and rules: what is accepted', () => {
       expect(accept(open, { [name]: value })).toMatchObject({ [name]: value });
   });
 
-  test('parameters are never forwarded under an alias', () => {
+  test('parameters are forwarded under their canonical names only', () => {
     const input = accept(VEO, {
       referenceImages: [image],
       referenceImageType: 'asset',
@@ -272,7 +272,7 @@ describe('fields and rules: what is accepted', () => {
 });
 
 describe('the models', () => {
-  test.each(VIDEO_MODELS)('%s has a call that names nothing but what it must', (model) => {
+  test.each(VIDEO_MODELS)('%s accepts a call with only the required parameters', (model) => {
     const { operations } = generationModel(model).contract;
     const media = {
       'text-to-video': {},
@@ -284,7 +284,7 @@ describe('the models', () => {
     expect(accept(model, usual)).toMatchObject({ operation: operations[0] });
   });
 
-  test('rule 2: two models are of the multimodal-reference family', () => {
+  test('rule 2: two models belong to the multimodal-reference family', () => {
     const family = 'multimodal-reference-video';
     const models = VIDEO_MODELS.filter((id) => generationModel(id).family === family);
     expect(models).toEqual(['seedance-2.0', 'seedance-2.0-fast']);
@@ -297,11 +297,11 @@ describe('the models', () => {
     expect(models).toEqual([KLING]);
   });
 
-  test('all of them work by task', () => {
+  test('every video model returns tasks', () => {
     expect(VIDEO_MODELS.filter((id) => !generationModel(id).by_task)).toEqual([]);
   });
 
-  test('Grok-type edits are as long as their source', () => {
+  test('the duration of a Grok-type edit is that of its source', () => {
     expect(accept(GROK, { video_url: video })).toMatchObject({ duration: 9 });
     expect(accept(GROK, { duration: 12 })).toMatchObject({ duration: 12 });
   });

@@ -247,7 +247,7 @@ describe('fields and rules: what is refused, by name', () => {
     });
   });
 
-  test('an image of 20 MB is taken', () => {
+  test('an image of 20 MB is accepted', () => {
     const whole = Buffer.alloc(20 * 1024 * 1024).toString('base64');
     accept(VEO, { image: `data:image/png;base64,${whole}` });
   });

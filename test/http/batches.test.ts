@@ -1,4 +1,4 @@
-/** Message batches: every rule of their routes, and what must hold of their items. */
+/** Message batches: every rule of their routes, and the promises about their items. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { archiveBatch } from '../../db/batches/batches.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
@@ -57,7 +57,7 @@ interface Refusal {
   error: { type: string; message: string; param: string | null };
 }
 
-/** Rules of the body, by what breaks them. */
+/** Rules of the body, each with a body that breaks it. */
 const REFUSED: [rule: string, body: unknown, param: string, message?: string][] = [
   ['requests is there', {}, 'requests', 'requests: Field required'],
   ['requests is a list', { requests: {} }, 'requests', 'requests: Input should be a valid list'],
@@ -129,7 +129,7 @@ describe('POST /v1/messages/batches', () => {
     expect((await get(PATH, { method: 'PUT' })).status).toBe(405);
   });
 
-  test('413: more than 256 MB, said before they are sent', async () => {
+  test('413: more than 256 MB, refused before the body is sent', async () => {
     const socket = await Bun.connect({
       ...{ hostname: '127.0.0.1', port: Number(new URL(gateway.base_url).port) },
       socket: { data: (_, data) => void answers.push(data.toString()) },
@@ -145,7 +145,7 @@ describe('POST /v1/messages/batches', () => {
     socket.end();
   });
 
-  test('leaves nothing behind of a batch that is refused in its middle', async () => {
+  test('a batch that is refused in the middle of its body leaves no rows', async () => {
     const requests = Array.from({ length: 3_000 }, (_, at) => request(`r${at}`));
     const before = await (await get(PATH)).text();
     const response = await gateway.post(PATH, { requests: [...requests, request('r0')] });
@@ -153,7 +153,7 @@ describe('POST /v1/messages/batches', () => {
     expect(await (await get(PATH)).text()).toBe(before);
   });
 
-  test('holds as many requests as the vendor allows, and no more', async () => {
+  test('has at most as many requests as the provider allows', async () => {
     const items = Array.from({ length: MAX_ITEMS }, (_, at) => `{"custom_id":"${at}","params":{}}`);
     const read = async (list: string[]) => {
       let count = 0;
@@ -166,7 +166,7 @@ describe('POST /v1/messages/batches', () => {
     expect(failure.id).toBe('payload_too_large');
   });
 
-  test('holds large bodies one after the other', () => {
+  test('the budget admits large bodies one after the other', () => {
     const budget = new BodyBudget(100);
     const free = budget.reserve('1000');
     expect(() => budget.reserve('1')).toThrow('large batches');
@@ -179,7 +179,7 @@ describe('POST /v1/messages/batches', () => {
 });
 
 describe('a batch', () => {
-  test('P6: is none for another organization', async () => {
+  test('P6: does not exist for another organization', async () => {
     const batch = await create(request());
     await ended(batch);
     const { sql } = gateway.database;
@@ -210,10 +210,10 @@ describe('a batch', () => {
   });
 
   test('P5: its results name no channel, no account and no physical model', async () => {
-    gateway.upstream.answer = (asked) =>
-      asked.text.includes('refuse')
+    gateway.upstream.answer = (request) =>
+      request.text.includes('refuse')
         ? refusal({ physical: 'canary-model-haiku', secret: 'canary-secret-anthropic' }, 400)
-        : answerOf(asked);
+        : answerOf(request);
     const messages = [{ role: 'user', content: 'refuse' }];
     const batch = await create(
       request('ok'),
@@ -233,7 +233,7 @@ describe('a batch', () => {
     gateway.upstream.answer = answerOf;
   });
 
-  test('P3: an answer whose charge may be missing is charged once, and not asked for again', async () => {
+  test('P3: an answer whose charge may be missing is charged once, and not requested again', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const { id } = await create(request());
     const { sql } = gateway.database;
@@ -241,7 +241,7 @@ describe('a batch', () => {
       const [item] = await sql`select attempts from batch_item where batch_id = ${id}`;
       return item?.['attempts'] > 0;
     });
-    const asked = gateway.upstream.asked.length;
+    const requests_before = gateway.upstream.asked.length;
     const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0 };
     const draft = {
       usage: { ...usage, cache_write_tokens: 0 },
@@ -259,11 +259,11 @@ describe('a batch', () => {
       select outcome, output_tokens, charged_nano_usd > 0 as charged from usage_line
       where id in (select request_id from batch_item where batch_id = ${id})`;
     expect([...lines]).toEqual([{ outcome: 'completed', output_tokens: 10, charged: true }]);
-    expect(gateway.upstream.asked.length).toBe(asked);
+    expect(gateway.upstream.asked.length).toBe(requests_before);
     gateway.upstream.answer = answerOf;
   });
 
-  test('of a key that was revoked meanwhile has errors, and nothing is charged', async () => {
+  test('has errors and no charge if its key was revoked meanwhile', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const { key, id: key_id } = await gateway.manage<{ key: string; id: string }>(
       'POST',
@@ -285,7 +285,7 @@ describe('a batch', () => {
     );
   });
 
-  test('expires: what has not run by then is expired, and free', async () => {
+  test('expires: requests that have not run are expired and free', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const batch = await create(request('a'), request('b'));
     const { sql } = gateway.database;
@@ -296,7 +296,7 @@ describe('a batch', () => {
     gateway.upstream.answer = answerOf;
   });
 
-  test('is archived after 29 days: its results are gone, its record stays', async () => {
+  test('is archived after 29 days: its results are deleted, its record stays', async () => {
     const batch = await create(request());
     await ended(batch);
     const { sql } = gateway.database;

@@ -1,6 +1,6 @@
 /**
- * P5: every public answer, in success and in failure, is searched for what names an upstream: ids of
- * channels, addresses, keys, physical models, and every id that the providers gave their answers.
+ * P5: no public response, successful or not, names an upstream. The tests search them for channel ids,
+ * addresses, keys, physical models, and every id that the providers put into their answers.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -21,8 +21,8 @@ let weir: RunningWeir;
 let channels: ChannelConfig[];
 let database: Database;
 let drop: () => Promise<void>;
-/** Everything that clients were told. */
-const told: { what: string; text: string }[] = [];
+/** Every response that a client received. */
+const received: { what: string; text: string }[] = [];
 
 const HIDDEN = { id: 'hidden-model', visibility: 'hidden' };
 const SLASHED = 'some-org/some-model';
@@ -59,7 +59,7 @@ afterAll(async () => {
   await drop();
 });
 
-/** What the providers call the generations that they took. */
+/** The providers' ids of the generations that they accepted. */
 async function jobIds(): Promise<string[]> {
   const rows = await database.sql<{ id: string }[]>`
     select job->>'id' as id from task where job->>'id' is not null`;
@@ -69,7 +69,7 @@ async function jobIds(): Promise<string[]> {
 
 async function ask(method: string, path: string, body?: object | FormData, token = weir.api_key) {
   const isForm = body instanceof FormData;
-  // Sound that breaks off upstream breaks off here.
+  // If the upstream's sound breaks off, the response breaks off too.
   const response = await fetch(weir.base_url + path, {
     method,
     headers: {
@@ -82,11 +82,11 @@ async function ask(method: string, path: string, body?: object | FormData, token
   if (!response) return { status: 0, text: '' };
   const text = await response.text().catch(() => '');
   const heads = [...response.headers].map((each) => each.join(': ')).join('\n');
-  told.push({ what: `${method} ${path} ${response.status}`, text: `${heads}\n${text}` });
+  received.push({ what: `${method} ${path} ${response.status}`, text: `${heads}\n${text}` });
   return { status: response.status, text };
 }
 
-/** Whether a picture was begun whose answer is odd is asked for long: tasks have their own tests. */
+/** Weir polls long after these odd answers to an image request. The tests of tasks cover them. */
 const ODD = [
   ...['[[sim status=404]]', '[[sim status=500]]', '[[sim malformed=1]]'],
   ...['[[sim truncate_after=2]]', '[[sim lose=1]]'],
@@ -103,7 +103,7 @@ function soundOf(model: string, prompt: string): FormData {
   return form;
 }
 
-/** A request of each route to a model, by its category. */
+/** A request to a model on each route, by the model's category. */
 function requestsOf(
   id: string,
   category: string,
@@ -142,22 +142,22 @@ function requestsOf(
   }
 }
 
-/** One model of each family is enough of failures. */
+/** For failures, one model of each family is enough. */
 const ONE_OF_EACH = [...new Map(builtInModels().map((each) => [each.family, each])).values()];
 const BY_TASK: Record<string, string> = {
   ...{ video: 'videos', music: 'music', '3d': '3d', audio: 'audio' },
 };
 const PICTURE = 'https://example.com/a.png';
 const FILM = 'https://example.com/a.mp4';
-/** What a model needs beside its prompt. */
+/** The parameters that a model needs in addition to its prompt. */
 const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
   ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
   suno_lyrics: { action: 'LYRICS' },
 };
 
-describe('what clients are told', () => {
-  test('of the catalogue', async () => {
+describe('the responses to clients', () => {
+  test('from the catalogue routes', async () => {
     const queries = [
       ...CATEGORIES.map((each) => `?category=${each}`),
       ...SCENES.map((each) => `?recommended_for=${each}`),
@@ -167,7 +167,7 @@ describe('what clients are told', () => {
     for (const { id, aliases = [] } of builtInModels()) {
       for (const name of [id, ...aliases, `${id}x`]) await ask('GET', `/v1/models/${name}`);
     }
-    expect(told.filter(({ what }) => what.endsWith(' 200')).length).toBeGreaterThan(80);
+    expect(received.filter(({ what }) => what.endsWith(' 200')).length).toBeGreaterThan(80);
   });
 
   test('hidden, deferred and misspelled models are answered alike', async () => {
@@ -188,7 +188,7 @@ describe('what clients are told', () => {
     expect(listed).not.toMatch(/hidden-model|deferred-model/);
   });
 
-  test('of a model with a slash in its id: listed, described and called like any other', async () => {
+  test('a model with a slash in its id is listed, described and called like any other', async () => {
     expect((await ask('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
     for (const name of [SLASHED, encodeURIComponent(SLASHED)]) {
       const { status, text } = await ask('GET', `/v1/models/${name}`);
@@ -202,13 +202,13 @@ describe('what clients are told', () => {
   });
 
   const waited = ONE_OF_EACH.filter(({ category }) => !(category in BY_TASK));
-  test.each(waited.map(({ id, category }) => [id, category]))('of %s', async (id, category) => {
+  test.each(waited.map(({ id, category }) => [id, category]))('from %s', async (id, category) => {
     const serving = channels.find(({ models }) => Object.hasOwn(models, id))?.id;
     const scripts = category === 'image' ? SCRIPTS.filter((each) => !ODD.includes(each)) : SCRIPTS;
     const before = (await simulator.books()).calls.length;
     for (const script of scripts) {
       for (const [path, body] of requestsOf(id, category, script)) {
-        // What failed before is forgotten: each failure is the provider's own.
+        // The channels are reset, so that each failure comes from the provider.
         await fetch(`${weir.base_url}/v1/operator/channels/${serving}/enable`, {
           ...{ method: 'POST', headers: { authorization: `Bearer ${weir.operator_token}` } },
         });
@@ -236,13 +236,13 @@ describe('what clients are told', () => {
         return task.status;
       };
       const scripts = ['[[sim task_ms=10]]', '[[sim task_ms=10 fail=upstream]]'];
-      // An upscaler is told no words, so nobody can script it.
+      // An upscaler gets no prompt, so no directive can reach the simulator.
       const second = id.includes('upscale') ? 'completed' : 'failed';
       expect(await Promise.all(scripts.map(end))).toEqual(['completed', second]);
     },
   );
 
-  test('of management and everything else', async () => {
+  test('from the management routes and all others', async () => {
     for (const path of [
       '/healthz',
       '/readyz',
@@ -271,10 +271,10 @@ describe('what clients are told', () => {
       ...(await jobIds()),
       ...['canary', new URL(simulator.url).host, '-sim"'],
     ];
-    const found = told.flatMap(({ what, text }) =>
+    const found = received.flatMap(({ what, text }) =>
       secrets.filter((secret) => text.includes(secret)).map((secret) => `${what}: ${secret}`),
     );
     expect(found).toEqual([]);
-    expect(told.length).toBeGreaterThan(500);
+    expect(received.length).toBeGreaterThan(500);
   });
 });

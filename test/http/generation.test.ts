@@ -59,7 +59,7 @@ describe('POST /v1/images/generations', () => {
     expect(body['data']).toEqual([{ b64_json: btoa('picture') }]);
   });
 
-  test('500: a picture that is not there is no answer in another form', async () => {
+  test('500: a missing file is not replaced by a URL', async () => {
     const response = await app.post(IMAGES, { prompt: 'x', response_format: 'b64_json' });
     expect((await errorOf(response, 500)).code).toBe('internal_error');
   });
@@ -82,20 +82,20 @@ describe('POST /v1/images/generations', () => {
   });
 
   test.each([{}, { async: false }, { async: true }])(
-    '200: a model that works by task answers with one, whatever was asked: %j',
-    async (asked) => {
-      const { body } = await created(IMAGES, { model: 'midjourney', ...asked });
+    '200: a task model returns a task for any value of async: %j',
+    async (mode) => {
+      const { body } = await created(IMAGES, { model: 'midjourney', ...mode });
       expect(body['status']).toBe('pending');
       expect(lastAsk()?.wait).toBe(false);
     },
   );
 
-  test('200: the model of the catalogue where none is named', async () => {
+  test('200: without model, the default of the catalogue', async () => {
     await created(IMAGES, {});
     expect(lastAsk()?.model.id).toBe('flux-1.1-pro');
   });
 
-  test('200: the vendor’s SDK reads both forms of an answer', async () => {
+  test('200: OpenAI’s SDK reads both forms of the response', async () => {
     app.files.set('image-1', 'picture');
     const client = new OpenAI({
       apiKey: app.credentials.api_key,
@@ -109,7 +109,7 @@ describe('POST /v1/images/generations', () => {
     expect(linked.data?.[0]?.url).toStartWith(app.base_url);
   });
 
-  test('413: more than an image and its request', async () => {
+  test('413: a body above the limit', async () => {
     const image = 'A'.repeat(33 * 1024 * 1024);
     const error = await errorOf(await app.post(IMAGES, { prompt: 'x', image }), 413);
     expect(error.code).toBe('payload_too_large');
@@ -128,7 +128,7 @@ describe('POST /v1/videos/generations', () => {
     });
   });
 
-  test('200: what is already there is said at once', async () => {
+  test('200: a task that is already completed has its result at once', async () => {
     app.tasks.answer = (ask) => app.tasks.view(ask, { status: 'completed' });
     const { body } = await created(VIDEOS, {});
     expect(body).toMatchObject({
@@ -173,7 +173,7 @@ describe('every create', () => {
     expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
   });
 
-  test('400 for a model of another route, with the route that it is on', async () => {
+  test('400 for a model of another route, with the name of that route', async () => {
     for (const [path, model, proper] of [
       [IMAGES, 'veo-3.1', VIDEOS],
       [VIDEOS, 'suno_music', MUSIC],
@@ -229,7 +229,7 @@ describe('every create', () => {
     },
   );
 
-  test('405: only POST', async () => {
+  test('405: for a method other than POST', async () => {
     for (const path of ROUTES) await errorOf(await app.fetch(path), 405);
   });
 });
@@ -272,7 +272,7 @@ describe('the status of a task', () => {
     },
   );
 
-  test('P11: 200: every path has the same terminal snapshot and billing header', async () => {
+  test('P11: 200: every path returns the same final record and billing header', async () => {
     for (const scene of ['image', 'video', 'music'] as const) {
       const { id } = keep(scene, { status: 'completed' });
       const answers = await Promise.all(ALIASES[scene].map((path) => read(path(id))));
@@ -284,7 +284,7 @@ describe('the status of a task', () => {
     }
   });
 
-  test('200: poll_url is a path that works, exactly as it is', async () => {
+  test('200: poll_url works without changes', async () => {
     for (const scene of ['image', 'video', 'music'] as const) {
       const { id } = keep(scene, {});
       const first = await read(ALIASES[scene][0]?.(id) ?? '');
@@ -301,7 +301,7 @@ describe('the status of a task', () => {
     ]);
   });
 
-  test('200: a completed video, and several', async () => {
+  test('200: one completed video, and several', async () => {
     const one = { kind: 'video', file: 'v.mp4', duration: 8, width: 1280, height: 720 } as const;
     const url = `${app.base_url}/v1/files/v.mp4?signature=s`;
     const video = { url, duration: 8, width: 1280, height: 720 };
@@ -331,7 +331,7 @@ describe('the status of a task', () => {
     ]);
   });
 
-  test('200: a failed task says why, and its error is there only then', async () => {
+  test('200: only a failed task has an error', async () => {
     const error = { code: 'content_policy_violation', message: 'The content was refused.' };
     const image = keep('image', { status: 'failed', error });
     expect((await read(`/v1/tasks/${image.id}`)).body['error']).toBe(error.message);
@@ -341,28 +341,28 @@ describe('the status of a task', () => {
     expect((await read(`/v1/tasks/${id}`)).body).not.toHaveProperty('error');
   });
 
-  test('P6: 404: a stranger’s task answers like one that does not exist', async () => {
+  test('P6: 404: another organization’s task gives the same response as a missing one', async () => {
     const strangers = keep('image', {}, '00000000-0000-0000-0000-000000000000');
-    const said = [];
+    const bodies = [];
     for (const path of paths) {
       for (const id of [strangers.id, 'task_nope', 'x'.repeat(500), '%00', '..%2f..']) {
         const error = await errorOf(await app.fetch(path(id)), 404);
         expect(error.code).toBe('async_task_not_found');
-        said.push(JSON.stringify({ ...error, request_id: undefined }));
+        bodies.push(JSON.stringify({ ...error, request_id: undefined }));
       }
     }
-    expect(new Set(said).size).toBe(1);
-    expect(said[0]).toContain('Task not found or no longer available');
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).toContain('Task not found or no longer available');
   });
 
-  test('404: an image path knows no songs', async () => {
+  test('404: the image path does not return songs', async () => {
     const { id } = keep('music', {});
     for (const path of [`${IMAGES}/${id}`, `/v1/images/${id}`]) {
       expect((await errorOf(await app.fetch(path), 404)).code).toBe('async_task_not_found');
     }
   });
 
-  test('401: without a key, before anything is said about the task', async () => {
+  test('401: without a key, before the task is looked up', async () => {
     const { id } = keep('image', {});
     for (const path of paths) await errorOf(await fetch(app.base_url + path(id)), 401);
   });

@@ -37,7 +37,7 @@ const HOMES = { openai: '/v1/chat/completions', anthropic: '/v1/messages' };
 const MODELS = { openai: 'gpt-4o-mini', anthropic: 'claude-haiku-4-5' } as const;
 const TURNS = { messages: [{ role: 'user', content: 'hello' }] };
 
-/** Every route of chat on every upstream, as is and translated. */
+/** Every chat route on every upstream: pass-through and translated. */
 const ROUTES = (['openai', 'anthropic'] as const).flatMap((upstream) => {
   const model = MODELS[upstream];
   const known = { model, own: OWN[upstream], upstream };
@@ -51,7 +51,7 @@ const ROUTES = (['openai', 'anthropic'] as const).flatMap((upstream) => {
 describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route) => {
   const { path, model, own, upstream, question } = route;
   const { physical } = own;
-  // A translation stands on what the protocol at home does with failures: one of each kind is enough.
+  // Translations share the failure handling of pass-through, so one failure of each kind is enough.
   const isHome = path === HOMES[upstream];
   const ask = (more: object = {}) =>
     gateway.post(path, {
@@ -61,7 +61,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
       ...more,
     });
 
-  /** The body of an answer in which no canary is. */
+  /** Returns the body of a response after checking that it has no canary. */
   async function clean(response: Response, status: number): Promise<string> {
     const text = await response.text();
     expect({ status: response.status, text }).toEqual({ status, text });
@@ -72,7 +72,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     return text;
   }
 
-  test('200: in a whole answer', async () => {
+  test('200: in a complete answer', async () => {
     const response = await ask();
     const answer = JSON.parse(await clean(response, 200));
     expect(answer.model).toBe(model);
@@ -86,9 +86,9 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     expect(text).toContain(JSON.stringify(model));
   });
 
-  test('200: under another name that the upstream gives the model', async () => {
-    gateway.upstream.answer = async (asked) => {
-      const response = answerOf(asked);
+  test('200: if the upstream returns another model name', async () => {
+    gateway.upstream.answer = async (request) => {
+      const response = answerOf(request);
       const text = (await response.text()).replaceAll(physical, 'canary-model-2031-01-01');
       return new Response(text, { headers: response.headers });
     };
@@ -96,7 +96,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     await clean(await ask({ stream: true }), 200);
   });
 
-  test('200: in a stream that breaks in its middle', async () => {
+  test('200: in a stream that breaks in the middle', async () => {
     const events = upstream === 'anthropic' ? nativeEvents(physical) : chunks(physical);
     gateway.upstream.answer = () => streamed(events.slice(0, 4), true);
     const text = await clean(await ask({ stream: true }), 200);
@@ -119,7 +119,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     const words = `${physical} does not like temperature`;
     gateway.upstream.answer = () => refusal(own, 400, { message: words, param: 'temperature' });
     const { error } = JSON.parse(await clean(await ask({ stream }), 400));
-    // What helps the caller stays.
+    // The part of the message that helps the client stays.
     expect(error).toMatchObject({ param: 'temperature' });
     expect(error.message).toBe(`${model} does not like temperature`);
   });
@@ -130,7 +130,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     expect(error.message).toContain(model);
   });
 
-  /** One call on a Weir of its own: what an upstream does wrong counts against its channel. */
+  /** One call on a Weir of its own, because a failure counts against the channel. */
   async function onceAnswered(answer: () => Response, stream: boolean): Promise<Response> {
     const fresh = await startGateway();
     try {
@@ -160,10 +160,10 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
         () => refusal(own, status, error, { 'retry-after': '3' }),
         false,
       );
-      const said = JSON.parse(await clean(response, expected));
-      expect(said.error.retryable).toBe(true);
+      const body = JSON.parse(await clean(response, expected));
+      expect(body.error.retryable).toBe(true);
       expect(response.headers.get('x-should-retry')).toBe('true');
-      expect(response.headers.get('retry-after')).toBe(said.error.retry_after?.toString() ?? null);
+      expect(response.headers.get('retry-after')).toBe(body.error.retry_after?.toString() ?? null);
     },
   );
 
@@ -182,7 +182,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   );
 });
 
-test('P5: the upstream gets its own key and nothing of the client’s', async () => {
+test('P5: the upstream gets its own key, and neither the key nor the headers of the client', async () => {
   gateway.upstream.asked.length = 0;
   const headers = { cookie: 'a=b', 'x-forwarded-for': '10.1.2.3', 'user-agent': 'client/1' };
   for (const { path, model, question } of ROUTES) {

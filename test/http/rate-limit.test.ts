@@ -15,7 +15,7 @@ afterEach(() => {
 
 function connect(url: string): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => 50 });
-  // A server that a test stops is meant to be away.
+  // A test may have stopped the server on purpose.
   redis.on('error', () => undefined);
   opened.push(redis);
   return redis;
@@ -23,7 +23,7 @@ function connect(url: string): Redis {
 
 const ready = (redis: Redis) => until('Redis is connected', () => redis.status === 'ready');
 
-/** How many of `tries` requests at once are let through. */
+/** How many of `tries` concurrent requests are admitted. */
 async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0], tries: number) {
   const outcomes = await Promise.allSettled(
     Array.from({ length: tries }, () => limit.consume(who)),
@@ -39,17 +39,17 @@ const someone = (more: object = {}) => ({ organization_id: newId('org'), role: '
 describe('the rate limit in memory', () => {
   const limit = new RateLimit(() => ({ r: 10, big: 1_000 }));
 
-  test('lets exactly the role’s number of requests through', async () => {
+  test('admits exactly the role’s number of requests', async () => {
     expect(await passed(limit, someone(), 64)).toBe(10);
   });
 
-  test('counts each organization for itself', async () => {
+  test('counts each organization separately', async () => {
     const [one, two] = [someone(), someone()];
     expect(await passed(limit, one, 20)).toBe(10);
     expect(await passed(limit, two, 20)).toBe(10);
   });
 
-  test('says when to come back, in whole seconds', async () => {
+  test('returns the time to wait in whole seconds', async () => {
     const who = someone();
     await passed(limit, who, 10);
     const refusal = await limit.consume(who).catch((error: unknown) => error);
@@ -60,7 +60,7 @@ describe('the rate limit in memory', () => {
     expect(retry_after).toBeLessThanOrEqual(60);
   });
 
-  test('a key may have a lower limit of its own, which costs its organization nothing more', async () => {
+  test('a key may have a lower limit; requests that it refuses do not count for the organization', async () => {
     const organization = someone({ role: 'big' });
     const key = { ...organization, id: newId('key'), requests_per_minute: 3 };
     expect(await passed(limit, key, 500)).toBe(3);
@@ -95,7 +95,7 @@ describe('the rate limit in Redis', () => {
     expect(both[0] + both[1]).toBe(10);
   });
 
-  test('is counted by each replica for itself while Redis is away, without an error', async () => {
+  test('each replica counts separately while Redis is unreachable, without an error', async () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
@@ -114,13 +114,13 @@ describe('the rate limit in Redis', () => {
     await limit.consume(someone());
     process.kill(server.pid, 'SIGSTOP');
     expect(await passed(limit, someone(), 20)).toBe(10);
-    // Once it was found silent, nobody waits for it at all.
+    // After the first timeout no request waits for Redis.
     expect(await passed(limit, someone(), 20)).toBe(10);
     process.kill(server.pid, 'SIGCONT');
     await server.stop();
   });
 
-  test('survives a flush of everything', async () => {
+  test('keeps limiting after Redis lost all its data', async () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
@@ -162,7 +162,7 @@ describe('429', () => {
     expect((await nativeErrorOf(answer, 429)).type).toBe('rate_limit_error');
   });
 
-  test('is not said to whoever only asks whether Weir is alive', async () => {
+  test('is not sent on the health routes', async () => {
     expect((await fetch(`${app?.base_url}/healthz`)).status).toBe(200);
   });
 });

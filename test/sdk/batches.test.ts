@@ -1,4 +1,4 @@
-/** Message batches through the official package, as `bin/start` starts Weir. */
+/** Message batches through the official package. `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { failureOf } from '../support/failure-of.ts';
@@ -46,7 +46,7 @@ async function usedAmount(): Promise<number> {
 }
 
 describe('a message batch', () => {
-  test('answers each request as the messages route would, on any vendor’s model', async () => {
+  test('answers each request like the messages route, for models of every provider', async () => {
     const before = await usedAmount();
     const made = await client.messages.batches.create({
       requests: [
@@ -88,11 +88,11 @@ describe('a message batch', () => {
       type: 'succeeded',
       message: { stop_reason: 'tool_use' },
     });
-    // Four items and one direct call were paid for.
+    // Four items and one call of the messages route are charged.
     expect(await usedAmount()).toBeGreaterThan(before);
   });
 
-  test('says of each bad request what is wrong with it, and charges the others only', async () => {
+  test('reports the error of each bad request, and charges only the others', async () => {
     const made = await client.messages.batches.create({
       requests: [
         ask('good', 'Hello'),
@@ -122,14 +122,14 @@ describe('a message batch', () => {
     expect(errorOf('refused')).toMatchObject({ type: 'invalid_request_error' });
   });
 
-  test('tries again what the provider refused for now', async () => {
+  test('repeats requests that the provider refused temporarily', async () => {
     const made = await client.messages.batches.create({
       requests: [ask('again', 'Hello [[sim status=500 times=2]]')],
     });
     expect((await ended(made.id)).request_counts).toMatchObject({ succeeded: 1, errored: 0 });
   });
 
-  test('that is cancelled begins nothing more, and lets what runs end', async () => {
+  test('starts no more requests after a cancel; running requests end normally', async () => {
     const requests = Array.from({ length: 60 }, (_, at) =>
       ask(`r${at}`, 'Hello [[sim latency_ms=400]]'),
     );
@@ -159,7 +159,7 @@ describe('a message batch', () => {
     );
   });
 
-  test('is found in the list, page by page, in both directions', async () => {
+  test('is in the list, which has pages in both directions', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const { id } = await client.messages.batches.create({ requests: [ask('one', 'Hello')] });
@@ -184,7 +184,7 @@ describe('a message batch', () => {
     }
   });
 
-  test('with files needs the header that allows them', async () => {
+  test('with files requires the header of the files beta', async () => {
     const document = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
     const request = ask('file', '', { messages: [{ role: 'user', content: [document] }] });
     expect(await failureOf(client.messages.batches.create({ requests: [request] }))).toMatchObject({

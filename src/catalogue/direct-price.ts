@@ -64,11 +64,11 @@ export const DIRECT_PRICES: Record<
 
 /** The declared price in pico-USD. Throws if the declaration has no price for the operation. */
 export function directPrice(operation: DirectOperation, declared: PriceDeclaration): DirectPrice {
-  const counted = DIRECT_PRICES[operation].find((each) =>
-    each.every(({ member }) => declared[member] !== undefined),
+  const declaredUnits = DIRECT_PRICES[operation].find((units) =>
+    units.every(({ member }) => declared[member] !== undefined),
   );
-  if (!counted) throw new Error(`the declaration has no price for ${operation}`);
-  const [first, second] = counted;
+  if (!declaredUnits) throw new Error(`the declaration has no price for ${operation}`);
+  const [first, second] = declaredUnits;
   const unitPrice = ({ member, unit, units_per_price }: DeclaredUnit): UnitPrice => {
     const usd = Number(declared[member]);
     const pico_usd =

@@ -103,9 +103,9 @@ export function estimateGeneration(model: PricedModel, input: GenerationInput): 
 const PROMPT_OVERHEAD_TOKENS = 100;
 
 /**
- * The charge of a generation in nano-USD. It is computed from the usage that the provider reports. If
- * there is none, it is computed from the number of results, then from the request. `outputs` is the
- * number of results; without results the charge is 0 (P12).
+ * The charge of a generation in nano-USD, from the usage that the provider reports. If the provider
+ * reports none, it comes from the number of results and the request. `outputs` is the number of results;
+ * without results the charge is 0 (P12).
  */
 export function priceGeneration(
   model: PricedModel,

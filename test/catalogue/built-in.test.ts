@@ -29,7 +29,7 @@ describe('the models of direct calls', () => {
   const listed = direct.filter(
     ({ price }) => price.usd_per_mchar === undefined && price.usd_per_request === undefined,
   );
-  test.each(listed)('$id costs what the independent price list says', (model) => {
+  test.each(listed)('$id has the price of the independent price list', (model) => {
     const list = calcPrice({ input_tokens: 1 }, model.id, {
       providerId: model.owned_by,
       timestamp: COMPARED_AT,
@@ -68,7 +68,7 @@ describe('the chat models of the catalogue', () => {
     expect(model.pricing_provenance).toBeDefined();
   });
 
-  test.each(models)('$id costs what the independent price list says', (model) => {
+  test.each(models)('$id has the price of the independent price list', (model) => {
     const found = calcPrice({ input_tokens: 1 }, model.id, {
       providerId: model.owned_by,
       timestamp: COMPARED_AT,

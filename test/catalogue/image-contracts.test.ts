@@ -276,7 +276,7 @@ const REFUSED: Refused[] = [
   ['Stable-Diffusion-type: inline', 'stable-diffusion-3.5', { async: true }, 'async'],
 ];
 
-describe('model-specific rules: what is accepted', () => {
+describe('model-specific rules: accepted bodies', () => {
   test.each(ACCEPTED)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'image', ...input });
   });
@@ -307,7 +307,7 @@ describe('model-specific rules: what is accepted', () => {
   });
 });
 
-describe('model-specific rules: what is refused, by name', () => {
+describe('model-specific rules: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_rule, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
   });

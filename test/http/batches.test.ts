@@ -45,7 +45,7 @@ async function create(...requests: object[]): Promise<Batch> {
   return (await response.json()) as Batch;
 }
 
-function ended({ id }: Batch): Promise<Batch> {
+function waitUntilEnded({ id }: Batch): Promise<Batch> {
   return until('the batch ended', async () => {
     const batch = (await (await get(`${PATH}/${id}`)).json()) as Batch;
     return batch.processing_status === 'ended' && batch;
@@ -59,17 +59,17 @@ interface Refusal {
 
 /** Rules of the body, each with a body that breaks it. */
 const REFUSED: [rule: string, body: unknown, param: string, message?: string][] = [
-  ['requests is there', {}, 'requests', 'requests: Field required'],
+  ['requests is required', {}, 'requests', 'requests: Field required'],
   ['requests is a list', { requests: {} }, 'requests', 'requests: Input should be a valid list'],
-  ['requests is no text', { requests: 'x' }, 'requests'],
+  ['requests is not text', { requests: 'x' }, 'requests'],
   ['requests is not null', { requests: null }, 'requests'],
   [
-    'there is a request',
+    'requests is not empty',
     { requests: [] },
     'requests',
     'requests: List should have at least 1 item',
   ],
-  ['there is nothing else', { requests: [request()], model: MODEL }, 'model'],
+  ['requests is the only member', { requests: [request()], model: MODEL }, 'model'],
   ['a request is an object', { requests: [1] }, 'requests.0'],
   ['a request has an id', { requests: [{ params: {} }] }, 'requests.0.custom_id'],
   ['an id is a string', { requests: [request(7)] }, 'requests.0.custom_id'],
@@ -80,7 +80,11 @@ const REFUSED: [rule: string, body: unknown, param: string, message?: string][] 
     'requests.1.custom_id',
     'requests.1.custom_id: String should have at most 64 characters',
   ],
-  ['an id is of letters, digits, - and _', { requests: [request('a b')] }, 'requests.0.custom_id'],
+  [
+    'an id has only letters, digits, - and _',
+    { requests: [request('a b')] },
+    'requests.0.custom_id',
+  ],
   [
     'ids are unique',
     { requests: [request('a'), request('b'), request('a')] },
@@ -90,7 +94,7 @@ const REFUSED: [rule: string, body: unknown, param: string, message?: string][] 
   ['a request has params', { requests: [{ custom_id: 'a' }] }, 'requests.0.params'],
   ['params are an object', { requests: [request('a', 'x')] }, 'requests.0.params'],
   [
-    'files need their header',
+    'a file_id requires the files header',
     { requests: [request('a', { x: [{ source: { type: 'file', file_id: 'f' } }] })] },
     'anthropic-beta',
   ],
@@ -181,7 +185,7 @@ describe('POST /v1/messages/batches', () => {
 describe('a batch', () => {
   test('P6: does not exist for another organization', async () => {
     const batch = await create(request());
-    await ended(batch);
+    await waitUntilEnded(batch);
     const { sql } = gateway.database;
     const [organization_id, key] = [newId('org'), newCredential('sk')];
     await sql`insert into organization ${sql({ id: organization_id, name: 'strangers' })}`;
@@ -219,7 +223,10 @@ describe('a batch', () => {
       request('ok'),
       request('bad', { ...(request().params as object), messages }),
     );
-    expect((await ended(batch)).request_counts).toMatchObject({ succeeded: 1, errored: 1 });
+    expect((await waitUntilEnded(batch)).request_counts).toMatchObject({
+      succeeded: 1,
+      errored: 1,
+    });
     const results = await get(`${PATH}/${batch.id}/results`);
     expect(results.headers.get('content-type')).toBe('application/x-jsonl');
     const text = await results.text();
@@ -250,7 +257,7 @@ describe('a batch', () => {
     await sql`
       update batch_item set answer = '{"id":"msg_before"}', draft = ${sql.json(draft)},
         next_attempt_at = now() where batch_id = ${id}`;
-    await ended({ id } as Batch);
+    await waitUntilEnded({ id } as Batch);
     expect(await (await get(`${PATH}/${id}/results`)).json()).toEqual({
       custom_id: 'one',
       result: { type: 'succeeded', message: { id: 'msg_before' } },
@@ -279,7 +286,10 @@ describe('a batch', () => {
     const batch = (await made.json()) as Batch;
     await gateway.manage('PATCH', `/api-keys/${key_id}`, { status: 'revoked' });
     gateway.upstream.answer = answerOf;
-    expect((await ended(batch)).request_counts).toMatchObject({ succeeded: 0, errored: 1 });
+    expect((await waitUntilEnded(batch)).request_counts).toMatchObject({
+      succeeded: 0,
+      errored: 1,
+    });
     expect(await (await get(`${PATH}/${batch.id}/results`)).text()).toContain(
       'authentication_error',
     );
@@ -290,7 +300,7 @@ describe('a batch', () => {
     const batch = await create(request('a'), request('b'));
     const { sql } = gateway.database;
     await sql`update message_batch set expires_at = now() where id = ${batch.id}`;
-    const { request_counts } = await ended(batch);
+    const { request_counts } = await waitUntilEnded(batch);
     expect(request_counts).toMatchObject({ expired: 2, errored: 0, processing: 0 });
     expect(await (await get(`${PATH}/${batch.id}/results`)).text()).toContain('"type":"expired"');
     gateway.upstream.answer = answerOf;
@@ -298,7 +308,7 @@ describe('a batch', () => {
 
   test('is archived after 29 days: its results are deleted, its record stays', async () => {
     const batch = await create(request());
-    await ended(batch);
+    await waitUntilEnded(batch);
     const { sql } = gateway.database;
     await sql`update message_batch set ended_at = now() - interval '30 days' where id = ${batch.id}`;
     expect(await archiveBatch(sql, 29)).toBe(true);

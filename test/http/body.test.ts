@@ -112,7 +112,7 @@ describe.each(TARGETS)('the body of $name', (target) => {
     ['with a comment', '{} // hi'],
     ['with single quotes', "{'a': 1}"],
     ['with a bare control character', '{"a": "\u0001"}'],
-    ['of two documents', '{}{}'],
+    ['with two documents', '{}{}'],
     ['an array', '[]'],
     ['a string', '"{}"'],
     ['null', 'null'],

@@ -64,13 +64,13 @@ describe('POST /v1/chat/completions', () => {
   });
 
   test.each([
-    ['what the vendors’ suites send', { max_tokens: 0 }],
+    ['max_tokens 0, which OpenAI’s suite sends', { max_tokens: 0 }],
     ['zero completion tokens', { max_completion_tokens: 0 }],
     ['stream_options without a stream', { stream: false, stream_options: { include_usage: true } }],
-    ['functions beside tools', { functions: [{ name: 'f' }], tools: [{ type: 'function' }] }],
+    ['functions and tools together', { functions: [{ name: 'f' }], tools: [{ type: 'function' }] }],
     ['nulls', { temperature: null, stop: null, stream: null, n: null, tools: null }],
     ['a cache control', { cache_control: { type: 'no_cache' } }],
-    ['fields that nobody knows yet', { reasoning_effort: 'max', future: { deep: [1] } }],
+    ['unknown fields', { reasoning_effort: 'max', future: { deep: [1] } }],
   ])('200: forwards %s', async (_what, more) => {
     expect((await post({ ...HELLO, ...more })).status).toBe(200);
     expect(theCall().body).toEqual({ ...HELLO, ...more });

@@ -22,7 +22,7 @@ let channels: ChannelConfig[];
 let database: Database;
 let drop: () => Promise<void>;
 /** Every response that a client received. */
-const received: { what: string; text: string }[] = [];
+const received: { request: string; text: string }[] = [];
 
 const HIDDEN = { id: 'hidden-model', visibility: 'hidden' };
 const SLASHED = 'some-org/some-model';
@@ -37,13 +37,13 @@ beforeAll(async () => {
   }));
   const secret = { category: 'chat', family: 'openai-chat' };
   const price = { input_usd_per_mtok: 1, output_usd_per_mtok: 1 };
-  const models = [HIDDEN, DEFERRED, { id: SLASHED }].map((each) => ({
-    ...{ ...each, ...secret, owned_by: 'some-org', price },
+  const models = [HIDDEN, DEFERRED, { id: SLASHED }].map((model) => ({
+    ...{ ...model, ...secret, owned_by: 'some-org', price },
   }));
-  const more = models.map(({ id }) => [id, `canary-physical-${id}`]);
+  const extra_models = models.map(({ id }) => [id, `canary-physical-${id}`]);
   const served = channels.map((channel) =>
     channel.protocol === 'openai'
-      ? { ...channel, models: { ...channel.models, ...Object.fromEntries(more) } }
+      ? { ...channel, models: { ...channel.models, ...Object.fromEntries(extra_models) } }
       : channel,
   );
   const config = JSON.stringify({ channels: served, models, roles: { standard: 1_000_000 } });
@@ -67,7 +67,7 @@ async function jobIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-async function ask(method: string, path: string, body?: object | FormData, token = weir.api_key) {
+async function send(method: string, path: string, body?: object | FormData, token = weir.api_key) {
   const isForm = body instanceof FormData;
   // If the upstream's sound breaks off, the response breaks off too.
   const response = await fetch(weir.base_url + path, {
@@ -81,17 +81,19 @@ async function ask(method: string, path: string, body?: object | FormData, token
   }).catch(() => undefined);
   if (!response) return { status: 0, text: '' };
   const text = await response.text().catch(() => '');
-  const heads = [...response.headers].map((each) => each.join(': ')).join('\n');
-  received.push({ what: `${method} ${path} ${response.status}`, text: `${heads}\n${text}` });
+  const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
+  received.push({ request: `${method} ${path} ${response.status}`, text: `${headers}\n${text}` });
   return { status: response.status, text };
 }
 
 /** Weir polls long after these odd answers to an image request. The tests of tasks cover them. */
-const ODD = [
+const ODD_ANSWERS = [
   ...['[[sim status=404]]', '[[sim status=500]]', '[[sim malformed=1]]'],
   ...['[[sim truncate_after=2]]', '[[sim lose=1]]'],
 ];
-const SCRIPTS = [...['', '[[sim status=400]]', '[[sim status=401]]', '[[sim status=429]]', ...ODD]];
+const DIRECTIVES = [
+  ...['', '[[sim status=400]]', '[[sim status=401]]', '[[sim status=429]]', ...ODD_ANSWERS],
+];
 
 const turn = (content: string) => [{ role: 'user', content }];
 
@@ -163,18 +165,18 @@ describe('the responses to clients', () => {
       ...SCENES.map((each) => `?recommended_for=${each}`),
       ...['', '?category=canary', '?recommended_for=chat'],
     ];
-    for (const query of queries) await ask('GET', `/v1/models${query}`);
+    for (const query of queries) await send('GET', `/v1/models${query}`);
     for (const { id, aliases = [] } of builtInModels()) {
-      for (const name of [id, ...aliases, `${id}x`]) await ask('GET', `/v1/models/${name}`);
+      for (const name of [id, ...aliases, `${id}x`]) await send('GET', `/v1/models/${name}`);
     }
-    expect(received.filter(({ what }) => what.endsWith(' 200')).length).toBeGreaterThan(80);
+    expect(received.filter(({ request }) => request.endsWith(' 200')).length).toBeGreaterThan(80);
   });
 
   test('hidden, deferred and misspelled models are answered alike', async () => {
     const body = (model: string) => ({ model, messages: turn('Hello') });
     const answers = [HIDDEN.id, DEFERRED.id, 'misspelled-model'].map(async (name) => {
-      const detail = await ask('GET', `/v1/models/${name}`);
-      const call = await ask('POST', '/v1/chat/completions', body(name));
+      const detail = await send('GET', `/v1/models/${name}`);
+      const call = await send('POST', '/v1/chat/completions', body(name));
       return [detail, call].map(({ status, text }) => ({
         status,
         text: text.replaceAll(name, 'NAME').replace(/"(did_you_mean|suggestions)":.*?[\]"],/g, ''),
@@ -184,27 +186,28 @@ describe('the responses to clients', () => {
     expect(hidden).toEqual(misspelled);
     expect(deferred).toEqual(misspelled);
     expect(misspelled?.map(({ status }) => status)).toEqual([404, 400]);
-    const listed = (await ask('GET', '/v1/models')).text;
+    const listed = (await send('GET', '/v1/models')).text;
     expect(listed).not.toMatch(/hidden-model|deferred-model/);
   });
 
   test('a model with a slash in its id is listed, described and called like any other', async () => {
-    expect((await ask('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
+    expect((await send('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
     for (const name of [SLASHED, encodeURIComponent(SLASHED)]) {
-      const { status, text } = await ask('GET', `/v1/models/${name}`);
+      const { status, text } = await send('GET', `/v1/models/${name}`);
       expect({ status, id: (JSON.parse(text) as { id: string }).id }).toEqual({
         ...{ status: 200, id: SLASHED },
       });
     }
     for (const [path, body] of requestsOf(SLASHED, 'chat', '')) {
-      expect({ path, ...(await ask('POST', path, body)) }).toMatchObject({ status: 200 });
+      expect({ path, ...(await send('POST', path, body)) }).toMatchObject({ status: 200 });
     }
   });
 
   const waited = ONE_OF_EACH.filter(({ category }) => !(category in BY_TASK));
   test.each(waited.map(({ id, category }) => [id, category]))('from %s', async (id, category) => {
     const serving = channels.find(({ models }) => Object.hasOwn(models, id))?.id;
-    const scripts = category === 'image' ? SCRIPTS.filter((each) => !ODD.includes(each)) : SCRIPTS;
+    const scripts =
+      category === 'image' ? DIRECTIVES.filter((each) => !ODD_ANSWERS.includes(each)) : DIRECTIVES;
     const before = (await simulator.books()).calls.length;
     for (const script of scripts) {
       for (const [path, body] of requestsOf(id, category, script)) {
@@ -212,7 +215,7 @@ describe('the responses to clients', () => {
         await fetch(`${weir.base_url}/v1/operator/channels/${serving}/enable`, {
           ...{ method: 'POST', headers: { authorization: `Bearer ${weir.operator_token}` } },
         });
-        await ask('POST', path, body);
+        await send('POST', path, body);
       }
     }
     await until('its provider met each of them', async () => {
@@ -223,15 +226,15 @@ describe('the responses to clients', () => {
 
   const tasks = ONE_OF_EACH.filter(({ category }) => category in BY_TASK);
   test.each(tasks.map(({ id, category }) => [id, category]))(
-    'of tasks of %s',
+    'from tasks of %s',
     async (id, category) => {
       const end = async (script: string) => {
         const body = { model: id, prompt: `Hello ${script}`, ...NEEDED[id] };
-        const { text } = await ask('POST', `/v1/${BY_TASK[category]}/generations`, body);
+        const { text } = await send('POST', `/v1/${BY_TASK[category]}/generations`, body);
         let task = JSON.parse(text) as { poll_url: string; status: string };
         while (task.status === 'pending' || task.status === 'processing') {
           await Bun.sleep(300);
-          task = JSON.parse((await ask('GET', task.poll_url)).text) as typeof task;
+          task = JSON.parse((await send('GET', task.poll_url)).text) as typeof task;
         }
         return task.status;
       };
@@ -250,10 +253,10 @@ describe('the responses to clients', () => {
       '/v1/nothing',
       '/v1/operator/channels',
     ]) {
-      await ask('GET', path);
+      await send('GET', path);
     }
     for (const path of ['balance', 'api-keys', 'webhook-deliveries']) {
-      await ask('GET', `/v1/management/${path}`, undefined, weir.management_token);
+      await send('GET', `/v1/management/${path}`, undefined, weir.management_token);
     }
   });
 
@@ -271,8 +274,8 @@ describe('the responses to clients', () => {
       ...(await jobIds()),
       ...['canary', new URL(simulator.url).host, '-sim"'],
     ];
-    const found = received.flatMap(({ what, text }) =>
-      secrets.filter((secret) => text.includes(secret)).map((secret) => `${what}: ${secret}`),
+    const found = received.flatMap(({ request, text }) =>
+      secrets.filter((secret) => text.includes(secret)).map((secret) => `${request}: ${secret}`),
     );
     expect(found).toEqual([]);
     expect(received.length).toBeGreaterThan(500);

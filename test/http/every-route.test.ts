@@ -71,12 +71,12 @@ const contents = (text: string) => ({ contents: [{ role: 'user', parts: [{ text 
 const ROUTES: [name: string, path: string, body: (text: string) => object | FormData][] = [
   ['chat', '/v1/chat/completions', (text) => ({ model: 'gpt-4o', ...turn(text) })],
   [
-    'chat, streamed, on another vendor',
+    'chat, streamed, on another provider',
     '/v1/chat/completions',
     (text) => ({ model: 'claude-haiku-4-5', stream: true, ...turn(text) }),
   ],
   [
-    'messages on another vendor',
+    'messages on another provider',
     '/v1/messages',
     (text) => ({ model: 'gemini-2.5-flash', max_tokens: 500, ...turn(text) }),
   ],
@@ -102,10 +102,10 @@ const ROUTES: [name: string, path: string, body: (text: string) => object | Form
       ...{ model: 'gemini-2.5-flash-preview-tts', voice: 'Kore', response_format: 'wav', input },
     }),
   ],
-  ['translations of sound', '/v1/audio/translations', (text) => sound(text)],
+  ['translations of audio', '/v1/audio/translations', (text) => sound(text)],
   ['transcriptions of Gemini', '/v1/audio/transcriptions', (text) => sound(text, LISTENER.id)],
   ['pictures', '/v1/images/generations', (prompt) => ({ model: 'gpt-image-2', prompt })],
-  ['edits of pictures', '/v1/images/edits', edit],
+  ['edits of images', '/v1/images/edits', edit],
   ['transcriptions', '/v1/audio/transcriptions', (text) => sound(text)],
   ['ranks', '/v1/rerank', (query) => ({ model: 'rerank-v3.5', query, documents: ['a', 'b'] })],
   ['translations of text', '/v1/translations', (text) => ({ text, target_lang: 'DE' })],
@@ -127,7 +127,7 @@ function edit(prompt: string): FormData {
   return form;
 }
 
-function ask(
+function send(
   path: string,
   body: object | FormData,
   signal?: AbortSignal,
@@ -184,14 +184,14 @@ describe.each(ROUTES)('%s', (_, path, body) => {
   test('P2: is refused with 402, without an upstream request, if the key’s cap does not pay for it', async () => {
     const key = await poorKey();
     const calls_before = (await simulator.books()).calls.length;
-    const response = await ask(path, body('Hello '.repeat(100)), undefined, key);
+    const response = await send(path, body('Hello '.repeat(100)), undefined, key);
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 402 });
     expect((await simulator.books()).calls.length).toBe(calls_before);
   });
 
   test('P5: a response does not name its provider', async () => {
     for (const text of ['Hello', 'Hello [[sim status=400]]', 'Hello [[sim status=500 times=1]]']) {
-      const response = await ask(path, body(text));
+      const response = await send(path, body(text));
       const headers = JSON.stringify([...response.headers]);
       // An image has a URL of Weir.
       const answer = (await response.text()).replaceAll(weir.base_url, '');
@@ -200,7 +200,7 @@ describe.each(ROUTES)('%s', (_, path, body) => {
   });
 
   test('P1, P4, P15: is charged once, and the charge is committed when the answer is complete', async () => {
-    const response = await ask(path, body('Hello'));
+    const response = await send(path, body('Hello'));
     expect(response.status).toBe(200);
     await response.arrayBuffer();
     const lines = await linesOf(response.headers.get('x-request-id'));
@@ -214,16 +214,16 @@ describe.each(ROUTES)('%s', (_, path, body) => {
     const before = await allLines();
     const since = (await simulator.books()).calls.at(-1)?.id ?? '';
     const client = new AbortController();
-    const call = ask(path, body(`Hello [[sim latency_ms=20000]]`), client.signal).catch(
+    const call = send(path, body(`Hello [[sim latency_ms=20000]]`), client.signal).catch(
       () => 'left',
     );
     const running = async () => (await simulator.books({ since })).calls;
-    await until('the upstream was asked', async () => (await running()).length === 1);
+    await until('the upstream has the request', async () => (await running()).length === 1);
     client.abort();
     expect(await call).toBe('left');
     // The upstream would have answered much later.
     await until(
-      'it was stopped',
+      'the upstream request is stopped',
       async () => (await running()).every(({ outcome }) => outcome !== 'running'),
       5_000,
     );
@@ -232,7 +232,7 @@ describe.each(ROUTES)('%s', (_, path, body) => {
 
   test('P12: a refusal by the provider is free, and has the route’s envelope', async () => {
     const before = await allLines();
-    const response = await ask(path, body('Hello [[sim status=400]]'));
+    const response = await send(path, body('Hello [[sim status=400]]'));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: {} });
     expect(await allLines()).toBe(before);
@@ -244,7 +244,7 @@ test.each([false, true])(
   async (stream) => {
     const text = 'One two three four five six seven [[sim cache_write=9 cache_write_1h=5]]';
     const question = { model: 'claude-haiku-4-5', max_tokens: 50, stream, ...turn(text) };
-    const response = await ask('/v1/messages', question);
+    const response = await send('/v1/messages', question);
     const answer = await response.text();
     const last = (name: string) =>
       Number([...answer.matchAll(new RegExp(`"${name}":(\\d+)`, 'g'))].at(-1)?.[1]);

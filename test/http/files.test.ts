@@ -54,8 +54,8 @@ describe('GET /v1/files', () => {
   test.each([
     ['another signature', good.replace(/signature=..../, 'signature=AAAA')],
     ['another file', good.replace('1.mp4', '2.mp4')],
-    ['a file that is not there', signedPath(secret, 'weir_film/9.mp4', 6_000)],
-    ['a path out of the folder', '/v1/files/../../etc/passwd?expires=6000&signature=x'],
+    ['a file that does not exist', signedPath(secret, 'weir_film/9.mp4', 6_000)],
+    ['a path outside the folder', '/v1/files/../../etc/passwd?expires=6000&signature=x'],
   ])('404 for %s, and no difference between them', async (_, path) => {
     await expect(get(path)).rejects.toMatchObject({ id: 'not_found' });
   });

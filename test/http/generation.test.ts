@@ -26,12 +26,12 @@ async function created(path: string, body: object, headers?: Record<string, stri
   return { response, body: (await response.json()) as Record<string, unknown> };
 }
 
-const lastAsk = () => app.tasks.asks.at(-1);
+const lastCreate = () => app.tasks.asks.at(-1);
 
 describe('POST /v1/images/generations', () => {
   test('200: inline, by URL', async () => {
-    app.tasks.answer = (ask) =>
-      app.tasks.view(ask, {
+    app.tasks.answer = (request) =>
+      app.tasks.view(request, {
         status: 'completed',
         outputs: [
           { kind: 'image', file: 'a.png', revised_prompt: 'a tall lighthouse' },
@@ -50,7 +50,7 @@ describe('POST /v1/images/generations', () => {
       ],
     });
     expect(response.headers.get('x-weir-billing-transaction-id')).toBe('txn_1');
-    expect(lastAsk()).toMatchObject({ wait: true, route: IMAGES });
+    expect(lastCreate()).toMatchObject({ wait: true, route: IMAGES });
   });
 
   test('200: inline, in Base64', async () => {
@@ -78,7 +78,7 @@ describe('POST /v1/images/generations', () => {
       data: [],
     });
     expect(response.headers.get('retry-after')).toBe('3');
-    expect(lastAsk()?.wait).toBe(false);
+    expect(lastCreate()?.wait).toBe(false);
   });
 
   test.each([{}, { async: false }, { async: true }])(
@@ -86,13 +86,13 @@ describe('POST /v1/images/generations', () => {
     async (mode) => {
       const { body } = await created(IMAGES, { model: 'midjourney', ...mode });
       expect(body['status']).toBe('pending');
-      expect(lastAsk()?.wait).toBe(false);
+      expect(lastCreate()?.wait).toBe(false);
     },
   );
 
   test('200: without model, the default of the catalogue', async () => {
     await created(IMAGES, {});
-    expect(lastAsk()?.model.id).toBe('flux-1.1-pro');
+    expect(lastCreate()?.model.id).toBe('flux-1.1-pro');
   });
 
   test('200: OpenAI’s SDK reads both forms of the response', async () => {
@@ -102,10 +102,10 @@ describe('POST /v1/images/generations', () => {
       baseURL: `${app.base_url}/v1`,
       maxRetries: 0,
     });
-    const ask = { model: 'gpt-image-1', prompt: 'x', n: 1 } as const;
-    const inline = await client.images.generate({ ...ask, response_format: 'b64_json' });
+    const body = { model: 'gpt-image-1', prompt: 'x', n: 1 } as const;
+    const inline = await client.images.generate({ ...body, response_format: 'b64_json' });
     expect(inline.data?.[0]?.b64_json).toBe(btoa('picture'));
-    const linked = await client.images.generate({ ...ask, response_format: 'url' });
+    const linked = await client.images.generate({ ...body, response_format: 'url' });
     expect(linked.data?.[0]?.url).toStartWith(app.base_url);
   });
 
@@ -129,7 +129,7 @@ describe('POST /v1/videos/generations', () => {
   });
 
   test('200: a task that is already completed has its result at once', async () => {
-    app.tasks.answer = (ask) => app.tasks.view(ask, { status: 'completed' });
+    app.tasks.answer = (request) => app.tasks.view(request, { status: 'completed' });
     const { body } = await created(VIDEOS, {});
     expect(body).toMatchObject({
       status: 'completed',
@@ -180,8 +180,8 @@ describe('every create', () => {
       [MUSIC, 'gpt-4o', '/v1/chat/completions'],
       ['/v1/chat/completions', 'dall-e-3', IMAGES],
     ] as const) {
-      const ask = { model, prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
-      const error = await errorOf(await app.post(path, ask), 400);
+      const body = { model, prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
+      const error = await errorOf(await app.post(path, body), 400);
       expect(error).toMatchObject({ param: 'model', hint: `Use ${proper}.` });
     }
   });
@@ -211,14 +211,14 @@ describe('every create', () => {
   );
 
   test.each(['', 'with space', 'x'.repeat(256)])('400 for the Idempotency-Key %j', async (key) => {
-    const ask = { prompt: 'x' };
-    const response = await app.post(IMAGES, ask, { 'idempotency-key': key });
+    const body = { prompt: 'x' };
+    const response = await app.post(IMAGES, body, { 'idempotency-key': key });
     expect((await errorOf(response, 400)).param).toBe('Idempotency-Key');
   });
 
   test.each(ROUTES)('passes webhook_url on: POST %s', async (path) => {
     await created(path, { webhook_url: 'https://example.com/hook?a=1' });
-    expect(lastAsk()?.webhook_url).toBe('https://example.com/hook?a=1');
+    expect(lastCreate()?.webhook_url).toBe('https://example.com/hook?a=1');
   });
 
   test.each(['', 'x', 'ftp://example.com', 'file:///etc/passwd', 'https://u:p@example.com', 7, {}])(

@@ -89,7 +89,7 @@ const CALM = [
   ['endless', 'anthropic'],
 ] as const;
 
-function ask([path, body]: readonly [string, object]): Promise<Response> {
+function send([path, body]: readonly [string, object]): Promise<Response> {
   return fetch(weir.base_url + path, {
     method: 'POST',
     headers: {
@@ -106,7 +106,7 @@ describe('an upstream whose stream breaks in the middle', () => {
     async (client, upstream) => {
       const model = `${client}-${upstream}`;
       const answers = ['stall_after=6', 'truncate_after=6', 'error_after=6'].map(async (how) => {
-        const response = await ask(
+        const response = await send(
           CLIENTS[client](model, `Hello [[sim tokens=40 chunk_ms=15 ${how}]]`),
         );
         const text = await response.text();
@@ -133,7 +133,7 @@ test('clients that do not read use little memory, and delay no other client', as
   try {
     let last = -1;
     await until(
-      'all are stalled',
+      'all streams are stalled',
       async () => {
         const taken = endless.taken();
         const isStill = endless.calls() === STALLED && taken === last;
@@ -147,11 +147,11 @@ test('clients that do not read use little memory, and delay no other client', as
     expect(endless.taken()).toBeLessThan((STALLED * ENDLESS_BYTES) / 10);
     // Garbage does not count, so wait until it is collected.
     await until(
-      'little is held',
+      'the memory is small',
       () => residentMb(weir.pid) - before < STALLED * MEGABYTES_EACH,
       60_000,
     );
-    const response = await ask(CLIENTS.chat('calm-gemini', 'Hello [[sim tokens=5]]'));
+    const response = await send(CLIENTS.chat('calm-gemini', 'Hello [[sim tokens=5]]'));
     expect(await response.text()).toEndWith('data: [DONE]\n\n');
   } finally {
     clients.kill('SIGKILL');

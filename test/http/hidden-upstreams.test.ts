@@ -53,7 +53,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   const { physical } = own;
   // Translations share the failure handling of pass-through, so one failure of each kind is enough.
   const isHome = path === HOMES[upstream];
-  const ask = (more: object = {}) =>
+  const send = (more: object = {}) =>
     gateway.post(path, {
       model,
       ...(path.endsWith('responses') ? {} : { max_tokens: 500 }),
@@ -73,7 +73,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   }
 
   test('200: in a complete answer', async () => {
-    const response = await ask();
+    const response = await send();
     const answer = JSON.parse(await clean(response, 200));
     expect(answer.model).toBe(model);
     const id = response.headers.get('x-request-id')?.slice('req_'.length) ?? '';
@@ -81,7 +81,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   });
 
   test('200: in a stream', async () => {
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('answer.');
     expect(text).toContain(JSON.stringify(model));
   });
@@ -92,14 +92,14 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
       const text = (await response.text()).replaceAll(physical, 'canary-model-2031-01-01');
       return new Response(text, { headers: response.headers });
     };
-    await clean(await ask(), 200);
-    await clean(await ask({ stream: true }), 200);
+    await clean(await send(), 200);
+    await clean(await send({ stream: true }), 200);
   });
 
   test('200: in a stream that breaks in the middle', async () => {
     const events = upstream === 'anthropic' ? nativeEvents(physical) : chunks(physical);
     gateway.upstream.answer = () => streamed(events.slice(0, 4), true);
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('A whole ');
     expect(text).toContain('"error"');
   });
@@ -110,7 +110,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     const error = JSON.stringify({ type: 'error', ...refused });
     gateway.upstream.answer = () =>
       streamed([...events.slice(0, 4), `event: error\ndata: ${error}\n\n`]);
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('A whole ');
     expect(text).toContain('"error"');
   });
@@ -118,7 +118,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   test.each([false, true])('400: in a refusal of the request, stream: %p', async (stream) => {
     const words = `${physical} does not like temperature`;
     gateway.upstream.answer = () => refusal(own, 400, { message: words, param: 'temperature' });
-    const { error } = JSON.parse(await clean(await ask({ stream }), 400));
+    const { error } = JSON.parse(await clean(await send({ stream }), 400));
     // The part of the message that helps the client stays.
     expect(error).toMatchObject({ param: 'temperature' });
     expect(error.message).toBe(`${model} does not like temperature`);
@@ -126,7 +126,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
 
   test('400: in a refusal with every name in it', async () => {
     gateway.upstream.answer = () => refusal(own, 400);
-    const { error } = JSON.parse(await clean(await ask(), 400));
+    const { error } = JSON.parse(await clean(await send(), 400));
     expect(error.message).toContain(model);
   });
 
@@ -154,7 +154,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     [529, { type: 'overloaded_error' }, 502],
   ] as const;
   test.each(isHome ? FAILURES : FAILURES.filter(([status]) => status === 500))(
-    'in what becomes of its own %d',
+    'in the response to an upstream %d',
     async (status, error, expected) => {
       const response = await onceAnswered(
         () => refusal(own, status, error, { 'retry-after': '3' }),
@@ -172,7 +172,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     ['an empty body', () => new Response('')],
     ['a redirect', () => Response.redirect('https://canary-host.internal/v1')],
     ['an array', () => Response.json(['canary'])],
-    ['nothing of what is needed', () => Response.json({ id: 'canary' })],
+    ['no required member', () => Response.json({ id: 'canary' })],
   ];
   test.each(isHome ? NONSENSE : NONSENSE.slice(0, 1))(
     '502: in what becomes of %s',

@@ -74,7 +74,7 @@ describe('POST /v1/messages', () => {
       },
     ],
     [
-      'an image of a kind that the specification does not know',
+      'an image type that the specification does not have',
       { messages: [user([{ type: 'image', source: { type: 'file', file_id: 'f' } }])] },
     ],
     [

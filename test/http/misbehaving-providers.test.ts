@@ -40,7 +40,7 @@ const send = (path: string, body?: object) =>
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 
-async function ended(model: string, route: string, directive: string) {
+async function runTask(model: string, route: string, directive: string) {
   const prompt = `A lighthouse [[sim task_ms=200]] [[sim ${directive}]]`;
   const sync = { model, prompt };
   const body = route === 'images' ? { ...sync, async: true } : sync;
@@ -68,7 +68,7 @@ const MODELS = [
 ] as const;
 
 /** The directive for the simulator, and the expected end of the task. */
-const CASES: [directive: string, status: 'completed' | 'failed', said?: string][] = [
+const CASES: [directive: string, status: 'completed' | 'failed', message?: string][] = [
   ['no_url=1', 'failed', 'could not|failed|without a result|upstream_error'],
   ['url_ms=0', 'failed', 'could not|failed|without a result|upstream_error'],
   ['fail=upstream', 'failed', 'could not|failed|without a result|upstream_error'],
@@ -81,7 +81,7 @@ describe.each(CASES)('P3, P5: after [[sim %s]] a task has %s', (directive, statu
   // Veo's files need the key and stay for two days, so their URLs do not expire.
   const models = MODELS.filter(([model]) => !(directive === 'url_ms=0' && model === 'veo-3.1'));
   test.concurrent.each(models)('%s', async (model, route) => {
-    const task = await ended(model, route, directive);
+    const task = await runTask(model, route, directive);
     expect({ model, ...task }).toMatchObject({ model, status });
     if (message) expect(JSON.stringify(task.error)).toMatch(new RegExp(message));
     const lines = await database.sql`

@@ -212,7 +212,7 @@ describe('GET /v1/models/{model}', () => {
   });
 });
 
-describe('the vendors’ SDKs', () => {
+describe('the official SDKs', () => {
   test('openai lists and retrieves models', async () => {
     const client = new OpenAI({
       apiKey: app.credentials.api_key,

@@ -62,7 +62,7 @@ async function recommended(): Promise<Model[]> {
   return data;
 }
 
-async function draw(model: string, prompt = 'A lighthouse'): Promise<number> {
+async function createImage(model: string, prompt = 'A lighthouse'): Promise<number> {
   const response = await fetch(`${weir.base_url}/v1/images/generations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
@@ -96,17 +96,17 @@ test('the order follows success; the best model works; client errors do not coun
     });
   }
   for (let count = 0; count < 4; count += 1) {
-    for (const [, , model] of CHANNELS) expect(await draw(model)).toBe(200);
+    for (const [, , model] of CHANNELS) expect(await createImage(model)).toBe(200);
   }
   // Client errors and filtered content do not count for a model.
-  await draw('grok-imagine-image', 'A lighthouse [[sim fail=moderation]]');
-  expect(await draw('grok-imagine-image', '')).toBe(400);
+  await createImage('grok-imagine-image', 'A lighthouse [[sim fail=moderation]]');
+  expect(await createImage('grok-imagine-image', '')).toBe(400);
   const worst = 'gpt-image-1';
   for (let count = 0; count < 2; count += 1) {
-    expect(await draw(worst, 'A lighthouse [[sim no_url=1]]')).toBeLessThan(600);
+    expect(await createImage(worst, 'A lighthouse [[sim no_url=1]]')).toBeLessThan(600);
   }
   // A throttled provider account is a failure of the provider, not of the client.
-  expect(await draw(worst, 'A lighthouse [[sim status=429 retry_after=1]]')).toBe(429);
+  expect(await createImage(worst, 'A lighthouse [[sim status=429 retry_after=1]]')).toBe(429);
   const after = await nextRanking({
     ...{ 'grok-imagine-image': 4, 'stable-diffusion-3.5-large': 4, [worst]: 7 },
   });
@@ -118,7 +118,7 @@ test('the order follows success; the best model works; client errors do not coun
     ...['ready', 'ready', 'ready'],
   ]);
   expect(after.at(-1)?.weir.agent_preferences['image']?.success_rate_24h).toBeCloseTo(4 / 7, 3);
-  expect(await draw(after[0]?.id ?? '')).toBe(200);
+  expect(await createImage(after[0]?.id ?? '')).toBe(200);
   // The detail has the same rank, and names no channel (P5).
   const text = await (await get(`/v1/models/${worst}`)).text();
   expect(JSON.parse(text).weir.agent_preferences).toEqual(after.at(-1)?.weir.agent_preferences);

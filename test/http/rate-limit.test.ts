@@ -24,9 +24,13 @@ function connect(url: string): Redis {
 const ready = (redis: Redis) => until('Redis is connected', () => redis.status === 'ready');
 
 /** How many of `tries` concurrent requests are admitted. */
-async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0], tries: number) {
+async function countAdmitted(
+  limit: RateLimit,
+  caller: Parameters<RateLimit['consume']>[0],
+  tries: number,
+) {
   const outcomes = await Promise.allSettled(
-    Array.from({ length: tries }, () => limit.consume(who)),
+    Array.from({ length: tries }, () => limit.consume(caller)),
   );
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(WeirError);
@@ -34,25 +38,29 @@ async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0]
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }
 
-const someone = (more: object = {}) => ({ organization_id: newId('org'), role: 'r', ...more });
+const newCaller = (members: object = {}) => ({
+  organization_id: newId('org'),
+  role: 'r',
+  ...members,
+});
 
 describe('the rate limit in memory', () => {
   const limit = new RateLimit(() => ({ r: 10, big: 1_000 }));
 
   test('admits exactly the role’s number of requests', async () => {
-    expect(await passed(limit, someone(), 64)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 64)).toBe(10);
   });
 
   test('counts each organization separately', async () => {
-    const [one, two] = [someone(), someone()];
-    expect(await passed(limit, one, 20)).toBe(10);
-    expect(await passed(limit, two, 20)).toBe(10);
+    const [one, two] = [newCaller(), newCaller()];
+    expect(await countAdmitted(limit, one, 20)).toBe(10);
+    expect(await countAdmitted(limit, two, 20)).toBe(10);
   });
 
   test('returns the time to wait in whole seconds', async () => {
-    const who = someone();
-    await passed(limit, who, 10);
-    const refusal = await limit.consume(who).catch((error: unknown) => error);
+    const caller = newCaller();
+    await countAdmitted(limit, caller, 10);
+    const refusal = await limit.consume(caller).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ id: 'rate_limit_exceeded', retryable: true });
     const { retry_after } = (refusal as WeirError).details;
     expect(Number.isInteger(retry_after)).toBe(true);
@@ -61,22 +69,22 @@ describe('the rate limit in memory', () => {
   });
 
   test('a key may have a lower limit; requests that it refuses do not count for the organization', async () => {
-    const organization = someone({ role: 'big' });
+    const organization = newCaller({ role: 'big' });
     const key = { ...organization, id: newId('key'), requests_per_minute: 3 };
-    expect(await passed(limit, key, 500)).toBe(3);
-    expect(await passed(limit, organization, 1_200)).toBe(997);
+    expect(await countAdmitted(limit, key, 500)).toBe(3);
+    expect(await countAdmitted(limit, organization, 1_200)).toBe(997);
   });
 
   test('a key’s limit above the role’s changes nothing', async () => {
-    expect(await passed(limit, someone({ id: newId('key'), requests_per_minute: 50 }), 60)).toBe(
-      10,
-    );
+    expect(
+      await countAdmitted(limit, newCaller({ id: newId('key'), requests_per_minute: 50 }), 60),
+    ).toBe(10);
   });
 
   test.each(['unheard-of', '__proto__', 'constructor'])(
     'the role %s, which is not configured, gets 60 a minute',
     async (role) => {
-      expect(await passed(limit, someone({ role }), 100)).toBe(60);
+      expect(await countAdmitted(limit, newCaller({ role }), 100)).toBe(60);
     },
   );
 });
@@ -87,10 +95,10 @@ describe('the rate limit in Redis', () => {
     const replicas = [connect(url), connect(url)];
     await Promise.all(replicas.map(ready));
     const [one, two] = replicas.map((redis) => new RateLimit(() => ({ r: 10 }), redis));
-    const who = someone();
+    const caller = newCaller();
     const both = await Promise.all([
-      passed(one as RateLimit, who, 30),
-      passed(two as RateLimit, who, 30),
+      countAdmitted(one as RateLimit, caller, 30),
+      countAdmitted(two as RateLimit, caller, 30),
     ]);
     expect(both[0] + both[1]).toBe(10);
   });
@@ -100,10 +108,10 @@ describe('the rate limit in Redis', () => {
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     await server.stop();
     await until('the connection is lost', () => redis.status !== 'ready');
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
   });
 
   test('does not wait for a Redis that hangs', async () => {
@@ -111,11 +119,11 @@ describe('the rate limit in Redis', () => {
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    await limit.consume(someone());
+    await limit.consume(newCaller());
     process.kill(server.pid, 'SIGSTOP');
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     // After the first timeout no request waits for Redis.
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     process.kill(server.pid, 'SIGCONT');
     await server.stop();
   });
@@ -125,10 +133,10 @@ describe('the rate limit in Redis', () => {
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    const who = someone();
-    expect(await passed(limit, who, 20)).toBe(10);
+    const caller = newCaller();
+    expect(await countAdmitted(limit, caller, 20)).toBe(10);
     await redis.flushall();
-    expect(await passed(limit, who, 20)).toBe(10);
+    expect(await countAdmitted(limit, caller, 20)).toBe(10);
     await server.stop();
   });
 });

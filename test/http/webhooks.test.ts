@@ -46,7 +46,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-async function ask<Answer>(path: string, token: string, body?: object, method = 'POST') {
+async function send<Answer>(path: string, token: string, body?: object, method = 'POST') {
   const response = await fetch(weir.base_url + path, {
     method: body || method !== 'POST' ? method : 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -56,7 +56,7 @@ async function ask<Answer>(path: string, token: string, body?: object, method = 
 }
 
 const create = (url = webhook_url, prompt = 'A lighthouse [[sim task_ms=100]]') =>
-  ask<{ id: string; error?: { param: string } }>('/v1/images/generations', weir.api_key, {
+  send<{ id: string; error?: { param: string } }>('/v1/images/generations', weir.api_key, {
     model: 'midjourney',
     prompt,
     webhook_url: url,
@@ -68,15 +68,15 @@ interface Deliveries {
 
 const deliveryOf = async (task_id: string) => {
   const path = '/v1/management/webhook-deliveries';
-  const { answer } = await ask<Deliveries>(path, weir.management_token, undefined, 'GET');
-  return answer.data.find((each) => each.task_id === task_id);
+  const { answer } = await send<Deliveries>(path, weir.management_token, undefined, 'GET');
+  return answer.data.find((delivery) => delivery.task_id === task_id);
 };
-const ended = (task_id: string, status: string) =>
+const waitForDelivery = (task_id: string, status: string) =>
   until(`the webhook is ${status}`, async () => (await deliveryOf(task_id))?.status === status);
 
 const secret = async () => {
   const path = '/v1/management/webhook-secret';
-  return (await ask<{ secret: string }>(path, weir.management_token, undefined, 'GET')).answer
+  return (await send<{ secret: string }>(path, weir.management_token, undefined, 'GET')).answer
     .secret;
 };
 
@@ -84,7 +84,7 @@ describe('a webhook', () => {
   test('reports the end of a task, signed, after polling shows it', async () => {
     received.length = 0;
     const { answer } = await create();
-    await ended(answer.id, 'delivered');
+    await waitForDelivery(answer.id, 'delivered');
     expect(received).toHaveLength(1);
     const [{ headers, body } = { headers: {}, body: '' }] = received;
     const payload = new Webhook(await secret()).verify(body, headers) as Record<string, unknown>;
@@ -101,7 +101,7 @@ describe('a webhook', () => {
   test('reports a failed task too', async () => {
     received.length = 0;
     const { answer } = await create(webhook_url, 'A [[sim task_ms=100 fail=moderation]]');
-    await ended(answer.id, 'delivered');
+    await waitForDelivery(answer.id, 'delivered');
     expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
       type: 'task.failed',
       data: { status: 'failed' },
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     weir.kill('SIGKILL');
     await weir.exited;
     weir = await start();
-    await ended(answer.id, 'delivered');
+    await waitForDelivery(answer.id, 'delivered');
     expect(received).toHaveLength(2);
     expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'] as string);
     expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 2, last_status: 200 });
@@ -125,11 +125,11 @@ describe('a webhook', () => {
 
   test('goes only to public addresses, and stops after a 410', async () => {
     const inside = await create('http://127.0.0.1:1/hook');
-    if (inside.status === 200) await ended(inside.answer.id, 'failed');
+    if (inside.status === 200) await waitForDelivery(inside.answer.id, 'failed');
     else expect(inside.answer.error?.param).toBe('webhook_url');
     answers = [410];
     const { answer } = await create();
-    await ended(answer.id, 'failed');
+    await waitForDelivery(answer.id, 'failed');
     expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 1, last_status: 410 });
     answers = [200];
   });
@@ -137,13 +137,13 @@ describe('a webhook', () => {
   test('is signed with the new secret after a rotation', async () => {
     const before = await secret();
     const path = '/v1/management/webhook-secret/rotate';
-    const rotated = await ask<{ secret: string }>(path, weir.management_token);
+    const rotated = await send<{ secret: string }>(path, weir.management_token);
     expect(rotated.answer.secret).toMatch(/^whsec_/);
     expect(rotated.answer.secret).not.toBe(before);
     expect(await secret()).toBe(rotated.answer.secret);
     received.length = 0;
     const { answer } = await create();
-    await ended(answer.id, 'delivered');
+    await waitForDelivery(answer.id, 'delivered');
     const [{ headers, body } = { headers: {}, body: '' }] = received;
     expect(() => new Webhook(before).verify(body, headers)).toThrow();
     expect(new Webhook(rotated.answer.secret).verify(body, headers)).toBeTruthy();
@@ -151,8 +151,8 @@ describe('a webhook', () => {
 
   test('401 without a management token, 400 for an invalid page', async () => {
     const path = '/v1/management/webhook-deliveries';
-    expect((await ask(path, weir.api_key, undefined, 'GET')).status).toBe(401);
-    const wrong = await ask<{ error: { param: string } }>(
+    expect((await send(path, weir.api_key, undefined, 'GET')).status).toBe(401);
+    const wrong = await send<{ error: { param: string } }>(
       `${path}?limit=1000`,
       weir.management_token,
       undefined,

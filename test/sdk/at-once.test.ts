@@ -270,7 +270,7 @@ describe('edited images', () => {
   );
   const picture = (name: string) => new File([PNG], name, { type: 'image/png' });
 
-  test('through the openai package: several pictures and a mask', async () => {
+  test('through the openai package: several images and a mask', async () => {
     const made = await openai().images.edit({
       ...{ model: 'gpt-image-2', prompt: 'A hat on each', n: 2, response_format: 'b64_json' },
       ...{ image: [picture('a.png'), picture('b.png')], mask: picture('mask.png') },

@@ -33,7 +33,7 @@ export const OPTIONAL_PARAMETERS = [
   'kling_elements',
 ] as const;
 
-/** Parameters that a model takes if it has the offer. */
+/** Parameters that a model takes only if it has the offer next to them. */
 const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['duration', 'durations'],
   ['aspect_ratio', 'aspect_ratios'],

@@ -16,8 +16,8 @@ const NUMBER_FIELDS = ['n', 'output_compression', 'partial_images', 'seed'];
 const BOOLEAN_FIELDS = ['async', 'stream'];
 
 /**
- * `POST /v1/images/edits` (OpenAI docs: Create image edit). The body is the form of OpenAI's packages, or
- * the JSON of the other image route with URLs or `data:` URLs in `image`.
+ * `POST /v1/images/edits` (OpenAI docs: Create image edit). The body is the form of OpenAI's packages.
+ * It may also be the JSON of the other image route, with URLs or `data:` URLs in `image`.
  */
 export function editImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {

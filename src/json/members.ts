@@ -237,7 +237,7 @@ function findEdit(
  * Returns the end position of the last of these top-level members; -1 if one of them is missing.
  * If a key is repeated, its last member counts. `text` must be the valid JSON of an object.
  */
-export function endOfMembers(text: string, keys: readonly string[]): number {
+export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);
   let last = -1;
   const hasAll = keys.every((key) => {

@@ -1,5 +1,5 @@
 import { isObject } from '../json/object.ts';
-import { count, type TokenUsage } from './token-usage.ts';
+import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
  * Reads `usage` of Anthropic messages. The counts of a stream are cumulative, so a missing count keeps
@@ -11,7 +11,7 @@ export function anthropicUsage(usage: unknown, before: TokenUsage | null): Token
   const { input_tokens, output_tokens } = usage;
   if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return before;
   const read = (key: string, previous: number | undefined) =>
-    typeof usage[key] === 'number' ? count(usage[key]) : (previous ?? 0);
+    typeof usage[key] === 'number' ? readTokenCount(usage[key]) : (previous ?? 0);
   const cache_write_tokens = read('cache_creation_input_tokens', before?.cache_write_tokens);
   const cache_write_1h_tokens = Math.min(
     cache_write_tokens,
@@ -28,5 +28,5 @@ export function anthropicUsage(usage: unknown, before: TokenUsage | null): Token
 
 function read1hCacheTokens(creation: unknown): number | undefined {
   const tokens = isObject(creation) ? creation['ephemeral_1h_input_tokens'] : undefined;
-  return typeof tokens === 'number' ? count(tokens) : undefined;
+  return typeof tokens === 'number' ? readTokenCount(tokens) : undefined;
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../json/object.ts';
-import { count, type TokenUsage } from './token-usage.ts';
+import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
  * Reads `usage` of chat completions. Returns null if no count was reported; a zero is a count.
@@ -11,15 +11,15 @@ export function openaiUsage(usage: unknown): TokenUsage | null {
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
   const details = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
-  const prompt = count(prompt_tokens);
-  const cached = Math.min(count(details['cached_tokens']), prompt);
-  const written = Math.min(count(details['cache_write_tokens']), prompt - cached);
-  const completion = count(completion_tokens);
+  const prompt = readTokenCount(prompt_tokens);
+  const cached = Math.min(readTokenCount(details['cached_tokens']), prompt);
+  const written = Math.min(readTokenCount(details['cache_write_tokens']), prompt - cached);
+  const completion = readTokenCount(completion_tokens);
   const reasoning = isObject(usage['completion_tokens_details'])
-    ? count(usage['completion_tokens_details']['reasoning_tokens'])
+    ? readTokenCount(usage['completion_tokens_details']['reasoning_tokens'])
     : 0;
   // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` includes it.
-  const isExcluded = reasoning > 0 && count(total_tokens) === prompt + completion + reasoning;
+  const isExcluded = reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
   return {
     input_tokens: prompt - cached - written,
     cached_input_tokens: cached,

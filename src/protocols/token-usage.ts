@@ -23,7 +23,7 @@ const MAX_REPORTED_TOKENS = 20_000_000;
 /**
  * Returns a reported count, at most MAX_REPORTED_TOKENS; 0 if the value is not a positive integer.
  */
-export function count(value: unknown): number {
+export function readTokenCount(value: unknown): number {
   const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
   return isCount ? Math.min(value, MAX_REPORTED_TOKENS) : 0;
 }

@@ -9,7 +9,7 @@ import { startSimulator } from './simulator.ts';
 
 const DEFAULT_CONFIG = './weir.yaml';
 /** The file is read this often, ms. Comparing its content works on every file system. */
-const LOOK_MS = 400;
+const POLL_MS = 400;
 
 /** The installation of this process. */
 export interface OpenInstallation {
@@ -57,7 +57,7 @@ function watch(file: string, log: Logger): OpenInstallation {
     }
     polled = text;
   };
-  const timer = setInterval(poll, LOOK_MS);
+  const timer = setInterval(poll, POLL_MS);
   process.on('SIGHUP', poll);
   return {
     live,

@@ -43,7 +43,7 @@ export async function subscribeToNotifications(
     },
     // Called after a lost connection: announcements in between are missing.
     () => {
-      keys.forgetAll();
+      keys.invalidateAll();
       for (const quota of quotas.all()) quota.onMoneyReturned();
     },
   );

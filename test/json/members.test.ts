@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { editMembers, endOfMembers } from '../../src/json/members.ts';
+import { editMembers, findEndOfMembers } from '../../src/json/members.ts';
 
 /** JSON texts with spaces anywhere and with numbers that a double cannot hold. */
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t ', '\r\n  ');
@@ -125,7 +125,7 @@ describe('editMembers', () => {
   });
 
   test('endOfMembers returns the end of the last member, or -1', () => {
-    expect(endOfMembers('{"a":1, "b":"x" ,"c":2}', ['b', 'a'])).toBe(15);
-    expect(endOfMembers('{"a":{"b":1}}', ['a', 'b'])).toBe(-1);
+    expect(findEndOfMembers('{"a":1, "b":"x" ,"c":2}', ['b', 'a'])).toBe(15);
+    expect(findEndOfMembers('{"a":{"b":1}}', ['a', 'b'])).toBe(-1);
   });
 });

@@ -116,7 +116,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     const hasChanges = Object.keys(changes).length > 0;
     const changed = hasChanges ? await updateKey(deps.orm, organization_id, id, changes) : true;
     // The commit notifies the other replicas. This one does not wait for the notification.
-    if (hasChanges && changed) deps.keys.forget(id);
+    if (hasChanges && changed) deps.keys.invalidate(id);
     const key = await findManagedKey(deps.orm, organization_id, id);
     if (!key) throw keyNotFound();
     if (!changed) {

@@ -7,7 +7,7 @@ import {
 } from '../../../db/responses/responses.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { isKept } from '../../upstreams/translation/responses-answer.ts';
+import { mustStore } from '../../upstreams/translation/responses-answer.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute, type PreparedBody } from '../inference-route.ts';
@@ -71,7 +71,7 @@ async function withPreviousItems(
   return {
     body: withItems,
     body_text: JSON.stringify(withItems),
-    ...(isKept(body)
+    ...(mustStore(body)
       ? {
           storeAnswer: (answer: object) => {
             const stored = answer as { id: string } & Record<string, unknown>;

@@ -119,12 +119,12 @@ export class KeyCache {
    * record.
    */
   async onKeyChanged(key_id: string): Promise<KeyRecord | undefined> {
-    this.forget(key_id);
+    this.invalidate(key_id);
     return findKeyById(this.orm, key_id);
   }
 
   /** Removes a key from memory; the next request reads it from the database. */
-  forget(key_id: string): void {
+  invalidate(key_id: string): void {
     this.announcements += 1;
     this.keyLookups.detachAll();
     const hash = this.hashesById.get(key_id);
@@ -132,7 +132,7 @@ export class KeyCache {
   }
 
   /** Empties the cache. Called after announcements may have been lost. */
-  forgetAll(): void {
+  invalidateAll(): void {
     this.announcements += 1;
     this.keyLookups.detachAll();
     this.cached.clear();

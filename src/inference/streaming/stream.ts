@@ -9,7 +9,7 @@ import {
   type UpstreamProtocol,
   type UpstreamStream,
 } from '../../upstreams/contract.ts';
-import { GrownText } from '../../upstreams/stream/grown-text.ts';
+import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import type { Budget } from '../budget/budget.ts';
 import { FIRST_STREAM_TOKENS } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
@@ -56,7 +56,7 @@ interface StreamDeps {
  * is charged; without output nothing is charged.
  */
 export class StreamRun {
-  private readonly produced = new GrownText();
+  private readonly produced = new TextBuilder();
   private producedChars = 0;
   /** Output tokens that the reservation covers. */
   private covered_tokens: number;

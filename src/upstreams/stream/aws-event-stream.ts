@@ -21,7 +21,7 @@ const codec = new EventStreamCodec(
  * Converts an AWS event stream to server-sent events. Each chunk contains one event of the model's own
  * protocol (AWS docs: InvokeModelWithResponseStream). An exception becomes the protocol's error event.
  */
-export function asServerSentEvents(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+export function toServerSentEvents(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let unread: Uint8Array = new Uint8Array();
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({

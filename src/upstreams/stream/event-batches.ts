@@ -6,14 +6,14 @@ import { DeltaTemplates } from './delta-template.ts';
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 /** Reads the events of a provider's stream and returns their public form. */
-export interface Dialect {
+export interface StreamProtocol {
   /**
    * Returns the public form of an event; undefined if clients must not see it. Throws for an
    * invalid event.
    */
   take(event: EventSourceMessage): StreamEvent | undefined;
   /** True after the terminal event. */
-  ended(): boolean;
+  hasEnded(): boolean;
   /** Returns the missing events at the end of the bytes. Throws if the answer was cut off. */
   atEnd(): StreamEvent[];
 }
@@ -38,7 +38,7 @@ export class EventBatches {
   private batch: StreamEvent[] = [];
   private error: unknown;
 
-  constructor(private readonly dialect: Dialect) {
+  constructor(private readonly dialect: StreamProtocol) {
     this.templates = new DeltaTemplates(dialect);
   }
 
@@ -52,7 +52,7 @@ export class EventBatches {
   /** Returns the last events of the stream. The last event may have no blank line after it. */
   end(): FeedResult {
     this.parse(`${this.decoder.end()}${END_OF_EVENT}`);
-    if (!this.error && !this.dialect.ended()) {
+    if (!this.error && !this.dialect.hasEnded()) {
       try {
         this.batch.push(...this.dialect.atEnd());
       } catch (error) {
@@ -80,7 +80,7 @@ export class EventBatches {
   }
 
   private readEvent(event: EventSourceMessage): void {
-    if (this.error || this.dialect.ended()) return;
+    if (this.error || this.dialect.hasEnded()) return;
     try {
       const publicEvent = this.templates.read(event);
       if (publicEvent) this.batch.push(publicEvent);

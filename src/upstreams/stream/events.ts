@@ -2,7 +2,7 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http1/response.ts';
-import { type Dialect, EventBatches } from './event-batches.ts';
+import { type StreamProtocol, EventBatches } from './event-batches.ts';
 
 /** Bytes that are turned into events at once. One read from the network may return megabytes. */
 const SLICE_BYTES = 32 * 1024;
@@ -33,7 +33,7 @@ export type EventExchange = Pick<
  */
 export function readEvents(
   exchange: EventExchange,
-  dialect: Dialect,
+  dialect: StreamProtocol,
 ): AsyncIterable<StreamEvent[]> {
   return new EventIterator(exchange, dialect);
 }
@@ -51,7 +51,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
 
   constructor(
     private readonly exchange: EventExchange,
-    private readonly dialect: Dialect,
+    private readonly dialect: StreamProtocol,
   ) {
     this.reader = exchange.response.body?.getReader();
     this.events = new EventBatches(dialect);
@@ -67,7 +67,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
       if (!reader) throw new RetryableUpstreamError('malformed', 'the stream has no body');
       while (!this.isDone) {
         if (this.pendingError) throw this.pendingError;
-        if (this.hasStarted && this.dialect.ended()) {
+        if (this.hasStarted && this.dialect.hasEnded()) {
           this.finish(reader);
           break;
         }
@@ -155,6 +155,6 @@ async function drain(exchange: EventExchange, reader: BodyReader): Promise<void>
  * Replaces the line breaks of a JSON text with spaces, because a line break ends an event's `data`
  * line. Valid JSON has line breaks only between its tokens.
  */
-export function oneLine(json: string): string {
+export function withoutLineBreaks(json: string): string {
   return json.includes('\n') ? json.replaceAll('\n', ' ') : json;
 }

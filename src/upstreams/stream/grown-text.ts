@@ -6,7 +6,7 @@ const MAX_UNJOINED_CHARS = 512;
  * A text that is built from the pieces of a stream. A piece is a slice of its event, so it keeps the
  * whole event in memory. Joining pieces copies them and frees the events.
  */
-export class GrownText {
+export class TextBuilder {
   private readonly joined: string[] = [];
   private pieces: string[] = [];
   private unjoined_chars = 0;

@@ -1,5 +1,5 @@
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
-import { GrownText } from '../stream/grown-text.ts';
+import { TextBuilder } from '../stream/grown-text.ts';
 import type {
   AssistantPart,
   NeutralAnswer,
@@ -12,7 +12,7 @@ import type {
 export class Assembly {
   private readonly parts: AssistantPart[] = [];
   private openPart: OpenedPart | undefined;
-  private text = new GrownText();
+  private text = new TextBuilder();
   private signature: string | undefined;
   private stop: StopReason = 'end';
   private stop_sequence: string | undefined;
@@ -71,7 +71,7 @@ export class Assembly {
     if (!this.openPart) return;
     this.parts.push(partOf(this.openPart, this.text.toString(), this.signature));
     this.openPart = undefined;
-    this.text = new GrownText();
+    this.text = new TextBuilder();
     this.signature = undefined;
   }
 }

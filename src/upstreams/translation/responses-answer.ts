@@ -136,6 +136,6 @@ function encryptedContent(
 }
 
 /** True if Weir must store the response: the request has no `store: false`. */
-export function isKept(request: unknown): boolean {
+export function mustStore(request: unknown): boolean {
   return isObject(request) && request['store'] !== false;
 }

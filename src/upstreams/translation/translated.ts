@@ -11,7 +11,7 @@ const MS_PER_S = 1_000;
  * Returns an upstream's protocol for clients of another protocol. It translates the call, and the
  * answer event by event. The upstream's own protocol still does limits, hiding, metering and failures.
  */
-export function translated(
+export function translateProtocol(
   client: ClientProtocol,
   form: RequestForm,
   upstream: UpstreamProtocol,

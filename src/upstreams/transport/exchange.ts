@@ -195,7 +195,7 @@ export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES):
  * Yields the bytes of the attached response as they arrive, at most `max_bytes`. Throws as
  * `readAll`.
  */
-export async function* readPieces(
+export async function* readChunks(
   exchange: Exchange,
   max_bytes = MAX_ANSWER_BYTES,
 ): AsyncGenerator<Uint8Array> {

@@ -123,7 +123,7 @@ describe('the key cache', () => {
         where relname = 'api_key' and not granted`;
       return row?.['waiting'] === 1;
     });
-    keys.forget(id);
+    keys.invalidate(id);
     await blocker`commit`;
     expect((await before_change).status).toBe('active');
     await blocker`update api_key set status = 'suspended' where id = ${id}`;
@@ -148,7 +148,7 @@ describe('the key cache', () => {
     await keys.authenticate(readApiKey(request, false));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
     expect((await keys.authenticate(readApiKey(request, false))).status).toBe('active');
-    keys.forgetAll();
+    keys.invalidateAll();
     await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
       id: 'expired_api_key',
     });

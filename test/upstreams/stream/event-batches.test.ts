@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
 import type { StreamEvent } from '../../../src/upstreams/contract.ts';
-import { type Dialect, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
+import { type StreamProtocol, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
 import { callOf } from '../upstream.ts';
 
 /** The bytes of a text, cut at these positions. */
@@ -14,7 +14,7 @@ function cutAt(text: string, positions: number[]): Uint8Array[] {
   return cuts.slice(1).map((to, index) => bytes.slice(cuts[index], to));
 }
 
-function batchesOf(dialect: Dialect, pieces: Uint8Array[]): StreamEvent[] {
+function batchesOf(dialect: StreamProtocol, pieces: Uint8Array[]): StreamEvent[] {
   const events = new EventBatches(dialect);
   const results = pieces.map((piece) => events.feed(piece));
   const all = [...results, events.end()];
@@ -56,12 +56,12 @@ describe('EventBatches', () => {
       fc.property(stream, fc.array(fc.nat(), { maxLength: 6 }), (lines, positions) => {
         const text = lines.flat().join('');
         const actual: string[] = [];
-        const dialect: Dialect = {
+        const dialect: StreamProtocol = {
           take: ({ event, data }) => {
             actual.push(JSON.stringify([event, data]));
             return undefined;
           },
-          ended: () => false,
+          hasEnded: () => false,
           atEnd: () => [],
         };
         const expected: string[] = [];

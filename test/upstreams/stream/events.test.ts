@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
-import type { Dialect } from '../../../src/upstreams/stream/event-batches.ts';
+import type { StreamProtocol } from '../../../src/upstreams/stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../../../src/upstreams/stream/events.ts';
 
 /** Returns every event unchanged. The data `end` is the terminal event; `break` throws. */
-class EchoDialect implements Dialect {
+class EchoDialect implements StreamProtocol {
   private isEnded = false;
-  ended = () => this.isEnded;
+  hasEnded = () => this.isEnded;
   take({ event, data }: { event?: string | undefined; data: string }) {
     if (data === 'break') throw new RetryableUpstreamError('server', 'broken');
     if (data === 'end') this.isEnded = true;

@@ -20,13 +20,13 @@ export function decompress(response: HttpResponse): HttpResponse {
   const format = DECODERS[coding];
   if (!format) throw new MalformedResponse('the response has an unknown content coding');
   const decoder = new DecompressionStream(format);
-  const plain = new Response(streamOf(response.body).pipeThrough(decoder));
+  const plain = new Response(toReadableStream(response.body).pipeThrough(decoder));
   const { status, ok, headers } = response;
   return { status, ok, headers, body: plain.body, text: () => plain.text() };
 }
 
 /** Returns a body as a stream of the platform. It reads only when its own reader reads. */
-export function streamOf(body: HttpBody): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function toReadableStream(body: HttpBody): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(
     {

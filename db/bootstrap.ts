@@ -3,7 +3,7 @@ import type { Orm } from './client.ts';
 import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
-/** Fixed first-run credentials for automation; random where not given (design 8). */
+/** Credentials for the first run, for automation. Missing ones are random (design 8). */
 export interface BootstrapWishes {
   api_key?: string | undefined;
   management_token?: string | undefined;
@@ -11,7 +11,7 @@ export interface BootstrapWishes {
   balance_nano_usd: number;
 }
 
-/** Shown once: only hashes are kept. */
+/** The credentials of the first run. They are shown once; only hashes are stored. */
 export interface FirstRun {
   api_key: string;
   management_token: string;
@@ -21,9 +21,9 @@ export interface FirstRun {
 const ADVISORY_LOCK = 7_301_902;
 
 /**
- * On an empty database: one organization with its first deposit, one key, one management token and
- * one operator token. Safe from several replicas at once: the first one wins, the others get
- * undefined, as on every later start.
+ * Fills an empty database: one organization with a deposit, one key, one management token and one
+ * operator token. Returns undefined if the database is not empty. Several replicas may call it at
+ * once; one of them gets the credentials.
  */
 export async function bootstrap(orm: Orm, wishes: BootstrapWishes): Promise<FirstRun | undefined> {
   return orm.transaction(async (tx) => {

@@ -1,12 +1,12 @@
 /**
- * The one driver (`postgres`) and the one query builder (Drizzle) on top of it, with every wait and
- * every pool bounded. The same for the embedded server and for `DATABASE_URL`.
+ * The driver (`postgres`) and the query builder on it (Drizzle), with limits for every wait and every
+ * pool. The same code serves the embedded server and `DATABASE_URL`.
  */
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import * as schema from './schema.ts';
 
-/** A server reached by its parts. A `host` that starts with `/` is the folder of a unix socket. */
+/** Address of a server. If `host` starts with `/`, it is the folder of a unix socket. */
 export interface PostgresConnection {
   host: string;
   port: number;
@@ -15,7 +15,7 @@ export interface PostgresConnection {
   password?: string;
 }
 
-/** Where the database is: the parts of it, or a `DATABASE_URL`. */
+/** Address of the database: its parts, or a `DATABASE_URL`. */
 export type DatabaseSource = PostgresConnection | string;
 
 /** The tagged-template client: `` sql`SELECT …` ``. */
@@ -28,8 +28,8 @@ export type TransactionSql = postgres.TransactionSql;
 export type Orm = PostgresJsDatabase<typeof schema>;
 
 /**
- * The pools of one replica, by purpose, with their sizes: a slow purpose cannot starve another. Two
- * replicas together stay below PostgreSQL's default of 100 connections.
+ * The sizes of a replica's pools, by purpose, so that a slow purpose does not starve another. Two
+ * replicas together need fewer than PostgreSQL's default of 100 connections.
  */
 export const POOLS = {
   /** Reads and small writes on behalf of a request. */
@@ -45,7 +45,7 @@ export const POOLS = {
 export type PoolName = keyof typeof POOLS;
 
 const CONNECT_TIMEOUT_S = 10;
-/** The driver's own waits up to 20 s before it connects anew, with statements queued behind it. */
+/** The driver's default waits up to 20 s before it reconnects, while statements queue. */
 const RECONNECT_DELAY_MAX_S = 0.25;
 const RECONNECT_DELAY_MIN_S = 0.01;
 const IDLE_TIMEOUT_S = 300;
@@ -65,23 +65,25 @@ export interface Database {
   sql: Sql;
   /** The same connections through Drizzle. */
   orm: Orm;
-  /** Waits up to 5 s for running statements, then cuts. */
+  /** Waits up to 5 s for running statements, then closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a pool. Connections are made when they are first needed, and again whenever they were lost:
- * a statement on a lost connection fails, the next one connects anew.
+ * Opens a pool. A connection is made when a statement needs one. A statement on a lost connection
+ * fails; the next statement reconnects.
  *
- * Values: `int8` is an exact JS number, or an error (never a rounded amount of money);
- * `timestamptz` is a `Date` in both directions (milliseconds: PostgreSQL's microseconds are cut);
- * `numeric` is a string, so cast sums to `int8`; `json` and `jsonb` parameters may be values or
- * JSON text, and inside an array parameter they must be JSON text. An array parameter of `Date`,
- * `boolean`, `bigint` or bytes needs its type: `sql.array(values, 1185)`; the driver guesses the
- * element's type for it. Arrays of numbers and strings need only the cast in the statement.
+ * Values:
+ * - `int8` is an exact JS number, or an error (never a rounded amount of money).
+ * - `timestamptz` is a `Date` in both directions; microseconds are cut to milliseconds.
+ * - `numeric` is a string, so cast sums to `int8`.
+ * - `json` and `jsonb` parameters are values or JSON text; inside an array only JSON text.
+ * - An array of `Date`, `boolean`, `bigint` or bytes needs its type: `sql.array(values, 1185)`.
+ *   Without it, the driver uses the type of the element.
+ * - Arrays of numbers and strings need only the cast in the statement.
  *
- * `?pgbouncer=true` in a URL means a transaction pooler: no named prepared statements and no
- * session settings, which such a pooler would leak or refuse.
+ * `?pgbouncer=true` in a URL means a transaction pooler. Then there are no named prepared statements
+ * and no session settings, because such a pooler leaks or refuses them.
  */
 export function connectDatabase(source: DatabaseSource, options: DatabaseOptions): Database {
   const { parts, url, transaction_pooler } = readSource(source);
@@ -98,7 +100,7 @@ export function connectDatabase(source: DatabaseSource, options: DatabaseOptions
         : sessionSettings(options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS)),
     },
     types: { int8: INT8 },
-    // Notices are chatter ("relation already exists, skipping").
+    // Notices carry no useful information ("relation already exists, skipping").
     onnotice: () => {},
     ...parts,
   };
@@ -123,7 +125,7 @@ interface ReadSource {
   transaction_pooler: boolean;
 }
 
-/** Takes out of a URL what the driver would send to the server as an unknown setting. */
+/** Removes URL parameters that the driver would send to the server as unknown settings. */
 function readSource(source: DatabaseSource): ReadSource {
   if (typeof source !== 'string') {
     return { parts: { ...source }, url: undefined, transaction_pooler: false };
@@ -155,7 +157,8 @@ const INT8: postgres.PostgresType<number> = {
   from: [20],
   parse: (text: string) => {
     const value = Number(text);
-    if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is not exact in JS`);
+    if (!Number.isSafeInteger(value))
+      throw new RangeError(`int8 ${text} is not an exact JS number`);
     return value;
   },
   serialize: (value: unknown) => {
@@ -171,16 +174,15 @@ const TYPE_TIMESTAMPTZ = 1184;
 const TYPE_TIMESTAMPTZ_ARRAY = 1185;
 
 /**
- * Drizzle turns the driver's conversions of times and JSON off for the whole client and converts in
- * its columns. These serve both: Drizzle's columns accept a `Date` as it is and hand over JSON as
- * text.
+ * Installs conversions that suit the driver and Drizzle. Drizzle turns the driver's conversions of
+ * times and JSON off for the whole client. Its columns accept a `Date` and pass JSON as text.
  */
 function shareCodecs(sql: Sql): void {
   const { parsers, serializers } = sql.options;
   parsers[TYPE_TIMESTAMPTZ] = (text: string) => new Date(text);
   serializers[TYPE_TIMESTAMPTZ] = (value: Date | string) =>
     typeof value === 'string' ? value : value.toISOString();
-  // Without an entry, the driver derives the array's conversions from the element's.
+  // Without an entry, the driver uses the element's conversions for the array.
   delete parsers[TYPE_TIMESTAMPTZ_ARRAY];
   delete serializers[TYPE_TIMESTAMPTZ_ARRAY];
   const json = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));

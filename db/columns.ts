@@ -1,4 +1,4 @@
 import { timestamp } from 'drizzle-orm/pg-core';
 
-/** A point in time: `timestamptz` in the database, a Date outside. */
+/** A column for a time: `timestamptz` in the database, a Date in code. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });

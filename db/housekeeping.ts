@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres';
 
-/** Rows that one statement deletes: locks are short and the log stays small. */
+/** Most rows that one statement deletes, so that locks are short and the WAL stays small. */
 const MAX_DELETED = 5_000;
 
 /**
- * Forgets effects that ended and were asked for longer than `ageMs` ago; how many, at most 5,000.
- * Their ids are ordered by time, so no index but the primary key is needed.
+ * Deletes ended effects that were created more than `ageMs` ago; returns how many, at most 5,000.
+ * Their ids are ordered by time, so the primary key is the only index needed.
  */
 export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number): Promise<number> {
   const rows = await sql`
@@ -16,7 +16,7 @@ export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number)
   return rows.length;
 }
 
-/** Forgets idempotency keys that are older than `ageMs`; how many, at most 5,000. */
+/** Deletes idempotency keys older than `ageMs`; returns how many, at most 5,000. */
 export async function deleteOldRequests(sql: Sql, ageMs: number): Promise<number> {
   const rows = await sql`
     delete from task_request where ctid in (
@@ -27,7 +27,7 @@ export async function deleteOldRequests(sql: Sql, ageMs: number): Promise<number
   return rows.length;
 }
 
-/** The least UUID of version 7 that can be made at a time (RFC 9562, 5.7). */
+/** Returns the smallest UUID of version 7 for a time (RFC 9562, 5.7). */
 function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;

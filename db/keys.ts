@@ -2,18 +2,18 @@ import { eq, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { apiKey, organization } from './schema.ts';
 
-/** PostgreSQL channel on which a changed key is announced; the payload is the key's id. */
+/** PostgreSQL channel that announces a changed key; the payload is the key's id. */
 export const KEY_CHANNEL = 'weir_key_changed';
 
-/** More keys than this an organization does not have; the list is not paginated (spec). */
+/** Most keys of one organization, because the list is not paginated (spec). */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 
-/** Names this use of PostgreSQL's two-part advisory locks; the other part is an organization. */
+/** First part of an advisory lock of PostgreSQL; the second part is the organization's hash. */
 const KEY_CREATION_LOCK = 7_301;
 
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
-/** A key as authentication needs it. */
+/** The part of a key that authentication needs. */
 export interface KeyRecord {
   id: string;
   organization_id: string;
@@ -24,12 +24,13 @@ export interface KeyRecord {
   role: string;
 }
 
-/** By the SHA-256 of the full key, hex. */
+/** Finds a key by the SHA-256 of the full key, hex. */
 export async function findKeyByHash(orm: Orm, hash: string): Promise<KeyRecord | undefined> {
   const [row] = await selectKeys(orm).where(eq(apiKey.key_hash, hash)).limit(1);
   return row;
 }
 
+/** Finds a key of any organization by its id. */
 export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | undefined> {
   const [row] = await selectKeys(orm).where(eq(apiKey.id, id)).limit(1);
   return row;
@@ -51,7 +52,7 @@ function selectKeys(orm: Orm) {
     .$dynamic();
 }
 
-/** A key as the management interface shows it; amounts in nano-USD. */
+/** A key as the management API shows it; amounts in nano-USD. */
 export interface ManagedKey {
   id: string;
   name: string;
@@ -66,8 +67,8 @@ export interface ManagedKey {
 }
 
 /**
- * Charges of open grants that are not posted to the key yet count as used (P1). Written out,
- * because Drizzle leaves table names off where one table is selected from.
+ * Used nano-USD of a key, with charges of open grants that are not posted yet (P1). Written as SQL,
+ * because Drizzle omits table names in a query of one table.
  */
 const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
   select sum(settled_nano_usd - posted_nano_usd) from quota_grant
@@ -89,6 +90,7 @@ const managed = {
   created_at: apiKey.created_at,
 };
 
+/** Returns the keys of an organization, the oldest first. */
 export function listKeys(orm: Orm, organization_id: string): Promise<ManagedKey[]> {
   return orm
     .select(managed)
@@ -98,7 +100,7 @@ export function listKeys(orm: Orm, organization_id: string): Promise<ManagedKey[
     .limit(MAX_KEYS_PER_ORGANIZATION);
 }
 
-/** A key of this organization; a stranger's is not found (P6). */
+/** Finds a key of this organization, but no other organization's key (P6). */
 export async function findManagedKey(
   orm: Orm,
   organization_id: string,
@@ -111,6 +113,7 @@ export async function findManagedKey(
   return row;
 }
 
+/** A new key; amounts in nano-USD. */
 export interface NewKey {
   id: string;
   organization_id: string;
@@ -122,11 +125,11 @@ export interface NewKey {
   expires_at: Date | null;
 }
 
-/** False if the organization has as many keys as it may have. */
+/** Inserts a key; false if the organization has the most keys that it may have. */
 export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   return orm.transaction(async (tx) => {
-    // One creation at a time, or many at once would all count the same. Not the organization's row:
-    // money moves under that lock.
+    // Without a lock, concurrent creations would all read the same count. The organization's row is
+    // not locked, because money moves under that lock.
     await tx.execute(
       sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK}, hashtext(${key.organization_id}))`,
     );
@@ -137,6 +140,7 @@ export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   });
 }
 
+/** The columns to change; a missing member stays as it is. */
 export interface KeyChanges {
   name?: string;
   status?: KeyStatus;
@@ -146,9 +150,9 @@ export interface KeyChanges {
 }
 
 /**
- * Changes a key of this organization and announces it to every replica with the commit. A limit
- * below what is out is kept as said; the enforced ceiling follows as money comes back (design 4).
- * Returns false if there is no such key, or if it is revoked and should not be: revoked is final.
+ * Changes a key of this organization; the commit notifies every replica. If the new limit is below
+ * the used and held money, the enforced ceiling follows as money is returned (design 4). Returns
+ * false if there is no such key, or if the change would end a revocation: revoked is final.
  */
 export async function updateKey(
   orm: Orm,
@@ -166,14 +170,14 @@ export async function updateKey(
               ? null
               : sql`greatest(${limit}::int8, ${apiKey.used_nano_usd} + ${apiKey.held_nano_usd})`,
         };
-  const stays =
+  const mayChange =
     changes.status && changes.status !== 'revoked' ? sql`${apiKey.status} <> 'revoked'` : sql`true`;
   return orm.transaction(async (tx) => {
     const rows = await tx
       .update(apiKey)
       .set({ ...changes, ...ceiling })
       .where(
-        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id} and ${stays}`,
+        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id} and ${mayChange}`,
       )
       .returning({ id: apiKey.id });
     if (rows.length === 0) return false;

@@ -1,33 +1,32 @@
 /**
- * Brings the tables up to this version. Runs at every start, in as many replicas as start at once.
+ * Migrates the tables to this version of Weir. Runs at every start, on several replicas at once.
  */
 import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Sql, TransactionSql } from './client.ts';
 
-/** What Drizzle Kit generated; part of the source. */
+/** The migrations that Drizzle Kit generated; part of the source. */
 export const MIGRATIONS_DIR: string = fileURLToPath(new URL('./migrations', import.meta.url));
 
-/** Any constant: the name of this lock among the database's advisory locks. */
+/** Identifies the lock among the database's advisory locks; any constant serves. */
 const MIGRATION_LOCK = 0x57_65_69_72;
-/** How long a replica waits for another one that is migrating. */
+/** How long a replica waits while another one migrates. */
 const LOCK_TIMEOUT_MS = 300_000;
 
-/** How many migrations this call applied; 0 when the database was up to date. */
+/** `applied`: the number of migrations that this call applied; 0 if the database was current. */
 export interface MigrationResult {
   applied: number;
 }
 
 /**
- * Applies each migration that the database has not seen, all in one transaction behind an advisory
- * lock: of several replicas one migrates, the others wait and find nothing to do, and a crash leaves
- * the old version. The lock belongs to the transaction, so it also works through a transaction
- * pooler. The bookkeeping table is Drizzle's own.
+ * Applies all missing migrations in one transaction, under an advisory lock. Of several replicas one
+ * migrates, and the others wait. A crash leaves the old version. The lock belongs to the
+ * transaction, so it also works with a transaction pooler. The table of migrations is Drizzle's own.
  *
- * A database that knows *more* migrations is left alone: during a rolling upgrade an old replica
- * meets the new version's tables.
+ * A database with *more* migrations stays unchanged: during a rolling upgrade an old replica works
+ * with the new version's tables.
  *
- * @throws when a migration that was applied has a different text now.
+ * @throws if an applied migration has a different text now.
  */
 export async function migrateDatabase(
   sql: Sql,
@@ -38,14 +37,15 @@ export async function migrateDatabase(
     await transaction.unsafe(`SET LOCAL statement_timeout = 0`);
     await transaction.unsafe(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-    const seen = await seenMigrations(transaction);
-    const missing = migrations.filter((migration) => !isApplied(migration, seen));
+    const applied = await readAppliedMigrations(transaction);
+    const missing = migrations.filter((migration) => !isApplied(migration, applied));
     for (const migration of missing) await apply(transaction, migration);
     return { applied: missing.length };
   });
 }
 
-async function seenMigrations(transaction: TransactionSql): Promise<Map<number, string>> {
+/** Returns the hash of each applied migration by its time of generation. */
+async function readAppliedMigrations(transaction: TransactionSql): Promise<Map<number, string>> {
   await transaction.unsafe('CREATE SCHEMA IF NOT EXISTS drizzle');
   await transaction.unsafe(
     `CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations
@@ -56,13 +56,13 @@ async function seenMigrations(transaction: TransactionSql): Promise<Map<number, 
   return new Map(rows.map((row) => [Number(row.created_at), row.hash]));
 }
 
-function isApplied(migration: MigrationMeta, seen: Map<number, string>): boolean {
-  const hash = seen.get(migration.folderMillis);
+function isApplied(migration: MigrationMeta, applied: Map<number, string>): boolean {
+  const hash = applied.get(migration.folderMillis);
   if (hash === undefined) return false;
   if (hash === migration.hash) return true;
-  const made = new Date(migration.folderMillis).toISOString();
+  const generatedAt = new Date(migration.folderMillis).toISOString();
   throw new Error(
-    `The migration generated at ${made} was changed after it had been applied to this database. ` +
+    `The migration generated at ${generatedAt} was changed after it had been applied to this database. ` +
       'Add a new migration instead.',
   );
 }

@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { accessToken, organization } from './schema.ts';
 
-/** Who holds a management or operator token. */
+/** A management or operator token, with the role of its organization. */
 export interface TokenRecord {
   id: string;
   kind: 'management' | 'operator';
@@ -10,7 +10,7 @@ export interface TokenRecord {
   role: string | null;
 }
 
-/** By the SHA-256 of the full token, hex; a revoked one is not found. */
+/** Finds a token by the SHA-256 of the full token, hex; a revoked token is not found. */
 export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenRecord | undefined> {
   const [row] = await orm
     .select({
@@ -34,8 +34,9 @@ export interface Balance {
   settled: number;
 }
 
+/** Returns the money of an organization; undefined if there is no such organization. */
 export async function readBalance(orm: Orm, organization_id: string): Promise<Balance | undefined> {
-  // Charges that stand on open grants are settled, though their sum is posted later (design 4).
+  // Charges of open grants count as settled, even if they are posted later (design 4).
   const unposted = sql`coalesce((
     select sum(settled_nano_usd - posted_nano_usd) from quota_grant
     where quota_grant.organization_id = organization.id and quota_grant.status = 'open'), 0)`;

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** Registers a run of the process; `exclusive` = every other run is dead. Lease in milliseconds. */
+/** Registers a replica. If `exclusive`, all other replicas are declared dead. Lease in ms. */
 export async function registerReplica(
   sql: Sql,
   id: string,
@@ -14,7 +14,7 @@ export async function registerReplica(
   });
 }
 
-/** Renews a lease; false = this replica was declared dead. */
+/** Renews a lease; false if the replica was declared dead. */
 export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<boolean> {
   const rows = await sql`
     update replica set lease_until = weir_now() + ${leaseMs} * interval '1 millisecond'
@@ -22,12 +22,12 @@ export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<
   return rows.length === 1;
 }
 
-/** Ends a lease of one's own. */
+/** Ends the caller's own lease. */
 export async function retireReplica(sql: Sql, id: string): Promise<void> {
   await sql`update replica set status = 'dead' where id = ${id}`;
 }
 
-/** Replicas whose lease ran out, and dead ones that still have open grants. */
+/** Returns replicas whose lease ended, and dead replicas with open grants; at most 100. */
 export async function findDeadWithGrants(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from replica where status = 'alive' and lease_until < weir_now()

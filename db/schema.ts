@@ -1,8 +1,8 @@
 /**
- * The tables of Weir. PostgreSQL is the only authority on money and on durable actors (design 4).
+ * The tables of Weir. Only PostgreSQL decides the state of money and durable actors (design 4).
  *
- * Amounts are integers in nano-USD (`int8`). Every invariant that a row can state about itself is a
- * CHECK here; the machines state it a second time.
+ * Amounts are integers in nano-USD (`int8`). Every invariant of a single row is a CHECK here. The
+ * machines enforce it too.
  */
 import { sql } from 'drizzle-orm';
 import {
@@ -25,17 +25,17 @@ import { instant } from './columns.ts';
 const int8 = (name: string) => bigint(name, { mode: 'number' });
 const createdAt = () => instant('created_at').notNull().default(sql`now()`);
 
-/** Who pays. `deposited = balance + held + settled` holds at every commit (P1). */
+/** The payer of calls. `deposited = balance + held + settled` at every commit (P1). */
 export const organization = pgTable(
   'organization',
   {
     id: text('id').primaryKey(),
     name: text('name').notNull(),
-    /** Names a rate-limit role: `trial`, `standard`, `enterprise` or one of `weir.yaml`. */
+    /** The rate-limit role: `trial`, `standard`, `enterprise` or one of `weir.yaml`. */
     role: text('role').notNull().default('standard'),
     deposited_nano_usd: int8('deposited_nano_usd').notNull().default(0),
     balance_nano_usd: int8('balance_nano_usd').notNull().default(0),
-    /** Set aside in open grants (all of it that is not yet posted) and in durable holds. */
+    /** Set aside in open grants (all that is not posted) and in open holds. */
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
     created_at: createdAt(),
@@ -50,7 +50,7 @@ export const organization = pgTable(
   ],
 );
 
-/** Money that came in. The sum of an organization's rows is its `deposited_nano_usd`. */
+/** Added money. The sum of an organization's rows is its `deposited_nano_usd`. */
 export const deposit = pgTable(
   'deposit',
   {
@@ -68,7 +68,7 @@ export const deposit = pgTable(
   ],
 );
 
-/** An `sk-` key. Only a hash of it is kept. */
+/** An `sk-` key. Only its hash is stored. */
 export const apiKey = pgTable(
   'api_key',
   {
@@ -83,18 +83,18 @@ export const apiKey = pgTable(
     status: text('status', { enum: ['active', 'inactive', 'suspended', 'revoked'] })
       .notNull()
       .default('active'),
-    /** The cap that the organization asked for; null = unlimited. */
+    /** The cap that the organization set; null = unlimited. */
     limit_nano_usd: int8('limit_nano_usd'),
     /**
-     * The cap that the CHECK enforces: the limit, or what was already used and held when the limit
-     * was lowered below that. It follows the limit down as money comes back; null = unlimited.
+     * The cap that the CHECK enforces: the limit, or the used and held money if that is more. It
+     * sinks to the limit as held money is returned; null = unlimited.
      */
     ceiling_nano_usd: int8('ceiling_nano_usd'),
-    /** Posted charges; charges of open grants that are not posted yet come on top. */
+    /** Posted charges, without the unposted charges of open grants. */
     used_nano_usd: int8('used_nano_usd').notNull().default(0),
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
-    /** A rate limit of its own below the role's; null = the role's. */
+    /** A lower rate limit than the role's; null = the role's. */
     requests_per_minute: integer('requests_per_minute'),
     expires_at: instant('expires_at'),
     created_at: createdAt(),
@@ -133,8 +133,8 @@ export const accessToken = pgTable(
 );
 
 /**
- * One run of one Weir process. Its lease is the lease of all that it owns: grants, tasks, timers.
- * A dead replica never comes back; the process that wakes up too late registers anew.
+ * One run of one Weir process. Its lease covers all that it owns: grants, tasks, timers.
+ * A dead replica stays dead; a process that is fenced registers under a new id.
  */
 export const replica = pgTable(
   'replica',
@@ -149,13 +149,13 @@ export const replica = pgTable(
   (table) => [index('replica_by_lease').on(table.status, table.lease_until)],
 );
 
-/** Numbers the recalls of idle grants; a grant answers a recall by acknowledging its number. */
+/** Numbers the recalls. A grant acknowledges a recall with its number. */
 export const recallSeq = pgSequence('recall_seq');
 
 /**
- * A slice of a key's cap and of its organization's balance, set aside for one replica (design 4).
- * Settlements touch only this row; what it settled is posted to key and organization whenever those
- * rows are locked anyway (`posted`).
+ * Part of a key's cap and of its organization's balance, set aside for one replica (design 4).
+ * Settlements change only this row. Its charges are posted to the key and the organization later,
+ * when another command locks those rows (`posted`).
  */
 export const quotaGrant = pgTable(
   'quota_grant',
@@ -201,7 +201,7 @@ export const quotaGrant = pgTable(
   ],
 );
 
-/** Money set aside for work that outlives a process: tasks and batches (design 4). */
+/** Money set aside for work that can outlive a process, e.g. a task (design 4). */
 export const hold = pgTable(
   'hold',
   {
@@ -217,7 +217,7 @@ export const hold = pgTable(
       .default('held'),
     amount_nano_usd: int8('amount_nano_usd').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull().default(0),
-    /** What the hold pays for, e.g. a task id. */
+    /** The purpose of the hold, e.g. a task id. */
     reference: text('reference').notNull(),
     expires_at: instant('expires_at').notNull(),
     created_at: createdAt(),
@@ -239,8 +239,8 @@ export const hold = pgTable(
 );
 
 /**
- * One settled charge: the usage line item of a request. `id` is its billing transaction
- * (`txn_…` outside), which makes repeating a settlement harmless (P15).
+ * One settled charge: the usage line of a request. `id` is its billing transaction (`txn_…` in the
+ * API), so a repeated settlement changes nothing (P15).
  */
 export const usageLine = pgTable(
   'usage_line',
@@ -249,7 +249,7 @@ export const usageLine = pgTable(
     request_id: uuid('request_id').notNull(),
     organization_id: text('organization_id').notNull(),
     key_id: text('key_id').notNull(),
-    /** Which set-aside money paid: exactly one of the two. */
+    /** The grant or the hold that paid; exactly one of the two is set. */
     grant_id: uuid('grant_id'),
     hold_id: uuid('hold_id'),
     scene: text('scene').notNull(),
@@ -258,16 +258,16 @@ export const usageLine = pgTable(
     model_vendor: text('model_vendor').notNull(),
     /** Internal: never on a public route (P5). */
     channel_id: text('channel_id').notNull(),
-    /** `completed` = delivered whole; `partial` = the client left, the cap was hit or the upstream broke. */
+    /** `completed` = fully delivered; `partial` = the client left, the cap was reached or the upstream failed. */
     outcome: text('outcome', { enum: ['completed', 'partial'] }).notNull(),
     input_tokens: integer('input_tokens').notNull(),
     cached_input_tokens: integer('cached_input_tokens').notNull(),
     cache_write_tokens: integer('cache_write_tokens').notNull(),
     output_tokens: integer('output_tokens').notNull(),
-    /** True where the upstream reported no usage and it was counted with a tokenizer. */
+    /** True if the upstream reported no usage, so Weir counted it with a tokenizer. */
     estimated: boolean('estimated').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull(),
-    /** What the platform absorbed: beyond the hold, or settled after its grant was closed (P12). */
+    /** What the platform absorbed: above the reservation or hold, or after the grant was closed (P12). */
     overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
     created_at: createdAt(),
   },
@@ -292,9 +292,9 @@ export const actor = pgTable(
     snapshot: jsonb('snapshot').notNull(),
     /** Number of the last committed event. */
     seq: integer('seq').notNull().default(0),
-    /** False once the machine reached a final state: never adopted again. */
+    /** False after the machine reached a final state. */
     live: boolean('live').notNull().default(true),
-    /** The replica that runs it, and the fencing number of that ownership. */
+    /** The replica that runs the actor; `epoch` grows with each adoption. */
     owner: text('owner'),
     epoch: int8('epoch').notNull().default(0),
     created_at: createdAt(),
@@ -313,12 +313,12 @@ export const actorEvent = pgTable(
     kind: text('kind').notNull(),
     actor_id: text('actor_id').notNull(),
     seq: integer('seq').notNull(),
-    /** Who repeats a command after a commit of unknown outcome finds it here. */
+    /** Finds a command that is repeated because the outcome of its commit was unknown. */
     command_id: uuid('command_id').notNull(),
     event: jsonb('event').notNull(),
     from_state: text('from_state').notNull(),
     to_state: text('to_state').notNull(),
-    /** False where no transition took the event: kept because it was said, drawn grey. */
+    /** False if no transition took the event; the event is stored all the same. */
     taken: boolean('taken').notNull(),
     at: instant('at').notNull().default(sql`now()`),
   },
@@ -328,7 +328,7 @@ export const actorEvent = pgTable(
   ],
 );
 
-/** A delay that survives a restart. A stale generation does not fire. */
+/** A delay that survives a restart. An outdated generation does not fire. */
 export const timer = pgTable(
   'timer',
   {
@@ -345,14 +345,14 @@ export const timer = pgTable(
   ],
 );
 
-/** An effect that a committed transition asked for. At least once: every effect carries its key. */
+/** An effect of a committed transition. It runs at least once; its id is its idempotency key. */
 export const outbox = pgTable(
   'outbox',
   {
     id: uuid('id').primaryKey(),
     kind: text('kind').notNull(),
     actor_id: text('actor_id').notNull(),
-    /** The event whose transition asked for the effect. */
+    /** The event whose transition created the effect. */
     seq: integer('seq').notNull(),
     effect: text('effect').notNull(),
     params: jsonb('params').notNull(),

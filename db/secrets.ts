@@ -1,26 +1,29 @@
-/** Credentials are 256 random bits, so a plain SHA-256 hides them well (decisions: credentials). */
+/** Kind of a credential: API key, management token or operator token. */
 export type CredentialPrefix = 'sk' | 'mt' | 'op';
 
 const SHOWN_CHARS = 8;
 
-/** `sk-…`, `mt-…` or `op-…`. */
+/** Returns a new credential of 256 random bits: `sk-…`, `mt-…` or `op-…`. */
 export function newCredential(prefix: CredentialPrefix): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `${prefix}-${Buffer.from(bytes).toString('base64url')}`;
 }
 
-/** What is stored instead of a credential. */
+/**
+ * Returns the hash that is stored instead of a credential. A plain SHA-256 protects 256 random bits
+ * well (decisions: credentials).
+ */
 export function hashCredential(credential: string): string {
   return Bun.SHA256.hash(credential, 'hex');
 }
 
-/** What may be shown of a credential: `sk-AbCdE…`; of one that was chosen short, only its kind. */
+/** Returns the visible part of a credential: `sk-AbCdE…`, or only its kind if it is short. */
 export function shownPrefix(credential: string): string {
   const shown = credential.length >= 3 * SHOWN_CHARS ? SHOWN_CHARS : 'sk-'.length;
   return `${credential.slice(0, shown)}…`;
 }
 
-/** An id with its kind: `key_0192…`. */
+/** Returns a new id that starts with its kind: `key_0192…`. */
 export function newId(kind: 'org' | 'key' | 'token' | 'replica'): string {
   return `${kind}_${Bun.randomUUIDv7().replaceAll('-', '')}`;
 }

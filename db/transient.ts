@@ -1,6 +1,6 @@
 /**
- * SQLSTATE classes and driver codes after which the same batch may succeed: the connection broke
- * (the outcome may be unknown), the server is starting or stopping, or two transactions collided
+ * SQLSTATE classes and driver codes after which the same batch may succeed. The connection broke
+ * (the outcome may be unknown), the server is starting or stopping, or two transactions conflicted
  * (PostgreSQL docs: Appendix A).
  */
 const TRANSIENT_SQLSTATES = ['08', '57014', '57P', '53', '40001', '40P01', '55P03', '25006', '58'];
@@ -17,7 +17,7 @@ const TRANSIENT_DRIVER_CODES = new Set([
   'ERR_SOCKET_CLOSED',
 ]);
 
-/** True if a database error says nothing about the commands, only about the moment. */
+/** True if a database error is temporary, so the same commands may succeed later. */
 export function isTransient(error: unknown): boolean {
   const code =
     typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
@@ -28,7 +28,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** The server ended the session, or would not begin one: nothing was decided about the commands. */
+/** True if the server ended or refused the session; the error is not about the commands. */
 function isFatal(error: unknown): boolean {
   const severity =
     typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined;

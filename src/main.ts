@@ -3,20 +3,25 @@ import { greeting, writeFirstRun } from './start/greeting.ts';
 import { createLog } from './start/log.ts';
 import { startWeir } from './start/weir.ts';
 
-/** Bun allows 256 fetches at a time (forms, tasks, results) unless the environment says otherwise. */
+/**
+ * Bun allows 256 fetches at the same time unless this variable sets another limit. Forms, tasks and
+ * results use fetch.
+ */
 const FETCH_LIMIT = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 
-const { environment, help } = settings();
+const { environment, help } = readSettings();
 if (help) {
   process.stdout.write(HELP);
   process.exit(0);
 }
 const log = createLog(environment.WEIR_LOG_LEVEL);
 
-// A rejection that nobody awaits is a defect, but no reason to drop every other request.
+// An unhandled rejection is a defect, but must not end the other requests.
 process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
 if (!process.env[FETCH_LIMIT]) {
-  log.warn(`${FETCH_LIMIT} is not set: at most 256 fetches at a time (bin/start sets it)`);
+  log.warn(
+    `${FETCH_LIMIT} is not set: Weir runs at most 256 fetches at the same time. Start it with bin/start, which sets it.`,
+  );
 }
 
 const weir = await startWeir(environment, log).catch((error: unknown) => {
@@ -34,7 +39,7 @@ process.stdout.write(`${greeting(weir.base_url, weir.first_run)}\nWeir is ready\
 let stopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // The second signal does not wait.
+    // A second signal stops the process at once.
     if (stopping) process.exit(1);
     stopping = true;
     weir
@@ -47,7 +52,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-function settings(): ReturnType<typeof readEnvironment> {
+function readSettings(): ReturnType<typeof readEnvironment> {
   try {
     return readEnvironment(process.argv.slice(2), process.env);
   } catch (error) {

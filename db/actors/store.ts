@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** JSON as the rows of durable actors hold it. */
+/** A JSON value in a row. */
 export type JsonValue =
   | null
   | boolean
@@ -9,11 +9,13 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue };
 
+/** Identifies a durable actor. */
 export interface ActorAddress {
   kind: string;
   id: string;
 }
 
+/** A row of a durable actor; see the table `actor`. */
 export interface ActorRow extends ActorAddress {
   machine_version: number;
   snapshot: JsonValue;
@@ -23,6 +25,7 @@ export interface ActorRow extends ActorAddress {
   epoch: number;
 }
 
+/** A row of the event log; see the table `actor_event`. */
 export interface EventRow {
   kind: string;
   actor_id: string;
@@ -34,15 +37,17 @@ export interface EventRow {
   taken: boolean;
 }
 
+/** A timer to set or to cancel. */
 export interface TimerChange {
   kind: string;
   actor_id: string;
   name: string;
-  /** Milliseconds from now; null = cancelled. */
+  /** Milliseconds from now; null = the timer is canceled. */
   delay_ms: number | null;
   event: JsonValue;
 }
 
+/** A new effect; see the table `outbox`. */
 export interface OutboxRow {
   id: string;
   kind: string;
@@ -52,7 +57,7 @@ export interface OutboxRow {
   params: JsonValue;
 }
 
-/** Makes rows for actors that do not exist; an existing one stays as it is. */
+/** Inserts the rows of new actors; an existing row stays unchanged. */
 export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
@@ -64,7 +69,7 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
     on conflict (kind, id) do nothing`;
 }
 
-/** Takes actors away that were made in this transaction and never told anything. */
+/** Deletes actors without events, e.g. those whose creation was refused in this transaction. */
 export async function deleteActorsWithoutEvents(
   tx: TransactionSql,
   addresses: readonly ActorAddress[],
@@ -76,7 +81,7 @@ export async function deleteActorsWithoutEvents(
     where actor.kind = input.kind and actor.id = input.id and seq = 0`;
 }
 
-/** Locks actors, always in the same order, and reads them. */
+/** Locks and reads actors, always in the order of kind and id. */
 export async function lockActors(
   tx: TransactionSql,
   addresses: readonly ActorAddress[],
@@ -88,14 +93,14 @@ export async function lockActors(
     order by actor.kind, actor.id for update of actor`;
 }
 
-/** True if this replica has not been declared dead; it cannot be until the transaction ends. */
+/** True if this replica is alive; its row is locked, so it stays alive until the transaction ends. */
 export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
   const rows = await tx`
     select 1 from replica where id = ${replica_id} and status = 'alive' for share`;
   return rows.length === 1;
 }
 
-/** Which of these commands were committed before. */
+/** Returns those of the commands that were committed before. */
 export async function findCommitted(
   tx: TransactionSql,
   command_ids: readonly string[],
@@ -105,6 +110,7 @@ export async function findCommitted(
   return new Set(rows.map((row) => row.command_id));
 }
 
+/** Writes the rows of actors that `lockActors` locked. */
 export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   await tx`
     update actor set machine_version = input.machine_version, snapshot = input.snapshot,
@@ -116,6 +122,7 @@ export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[])
     where actor.kind = input.kind and actor.id = input.id`;
 }
 
+/** Appends events to the log. */
 export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]): Promise<void> {
   await tx`
     insert into actor_event (kind, actor_id, seq, command_id, event, from_state, to_state, taken, at)
@@ -125,7 +132,7 @@ export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]
       to_state text, taken bool)`;
 }
 
-/** Sets and cancels timers, in order: the last word on a name counts. A new one has a new generation. */
+/** Sets and cancels timers. The last change of a name counts. Each setting has a new generation. */
 export async function writeTimers(
   tx: TransactionSql,
   changes: readonly TimerChange[],
@@ -148,13 +155,13 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Names one setting of a timer. */
+/** Returns a key that identifies one setting of a timer. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
   `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
 
 /**
- * Takes timers out as their events are applied. Those that are missing in the answer were set anew,
- * cancelled or fired before. Their actors are locked.
+ * Deletes timers whose events are applied now; returns their keys. A missing key means that the
+ * timer was set again, canceled or fired before. The actors must be locked.
  */
 export async function takeTimers(
   tx: TransactionSql,
@@ -170,6 +177,7 @@ export async function takeTimers(
   return new Set(rows.map(timerKey));
 }
 
+/** Inserts effects, which are due at once. */
 export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
@@ -179,7 +187,7 @@ export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[
       id uuid, kind text, actor_id text, seq int, effect text, params jsonb)`;
 }
 
-/** Ends effects with the events that report them. What is missing in the answer had ended before. */
+/** Ends effects and returns their ids. A missing id means that the effect had ended before. */
 export async function endOutbox(
   tx: TransactionSql,
   effects: readonly { id: string; status: 'done' | 'dead' }[],
@@ -192,6 +200,7 @@ export async function endOutbox(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** One setting of a timer, with the event that it sends. */
 export interface DueTimer {
   kind: string;
   actor_id: string;
@@ -200,7 +209,7 @@ export interface DueTimer {
   event: JsonValue;
 }
 
-/** Timers that are due, of actors that this replica owns. Others' are skipped where locked. */
+/** Returns due timers of the actors that this replica owns; locked rows are skipped. */
 export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<DueTimer[]> {
   return sql<DueTimer[]>`
     select timer.kind, actor_id, name, generation, event
@@ -209,11 +218,12 @@ export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<D
     order by fire_at limit ${limit} for update of timer skip locked`;
 }
 
+/** An effect to run; `attempts` counts the failed attempts. */
 export interface PendingEffect extends OutboxRow {
   attempts: number;
 }
 
-/** Effects that are due, of actors that this replica owns, without those that run or may not. */
+/** Returns due effects of the actors that this replica owns, without the ids and names in `skip`. */
 export function findPendingEffects(
   sql: Sql,
   owner: string,
@@ -228,7 +238,7 @@ export function findPendingEffects(
     order by next_attempt_at limit ${limit}`;
 }
 
-/** A failed attempt: tried again after `delayMs`. */
+/** Records a failed attempt; the next one is due after `delayMs`. */
 export async function postponeEffect(
   sql: Sql,
   id: string,
@@ -242,8 +252,8 @@ export async function postponeEffect(
 }
 
 /**
- * Takes over the actors of replicas that are dead, under a new epoch: the live ones, and ended ones
- * that still have something to say. How many.
+ * Adopts actors of dead replicas under a new epoch: live actors, and ended ones with pending
+ * effects. Returns how many, at most `limit`.
  */
 export async function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<number> {
   const rows = await sql`

@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from 'postgres';
 /** How long a batch may take (Anthropic docs: Batch processing). */
 const BATCH_LIFE_HOURS = 24;
 
-/** How many items of a batch are where. */
+/** Items of a batch by their result. */
 export interface BatchCounts {
   readonly succeeded: number;
   readonly errored: number;
@@ -13,12 +13,12 @@ export interface BatchCounts {
 
 export type BatchStatus = 'in_progress' | 'canceling' | 'ended';
 
-/** What clients see of a batch. */
+/** A batch as clients see it. */
 export interface BatchRow {
   readonly id: string;
   readonly status: BatchStatus;
   readonly total: number;
-  /** Only of an ended batch. */
+  /** Null until the batch has ended. */
   readonly counts: BatchCounts | null;
   readonly created_at: Date;
   readonly expires_at: Date;
@@ -30,7 +30,7 @@ export interface BatchRow {
 const columns = (sql: Sql) => sql`
   id, status, total, counts, created_at, expires_at, cancel_initiated_at, ended_at, archived_at`;
 
-/** Of an organization; another one's batch is none (P6). */
+/** Finds a batch of an organization, but no other organization's batch (P6). */
 export async function findBatch(
   sql: Sql,
   id: string,
@@ -42,20 +42,23 @@ export async function findBatch(
   return row;
 }
 
-/** Which part of a list: what is older than `after`, or what is newer than `before`. */
+/** A page of a list: batches older than the id `after`, or newer than the id `before`. */
 export interface BatchPage {
   readonly limit: number;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }
 
-/** The newest first; one more than `limit` where there is more in the direction asked. */
+/**
+ * Returns batches older than `after`, the newest first; or those newer than `before`, the oldest
+ * first. Returns `limit + 1` rows if there is another page.
+ */
 export async function listBatches(
   sql: Sql,
   organization_id: string,
   { limit, after, before }: BatchPage,
 ): Promise<BatchRow[]> {
-  const side =
+  const boundary =
     before !== undefined
       ? sql`and id > ${before}`
       : after !== undefined
@@ -63,12 +66,12 @@ export async function listBatches(
         : sql``;
   const rows = await sql<BatchRow[]>`
     select ${columns(sql)} from message_batch
-    where organization_id = ${organization_id} and status <> 'received' ${side}
+    where organization_id = ${organization_id} and status <> 'received' ${boundary}
     order by id ${before !== undefined ? sql`asc` : sql`desc`} limit ${limit + 1}`;
   return [...rows];
 }
 
-/** A batch whose items are about to be written. */
+/** Inserts a batch before its items. It stays hidden until `openBatch`. */
 export async function insertBatch(
   sql: Sql | TransactionSql,
   batch: { id: string; organization_id: string; key_id: string; headers: object },
@@ -80,14 +83,14 @@ export async function insertBatch(
       weir_now() + ${BATCH_LIFE_HOURS} * interval '1 hour')`;
 }
 
-/** All items are there: from now on the batch is seen. */
+/** Makes a batch visible after all its items were inserted. */
 export async function openBatch(tx: TransactionSql, id: string, total: number): Promise<void> {
   await tx`
     update message_batch set status = 'in_progress', total = ${total}
     where id = ${id} and status = 'received'`;
 }
 
-/** Writes what the machine of a batch came to. */
+/** Writes the state of a batch's machine to its row. */
 export async function writeBatch(
   tx: TransactionSql,
   { id, status, counts }: { id: string; status: BatchStatus; counts: BatchCounts | null },
@@ -103,7 +106,7 @@ export async function writeBatch(
     where id = ${id}`;
 }
 
-/** Forgets a batch with all its items; true if it was there and had ended. */
+/** Deletes an ended batch with its items; false if there is none. */
 export async function deleteBatch(sql: Sql, id: string, organization_id: string): Promise<boolean> {
   const { count } = await sql`
     delete from message_batch
@@ -111,14 +114,14 @@ export async function deleteBatch(sql: Sql, id: string, organization_id: string)
   return count > 0;
 }
 
-/** Batches whose creation broke off are nothing. */
+/** Deletes batches whose creation was interrupted. */
 export async function deleteUnopened(sql: Sql, age_hours: number): Promise<void> {
   await sql`
     delete from message_batch
     where status = 'received' and created_at < weir_now() - ${age_hours} * interval '1 hour'`;
 }
 
-/** Forgets the results of one batch that ended longer ago; true if there was one. */
+/** Deletes the results of one batch that ended more than `age_days` ago; true if there was one. */
 export async function archiveBatch(sql: Sql, age_days: number): Promise<boolean> {
   const { count } = await sql`
     with old as (

@@ -4,7 +4,7 @@ import type { BatchCounts } from './batches.ts';
 
 type ItemResult = 'succeeded' | 'errored' | 'canceled' | 'expired';
 
-/** One call of a batch, before it is written. */
+/** One item of a batch before it is stored. */
 export interface NewItem {
   readonly position: number;
   readonly custom_id: string;
@@ -13,6 +13,7 @@ export interface NewItem {
   readonly request_id: string;
 }
 
+/** Inserts the items of a batch. */
 export async function insertItems(
   sql: Sql | TransactionSql,
   batch_id: string,
@@ -27,15 +28,16 @@ export async function insertItems(
       ${items.map(({ request_id }) => request_id)}::uuid[])`;
 }
 
-/** A batch as its worker sees it. */
+/** The part of a batch that its worker needs. */
 export interface BatchWork {
   readonly organization_id: string;
   readonly key_id: string;
   readonly headers: Record<string, string>;
-  /** False once it was cancelled or has expired: nothing more is begun. */
+  /** False if the batch was canceled or has expired: then no item is started. */
   readonly open: boolean;
 }
 
+/** Finds a batch for its worker. */
 export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
   const [row] = await sql<BatchWork[]>`
     select organization_id, key_id, headers,
@@ -44,7 +46,7 @@ export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | 
   return row;
 }
 
-/** Positions of items to do now, after `after`; with the number of all that are left. */
+/** Returns the positions of due items after position `after`, at most `limit`. */
 export async function findDue(
   sql: Sql,
   batch_id: string,
@@ -59,7 +61,7 @@ export async function findDue(
   return rows.map(({ position }) => position);
 }
 
-/** Milliseconds until an item is due again; undefined = every item has ended. */
+/** Returns the milliseconds until the next item is due; undefined if all items have ended. */
 export async function nextDue(sql: Sql, batch_id: string): Promise<number | undefined> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select ceil(extract(epoch from min(next_attempt_at) - weir_now()) * 1000)::float8 as wait_ms
@@ -67,20 +69,21 @@ export async function nextDue(sql: Sql, batch_id: string): Promise<number | unde
   return row?.wait_ms ?? undefined;
 }
 
-/** One item as its call needs it. */
+/** The part of an item that its call needs. */
 export interface ItemWork {
   readonly batch_id: string;
   readonly position: number;
   readonly params: string;
   readonly request_id: string;
   readonly attempts: number;
-  /** An answer of before whose charge may be missing, with what it costs. */
+  /** An answer of an earlier attempt whose charge may be missing; `draft` has the charge. */
   readonly answer: string | null;
   readonly draft: JsonValue;
-  /** Its charge is committed. */
+  /** True if the charge is committed. */
   readonly charged: boolean;
 }
 
+/** Finds an item that has not ended. */
 export async function findItem(
   sql: Sql,
   batch_id: string,
@@ -94,7 +97,7 @@ export async function findItem(
   return row;
 }
 
-/** Notes an answer before it is charged: after a crash it is charged without being asked for again. */
+/** Stores an answer before it is charged. After a crash it is charged without another request. */
 export async function draftItem(
   sql: Sql,
   { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
@@ -106,7 +109,7 @@ export async function draftItem(
     where batch_id = ${batch_id} and position = ${position} and result is null`;
 }
 
-/** Ends an item; of two ends the first one stays. A success keeps the answer that was drafted. */
+/** Ends an item unless it has ended. A success keeps the drafted answer. */
 export async function endItem(
   sql: Sql,
   { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
@@ -119,7 +122,7 @@ export async function endItem(
     where batch_id = ${batch_id} and position = ${position} and result is null`;
 }
 
-/** The item is tried again later. */
+/** Postpones the next attempt of an item by `delay_ms`. */
 export async function postponeItem(
   sql: Sql,
   { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
@@ -131,7 +134,7 @@ export async function postponeItem(
     where batch_id = ${batch_id} and position = ${position} and result is null`;
 }
 
-/** Ends whatever has not ended, and counts; repeating it changes nothing. */
+/** Ends all items that have not ended, and counts all results. A repetition changes nothing. */
 export async function endRest(
   sql: Sql,
   batch_id: string,
@@ -150,7 +153,7 @@ export async function endRest(
   return counts as BatchCounts;
 }
 
-/** The end of one item, as results show it. */
+/** The result of one item. */
 export interface ItemEnd {
   readonly position: number;
   readonly custom_id: string;
@@ -158,7 +161,7 @@ export interface ItemEnd {
   readonly answer: string | null;
 }
 
-/** Results in the order of the requests, after a position. */
+/** Returns results in the order of the requests, after position `after`. */
 export async function listResults(
   sql: Sql,
   batch_id: string,

@@ -1,4 +1,4 @@
-/** Message batches: many calls of one client, carried out while nobody waits. */
+/** Message batches: many calls of one client that run in the background. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
@@ -15,20 +15,20 @@ export const messageBatch = pgTable(
     key_id: text('key_id')
       .notNull()
       .references(() => apiKey.id),
-    /** `received` = its items are still being written: nobody sees it yet. */
+    /** `received` = the items are being inserted; the batch is hidden. */
     status: text('status', { enum: ['received', 'in_progress', 'canceling', 'ended'] })
       .notNull()
       .default('received'),
-    /** Request headers that every item's call carries on. */
+    /** Request headers for the call of each item. */
     headers: jsonb('headers').notNull(),
     total: integer('total').notNull().default(0),
-    /** Of an ended batch, how many items ended how. */
+    /** Items by result; null until the batch has ended. */
     counts: jsonb('counts'),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
     expires_at: instant('expires_at').notNull(),
     cancel_initiated_at: instant('cancel_initiated_at'),
     ended_at: instant('ended_at'),
-    /** When its results were forgotten. */
+    /** When the results were deleted. */
     archived_at: instant('archived_at'),
   },
   (table) => [
@@ -52,13 +52,13 @@ export const batchItem = pgTable(
     custom_id: text('custom_id').notNull(),
     /** The body of the call, as JSON. */
     params: text('params').notNull(),
-    /** Also its billing transaction: however often the item runs, it is charged once (P3). */
+    /** Also the id of the usage line: however often the item runs, it is charged once (P3). */
     request_id: uuid('request_id').notNull(),
-    /** How it ended; null = it has not. */
+    /** Null until the item has ended. */
     result: text('result', { enum: ['succeeded', 'errored', 'canceled', 'expired'] }),
     /** The message or the error, as JSON. */
     answer: text('answer'),
-    /** What is to be charged for an answer whose charge may not have been committed. */
+    /** The charge of an answer that may not be committed yet. */
     draft: jsonb('draft'),
     attempts: integer('attempts').notNull().default(0),
     next_attempt_at: instant('next_attempt_at').notNull().default(sql`weir_now()`),

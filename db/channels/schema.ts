@@ -1,15 +1,15 @@
-/** What operators switched by hand, over what the configuration says of channels. */
+/** Operators' switches, which override the configuration of channels. */
 import { sql } from 'drizzle-orm';
 import { check, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
-/** A channel without a row is as the file has it. */
+/** A channel without a row follows the configuration. */
 export const channelSwitch = pgTable(
   'channel_switch',
   {
     channel_id: text('channel_id').primaryKey(),
     state: text('state', { enum: ['disabled', 'draining'] }).notNull(),
-    /** For the operator's own eyes. */
+    /** Shown to operators only. */
     reason: text('reason').notNull(),
     changed_at: instant('changed_at').notNull().default(sql`weir_now()`),
   },

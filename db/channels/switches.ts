@@ -1,10 +1,11 @@
 import type { Sql } from 'postgres';
 
-/** Tells every replica that a channel was switched; the payload is its id. */
+/** PostgreSQL channel that announces a switched channel; the payload is the channel's id. */
 export const SWITCH_CHANNEL = 'weir_channel_switch';
-/** What a replica saw of a channel's model; see `src/actors/channels/circuit-hints.ts`. */
+/** PostgreSQL channel of peer hints; see `src/actors/channels/circuit-hints.ts`. */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 
+/** A switched channel; `draining` lets calls in flight end. */
 export interface SwitchRow {
   readonly channel_id: string;
   readonly state: 'disabled' | 'draining';
@@ -12,11 +13,12 @@ export interface SwitchRow {
   readonly changed_at: Date;
 }
 
+/** Returns the switches of all channels. */
 export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
-/** Switches a channel off, or on again (`null`); replicas are told with the commit. */
+/** Switches a channel off, or on again (`null`). The commit notifies all replicas. */
 export async function writeSwitch(
   sql: Sql,
   channel_id: string,
@@ -34,7 +36,7 @@ export async function writeSwitch(
   });
 }
 
-/** Generations that wait for a result of each channel. */
+/** Returns the number of unfinished tasks of each channel. */
 export async function countRunningTasks(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ channel_id: string; running: number }[]>`
     select channel_id, count(*)::int4 as running from task

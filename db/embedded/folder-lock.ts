@@ -1,21 +1,21 @@
 /**
- * One process per data folder.
+ * A lock that lets only one process use a data folder.
  *
- * PostgreSQL's own `postmaster.pid` is a process id in a file: it cannot tell an orphan of ours from
- * the database of a running Weir, and a recycled id makes it refuse for ever. A lock of the kernel
- * has neither problem, it ends with its holder however that died, and it is seen from every
- * container that mounts the folder. SQLite, which Bun carries, takes such a lock portably.
+ * PostgreSQL's own `postmaster.pid` holds a process id. It does not distinguish an orphan from the
+ * database of a running Weir. If the id is reused, PostgreSQL never starts again. A kernel lock has
+ * neither problem: it always ends with its process, and every container that mounts the folder sees
+ * it. SQLite, which is part of Bun, takes such a lock on every platform.
  */
 import { Database } from 'bun:sqlite';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A held lock. Releasing twice does nothing. */
+/** A held lock. A second release does nothing. */
 export interface FolderLock {
   release(): void;
 }
 
-/** Another living process has this data folder. */
+/** Another running process holds the lock of this data folder. */
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
 
@@ -25,23 +25,23 @@ export class DataFolderInUseError extends Error {
   ) {
     super(
       `The data folder ${data_dir} is in use by another process (pid ${holder_pid}). ` +
-        'Stop that one, choose another folder with --data, or share one database through ' +
+        'Stop that process, choose another folder with --data, or share one database through ' +
         'DATABASE_URL.',
     );
   }
 }
 
 /**
- * Takes the folder for this process.
+ * Locks the folder for this process.
  *
- * @throws DataFolderInUseError at once when somebody else has it.
+ * @throws DataFolderInUseError at once if another process holds the lock.
  */
 export function lockFolder(data_dir: string): FolderLock {
   const holder_file = join(data_dir, 'lock.pid');
   const database = new Database(join(data_dir, 'lock'), { create: true });
   try {
     database.run('PRAGMA busy_timeout = 0');
-    // Nothing is ever stored: without a journal, a killed holder leaves nothing to roll back.
+    // The file stores no data. Without a journal, a killed process leaves nothing to roll back.
     database.run('PRAGMA journal_mode = OFF');
     database.run('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Makes a database cluster, or nothing: a start that is killed half-way leaves no half cluster.
+ * Creates a database cluster. If the process is killed meanwhile, no incomplete cluster is left.
  */
 import {
   chownSync,
@@ -15,16 +15,16 @@ import { join } from 'node:path';
 import { type PostgresBinaries, postgresEnvironment } from './binaries.ts';
 import { dieWithParentPrefix, launchPlan } from './privileges.ts';
 
-/** The superuser of the cluster. Trusted on the private socket, without a password on TCP. */
+/** The superuser of the cluster. It is trusted on the private socket, and has no password for TCP. */
 export const CLUSTER_USER = 'weir';
 
 const INIT_TIMEOUT_MS = 120_000;
 
 /**
- * Returns the cluster's folder below `data_dir`, created on first use: `initdb` works in a folder
- * of another name, which is renamed when it is complete.
+ * Returns the cluster's folder in `data_dir`, and creates it on first use. `initdb` works in a folder
+ * with another name, which is renamed when it is complete.
  *
- * @throws when the cluster belongs to another major version of PostgreSQL than `binaries`.
+ * @throws if another major version of PostgreSQL than `binaries` created the cluster.
  */
 export async function ensureCluster(data_dir: string, binaries: PostgresBinaries): Promise<string> {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
@@ -36,7 +36,7 @@ export async function ensureCluster(data_dir: string, binaries: PostgresBinaries
   }
   if (existsSync(cluster_dir)) {
     await checkVersion(cluster_dir, binaries);
-    giveTo(cluster_dir, launchPlan().owner_uid);
+    changeOwner(cluster_dir, launchPlan().owner_uid);
     return cluster_dir;
   }
   const unfinished = join(data_dir, `cluster.init-${process.pid}`);
@@ -62,10 +62,10 @@ async function initdb(folder: string, binaries: PostgresBinaries): Promise<void>
       timeout: INIT_TIMEOUT_MS,
     },
   );
-  const [exit_code, complaint] = await Promise.all([child.exited, child.stderr.text()]);
+  const [exit_code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
   if (exit_code === 0) return;
   rmSync(folder, { recursive: true, force: true });
-  throw new Error(`initdb failed in ${folder} (exit ${exit_code}): ${complaint.trim()}`);
+  throw new Error(`initdb failed in ${folder} (exit ${exit_code}): ${stderr.trim()}`);
 }
 
 async function checkVersion(cluster_dir: string, binaries: PostgresBinaries): Promise<void> {
@@ -73,12 +73,12 @@ async function checkVersion(cluster_dir: string, binaries: PostgresBinaries): Pr
   const major = await majorVersion(binaries);
   if (String(major) === cluster_major) return;
   throw new Error(
-    `${cluster_dir} was made by PostgreSQL ${cluster_major}; this Weir carries ${major}. ` +
-      'Dump it with the old version, or point DATABASE_URL at a server of your own.',
+    `${cluster_dir} was created by PostgreSQL ${cluster_major}; this Weir contains ${major}. ` +
+      'Dump it with the old version, or set DATABASE_URL to a server of your own.',
   );
 }
 
-/** The major version of an installation, as its `postgres --version` says. */
+/** Returns the major version that `postgres --version` prints. Throws if the program does not run. */
 export async function majorVersion(binaries: PostgresBinaries): Promise<number> {
   const child = Bun.spawn([join(binaries.bin_dir, 'postgres'), '--version'], {
     env: postgresEnvironment(binaries),
@@ -86,19 +86,19 @@ export async function majorVersion(binaries: PostgresBinaries): Promise<number> 
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const [answer, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const major = /\(PostgreSQL\) (\d+)/.exec(answer)?.[1];
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) {
-    throw new Error(`${binaries.bin_dir}/postgres does not run: ${complaint.trim() || answer}`);
+    throw new Error(`${binaries.bin_dir}/postgres does not run: ${stderr.trim() || stdout}`);
   }
   return Number(major);
 }
 
 /**
- * Hands the cluster to `uid` if somebody else owns it: a folder made by root inside a user namespace
- * may meet a start that has to run as `nobody`. Only root can do this, and only root needs it.
+ * Changes the owner of the cluster to `uid`. Root may have created the folder inside a user namespace,
+ * and a later start may have to run as `nobody`. Only root can do this, and only root needs it.
  */
-function giveTo(folder: string, uid: number): void {
+function changeOwner(folder: string, uid: number): void {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     chownSync(join(entry.parentPath, entry.name), uid, uid);

@@ -1,26 +1,25 @@
 /**
- * What a killed predecessor left in the data folder, and how it is cleared without a manual step.
- * Everything here assumes that the caller holds the folder's lock: whatever still runs is an orphan.
+ * Removes what a killed Weir left in the data folder, without a manual step. The caller must hold the
+ * folder's lock, so every process that still runs there is an orphan.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How long an orphan may take after each signal before the next, harder one. */
+/** How long an orphan may take after each signal before the next one. */
 const ORPHAN_PATIENCE_MS = 10_000;
 const POLL_MS = 20;
 
-/** Fast shutdown, immediate shutdown, and the kernel's last word. */
+/** Signals for a fast shutdown, an immediate shutdown, and a kill by the kernel. */
 const ESCALATION = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 
 /**
- * Stops every process that still works in `cluster_dir`, then removes a `postmaster.pid` that no
- * living process stands behind: PostgreSQL refuses to start when the id in it belongs to anybody,
- * be it a zombie that nobody reaped or, after a reboot, a stranger.
+ * Stops every process in `cluster_dir`, then removes `postmaster.pid`. PostgreSQL refuses to start if
+ * any process has the id in that file, e.g. a zombie or, after a reboot, an unrelated process.
  *
- * Removing it is safe only because nothing runs in the folder any more: backends that outlive their
- * killed postmaster are waited for, so they cannot write behind the back of the new one.
+ * Removing the file is safe only because no process runs in the folder any more. Backends can outlive
+ * a killed postmaster, so they are stopped first and cannot write beside the new server.
  *
- * @throws when a process survives SIGKILL for 10 s.
+ * @throws if a process survives SIGKILL for 10 s.
  */
 export async function clearLeftovers(cluster_dir: string): Promise<void> {
   if (!existsSync(cluster_dir)) return;
@@ -28,7 +27,7 @@ export async function clearLeftovers(cluster_dir: string): Promise<void> {
     const found = processesIn(cluster_dir);
     if (found.length === 0) break;
     for (const pid of found) sendSignal(pid, signal);
-    if (await gone(cluster_dir)) break;
+    if (await waitUntilGone(cluster_dir)) break;
   }
   const survivors = processesIn(cluster_dir);
   if (survivors.length > 0) {
@@ -37,7 +36,7 @@ export async function clearLeftovers(cluster_dir: string): Promise<void> {
   rmSync(join(cluster_dir, 'postmaster.pid'), { force: true });
 }
 
-/** The ids of living processes whose working directory is `cluster_dir`, as every server process's is. */
+/** Returns the ids of running processes whose working directory is `cluster_dir`: server processes. */
 export function processesIn(cluster_dir: string): number[] {
   if (process.platform !== 'linux') return postmasterByFile(cluster_dir);
   const wanted = realpathSync(cluster_dir);
@@ -45,31 +44,31 @@ export function processesIn(cluster_dir: string): number[] {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
-    // Somebody else's process gives EACCES, a finished one ENOENT: neither is ours.
-    const cwd = attempt(() => readlinkSync(`/proc/${pid}/cwd`));
+    // EACCES: a process of another user. ENOENT: the process has ended. Both are skipped.
+    const cwd = resultOrUndefined(() => readlinkSync(`/proc/${pid}/cwd`));
     if (cwd === wanted && !isZombie(pid)) found.push(pid);
   }
   return found;
 }
 
-/** A finished process that its parent has not collected: it has an id, and does nothing. */
+/** True if the process has ended, also if its parent has not collected it yet. */
 export function isZombie(pid: number): boolean {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const stat = resultOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (stat === undefined) return true;
-  // The name before the state may itself hold spaces and parentheses.
+  // The process name before the state may contain spaces and parentheses.
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }
 
-/** Without /proc: the id in `postmaster.pid`, if a program called postgres has it. */
+/** For systems without /proc: the id in `postmaster.pid`, if a program called postgres has it. */
 function postmasterByFile(cluster_dir: string): number[] {
-  const text = attempt(() => readFileSync(join(cluster_dir, 'postmaster.pid'), 'utf8'));
+  const text = resultOrUndefined(() => readFileSync(join(cluster_dir, 'postmaster.pid'), 'utf8'));
   const pid = Number(text?.split('\n')[0]);
   if (!Number.isInteger(pid) || pid <= 1) return [];
   const listing = Bun.spawnSync(['ps', '-p', String(pid), '-o', 'command=']);
   return listing.stdout.toString().includes('postgres') ? [pid] : [];
 }
 
-async function gone(cluster_dir: string): Promise<boolean> {
+async function waitUntilGone(cluster_dir: string): Promise<boolean> {
   const deadline_ms = performance.now() + ORPHAN_PATIENCE_MS;
   while (performance.now() < deadline_ms) {
     if (processesIn(cluster_dir).length === 0) return true;
@@ -79,10 +78,10 @@ async function gone(cluster_dir: string): Promise<boolean> {
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  attempt(() => process.kill(pid, signal));
+  resultOrUndefined(() => process.kill(pid, signal));
 }
 
-function attempt<T>(action: () => T): T | undefined {
+function resultOrUndefined<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {

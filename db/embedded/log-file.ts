@@ -1,6 +1,6 @@
 /**
- * The server's log: a file in the data folder that it writes to directly, so that neither a busy
- * nor a dead parent can block it, and that cannot grow without bound.
+ * The server's log, a file of bounded size in the data folder. The server writes to it directly, so
+ * that neither a busy nor a dead parent process blocks the server.
  */
 import {
   closeSync,
@@ -12,19 +12,19 @@ import {
   truncateSync,
 } from 'node:fs';
 
-/** One file of this size and one older copy are kept. */
+/** The log and one older copy have at most this size each. */
 const LOG_MAX_BYTES = 10_000_000;
 const CHECK_EVERY_MS = 10_000;
 
 /** An open log. */
 export interface LogFile {
   path: string;
-  /** For the child's stderr. Opened for appending, so truncating never leaves a hole. */
+  /** For the child's stderr. Opened for appending, so that truncation leaves no hole. */
   fd: number;
   close(): void;
 }
 
-/** Opens the log at `path` and keeps it below {@link LOG_MAX_BYTES}, checked every 10 s. */
+/** Opens the log at `path`, and rotates it every 10 s if it exceeds `max_bytes`. */
 export function openLogFile(path: string, max_bytes: number = LOG_MAX_BYTES): LogFile {
   const fd = openSync(path, 'a', 0o600);
   rotateWhenFull(path, max_bytes);
@@ -40,18 +40,18 @@ export function openLogFile(path: string, max_bytes: number = LOG_MAX_BYTES): Lo
   };
 }
 
-/** Moves a full log aside by copying: the server keeps its descriptor. */
+/** Copies a full log to `path.1` and truncates it, because the server keeps its descriptor. */
 export function rotateWhenFull(path: string, max_bytes: number): void {
   try {
     if (!existsSync(path) || statSync(path).size < max_bytes) return;
     copyFileSync(path, `${path}.1`);
     truncateSync(path, 0);
   } catch {
-    // A full disk or a removed folder: the database's own errors will tell.
+    // The disk is full or the folder is gone: the database reports such errors itself.
   }
 }
 
-/** The last lines of the log, for an error message. */
+/** Returns the last lines of the log, for an error message. */
 export function logTail(path: string, lines = 10): string {
   try {
     return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');

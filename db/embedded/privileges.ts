@@ -1,28 +1,28 @@
 /**
- * How a PostgreSQL program is started: never as root, and never to outlive this process.
+ * How PostgreSQL programs are started: never as root, and so that they end with this process.
  */
 
-/** The prefix of a command line and the owner that files of the cluster must have. */
+/** The prefix of a command line, and the required owner of the cluster's files. */
 export interface LaunchPlan {
   prefix: string[];
-  /** The uid, seen from outside, that must own the cluster's folder. */
+  /** The uid, outside of a user namespace, that must own the cluster's folder. */
   owner_uid: number;
 }
 
-/** `nobody` on Debian, and the kernel's overflow id, so that no account gains anything by it. */
+/** `nobody` on Debian, and the kernel's overflow id. No account gains rights by it. */
 const UNPRIVILEGED_ID = 65534;
 
 let cached: LaunchPlan | undefined;
 
 /**
- * Finds, once per process, how programs can be started here.
+ * Finds, once per process, how to start PostgreSQL programs on this system.
  *
- * PostgreSQL refuses to run as root. Where we are root, a user namespace makes the server believe
- * that it is somebody else while its files stay root's, wherever they lie. Where the system forbids
- * namespaces (some containers), the server becomes `nobody` and keeps the one capability that lets
- * it reach its folder below directories that are closed to others.
+ * PostgreSQL refuses to run as root. If this process is root, the server runs in a user namespace:
+ * there it has another uid, while root still owns its files. If the system forbids namespaces (some
+ * containers), the server runs as `nobody`. It then keeps one capability, with which it reaches its
+ * folder inside of directories that are closed to other users.
  *
- * @throws when this process is root and neither way works.
+ * @throws if this process is root and neither way works.
  */
 export function launchPlan(): LaunchPlan {
   cached ??= findLaunchPlan();
@@ -30,13 +30,13 @@ export function launchPlan(): LaunchPlan {
 }
 
 /**
- * The part of the prefix that ties a long-running server to this process: if we are killed -9, the
- * kernel sends it SIGINT, PostgreSQL's fast shutdown. Empty where `setpriv` does not exist (macOS);
- * there the next start stops the orphan.
+ * Returns the part of the prefix that ends the server with this process. If this process is killed,
+ * the kernel sends SIGINT to the server, PostgreSQL's fast shutdown. Empty if `setpriv` does not
+ * exist (macOS); there the next start stops the orphan.
  */
 export function dieWithParentPrefix(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'SIGINT'];
-  return works([...prefix, 'true']) ? prefix : [];
+  return canRun([...prefix, 'true']) ? prefix : [];
 }
 
 function findLaunchPlan(): LaunchPlan {
@@ -49,7 +49,7 @@ function findLaunchPlan(): LaunchPlan {
     `--map-user=${UNPRIVILEGED_ID}`,
     `--map-group=${UNPRIVILEGED_ID}`,
   ];
-  if (forced !== 'setpriv' && works([...namespace, 'true'])) {
+  if (forced !== 'setpriv' && canRun([...namespace, 'true'])) {
     return { prefix: namespace, owner_uid: 0 };
   }
   const identity = [
@@ -60,14 +60,14 @@ function findLaunchPlan(): LaunchPlan {
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
   ];
-  if (works([...identity, 'true'])) return { prefix: identity, owner_uid: UNPRIVILEGED_ID };
+  if (canRun([...identity, 'true'])) return { prefix: identity, owner_uid: UNPRIVILEGED_ID };
   throw new Error(
     'PostgreSQL does not run as root, and neither "unshare --user" nor "setpriv" (util-linux) ' +
       'works here. Start Weir as an ordinary user, or set DATABASE_URL.',
   );
 }
 
-function works(command: string[]): boolean {
+function canRun(command: string[]): boolean {
   try {
     return Bun.spawnSync(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).success;
   } catch {

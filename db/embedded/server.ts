@@ -1,6 +1,6 @@
 /**
- * The embedded default: a real PostgreSQL as a child process of Weir, on a private unix socket in
- * the data folder (design 6). Same driver, same SQL, same migrations as in production.
+ * The embedded database: a real PostgreSQL as a child process of Weir, on a private unix socket in
+ * the data folder (design 6). Driver, SQL and migrations are the same as in production.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { dieWithParentPrefix, launchPlan } from './privileges.ts';
 import { EMBEDDED_SETTINGS, type PostgresSettings, settingArguments } from './settings.ts';
 import { makeSocketFolder, removeSocketFolder, socketPath } from './socket-folder.ts';
 
-/** What the supervisor tells about its work; a pino logger fits. */
+/** The logger of the supervisor, e.g. a pino logger. */
 interface EmbeddedLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -23,38 +23,39 @@ interface EmbeddedLog {
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Belongs to one process at a time; created if missing. */
+  /** Used by one process at a time; created if missing. */
   data_dir: string;
   log: EmbeddedLog;
   /** Default: the npm package of this platform. */
   binaries?: PostgresBinaries;
-  /** Laid over {@link EMBEDDED_SETTINGS}; only tests have reason to. */
+  /** Overrides {@link EMBEDDED_SETTINGS}; for tests only. */
   settings?: PostgresSettings;
-  /** Names the socket; nothing listens on TCP unless `settings` say so. Default 5432. */
+  /** Part of the socket's name; no TCP port is open unless `settings` open one. Default 5432. */
   port?: number;
 }
 
-/** The server ended without being asked to. A new one is being started. */
+/** The server ended unexpectedly. It is being restarted. */
 interface UnexpectedExit {
   pid: number;
   exit_code: number | null;
   signal: string | null;
 }
 
+/** A running embedded database. */
 export interface EmbeddedPostgres {
   /** For `connectDatabase`. Stays the same across restarts. */
   connection: PostgresConnection;
-  /** The postmaster's process id; changes when it is restarted. */
+  /** The postmaster's process id; changes with each restart. */
   readonly pid: number;
-  /** Called each time the server dies while it should run. */
+  /** Registers a callback for each unexpected end of the server. */
   onExit(callback: (exit: UnexpectedExit) => void): void;
-  /** Ends the server (fast shutdown), then gives the folder free. Safe to call twice. */
+  /** Ends the server (fast shutdown), then unlocks the folder. A second call does nothing more. */
   stop(): Promise<void>;
 }
 
 const DATABASE_NAME = 'weir';
 const POLL_MS = 10;
-/** Crash recovery replays at most `max_wal_size`; this is far beyond it. */
+/** Much longer than crash recovery, which replays at most `max_wal_size`. */
 const START_TIMEOUT_MS = 300_000;
 const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
@@ -63,12 +64,12 @@ const RESTART_DELAY_MIN_MS = 50;
 const RESTART_DELAY_MAX_MS = 5_000;
 
 /**
- * Starts the server in `data_dir`, creating the cluster on first use and clearing whatever a killed
- * predecessor left. When the server dies later it is started again, for as long as it takes, with
- * a growing delay: callers see failing queries for a moment and need do nothing else.
+ * Starts the server in `data_dir`. Creates the cluster on first use, and removes what a killed Weir
+ * left. If the server ends later, it is restarted with a growing delay, without a limit of attempts.
+ * Meanwhile queries fail; callers need not do anything else.
  *
- * @throws DataFolderInUseError when another living process has the folder.
- * @throws Error with the tail of the server's log when it does not come up.
+ * @throws DataFolderInUseError if another running process holds the folder's lock.
+ * @throws Error with the tail of the server's log if the server does not start.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -170,7 +171,7 @@ class Supervisor implements EmbeddedPostgres {
       ],
       {
         env: postgresEnvironment(this.binaries),
-        // A session of its own: Ctrl-C at the terminal is for Weir, which still has to settle.
+        // In its own session, so that Ctrl-C at the terminal reaches only Weir, which still has to settle.
         detached: true,
         stdin: 'ignore',
         stdout: this.#log_file.fd,
@@ -188,7 +189,7 @@ class Supervisor implements EmbeddedPostgres {
     throw this.#startFailure(child);
   }
 
-  /** The postmaster writes its state into the eighth line of its lock file, as `pg_ctl` reads it. */
+  /** True if the eighth line of the postmaster's lock file is `ready`; `pg_ctl` reads the same line. */
   #isReady(pid: number): boolean {
     try {
       const lines = readFileSync(join(this.cluster_dir, 'postmaster.pid'), 'utf8').split('\n');
@@ -236,12 +237,12 @@ class Supervisor implements EmbeddedPostgres {
   }
 
   #announce(exit: UnexpectedExit): void {
-    this.options.log.error(exit, 'the embedded database ended unexpectedly; starting it again');
+    this.options.log.error(exit, 'the embedded database ended unexpectedly; restarting it');
     for (const listener of this.#listeners) {
       try {
         listener(exit);
       } catch (error) {
-        this.options.log.error({ err: error }, 'a listener for the end of the database failed');
+        this.options.log.error({ err: error }, 'a listener of onExit failed');
       }
     }
   }
@@ -252,7 +253,7 @@ class Supervisor implements EmbeddedPostgres {
         await clearLeftovers(this.cluster_dir);
         if (this.#stopping) return;
         await this.#launch();
-        this.options.log.info({ pid: this.pid }, 'the embedded database is back');
+        this.options.log.info({ pid: this.pid }, 'the embedded database was restarted');
         return;
       } catch (error) {
         if (this.#stopping) return;
@@ -265,7 +266,7 @@ class Supervisor implements EmbeddedPostgres {
   async #shutDown(): Promise<void> {
     if (this.#child) await endProcess(this.#child);
     await this.#supervision;
-    // A restart that was under way when stop() came may have launched one more.
+    // A restart that ran when stop() was called may have launched another server.
     if (this.#child) await endProcess(this.#child);
     this.#log_file.close();
     removeSocketFolder(this.data_dir);
@@ -273,25 +274,25 @@ class Supervisor implements EmbeddedPostgres {
   }
 }
 
-/** Fast shutdown, then immediate, then SIGKILL; returns when the process is gone. */
+/** Ends a server: fast shutdown, then immediate, then SIGKILL. Resolves when it has ended. */
 async function endProcess(child: Bun.Subprocess): Promise<void> {
-  for (const [signal, patience_ms] of [
+  for (const [signal, timeout_ms] of [
     ['SIGINT', FAST_SHUTDOWN_MS],
     ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS],
   ] as const) {
     child.kill(signal);
-    if (await endedWithin(child, patience_ms)) return;
+    if (await endedWithin(child, timeout_ms)) return;
   }
   child.kill('SIGKILL');
   await child.exited;
 }
 
-async function endedWithin(child: Bun.Subprocess, patience_ms: number): Promise<boolean> {
+async function endedWithin(child: Bun.Subprocess, timeout_ms: number): Promise<boolean> {
   let timer: Timer | undefined;
-  const patience = new Promise<boolean>((give_up) => {
-    timer = setTimeout(give_up, patience_ms, false);
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, timeout_ms, false);
   });
-  const ended = await Promise.race([child.exited.then(() => true), patience]);
+  const hasEnded = await Promise.race([child.exited.then(() => true), timeout]);
   clearTimeout(timer);
-  return ended;
+  return hasEnded;
 }

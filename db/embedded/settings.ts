@@ -1,14 +1,14 @@
 /**
- * The server's settings, given on its command line so that they belong to this version of Weir and
- * not to the file that some earlier version's `initdb` wrote.
+ * The server's settings. They are given on its command line, so that they belong to this version of
+ * Weir. The configuration file may come from `initdb` of an earlier version.
  */
 
 /** PostgreSQL settings by name, with PostgreSQL's own units. */
 export type PostgresSettings = Record<string, string | number>;
 
 /**
- * Durable (money lives here), modest in memory, silent about data: neither statements nor row
- * contents reach the log, since both can hold what a client sent.
+ * Durable, because the database holds money, and small in memory. Neither statements nor row contents
+ * are logged, because both can contain data of clients.
  */
 export const EMBEDDED_SETTINGS: PostgresSettings = {
   listen_addresses: '',
@@ -45,7 +45,7 @@ export const EMBEDDED_SETTINGS: PostgresSettings = {
   log_line_prefix: '%m [%p] ',
 };
 
-/** `{ a: 1 }` as `['-c', 'a=1']`; later sets win over earlier ones. */
+/** Returns `['-c', 'a=1']` for `{ a: 1 }`; later sets override earlier ones. */
 export function settingArguments(...sets: PostgresSettings[]): string[] {
   const merged: PostgresSettings = Object.assign({}, ...sets);
   return Object.entries(merged).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

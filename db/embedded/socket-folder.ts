@@ -1,22 +1,23 @@
 /**
- * The folder of the server's unix socket: the only way in, so it is closed to everybody else.
+ * The folder of the server's unix socket. The socket is the only access to the server, so the folder
+ * is closed to other users.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The kernel takes 107 bytes on Linux and 103 on macOS. */
+/** The kernel's limit is 107 bytes on Linux and 103 on macOS. */
 const SOCKET_PATH_MAX_BYTES = 100;
 
-/** What PostgreSQL calls its socket for a port. */
+/** Returns the path of PostgreSQL's socket for a port. */
 export function socketPath(folder: string, port: number): string {
   return join(folder, `.s.PGSQL.${port}`);
 }
 
 /**
- * Makes an empty folder, mode 0700: `<data_dir>/run`, or one with a random name among the temporary
- * files when that path is too long for a socket. The latter is noted in `data_dir`, so that the next
- * start removes it if this one is killed.
+ * Creates an empty folder with mode 0700 and returns its path: `<data_dir>/run`, or a temporary folder
+ * if that path is too long for a socket. A file in `data_dir` names the temporary folder, so that the
+ * next start removes it if this process is killed.
  */
 export function makeSocketFolder(data_dir: string, port: number): string {
   removeSocketFolder(data_dir);
@@ -28,26 +29,26 @@ export function makeSocketFolder(data_dir: string, port: number): string {
   }
   const elsewhere = mkdtempSync(join(shortTemporaryFolder(), 'weir-pg-'));
   chmodSync(elsewhere, 0o700);
-  writeFileSync(note(data_dir), elsewhere);
+  writeFileSync(noteFile(data_dir), elsewhere);
   return elsewhere;
 }
 
-/** Removes what {@link makeSocketFolder} made, by this process or by a killed one. */
+/** Removes the folder that {@link makeSocketFolder} created in this or a killed process. */
 export function removeSocketFolder(data_dir: string): void {
   rmSync(join(data_dir, 'run'), { recursive: true, force: true });
   const elsewhere = readNote(data_dir);
   if (elsewhere !== undefined) rmSync(elsewhere, { recursive: true, force: true });
-  rmSync(note(data_dir), { force: true });
+  rmSync(noteFile(data_dir), { force: true });
 }
 
-function note(data_dir: string): string {
+function noteFile(data_dir: string): string {
   return join(data_dir, 'socket-folder');
 }
 
 function readNote(data_dir: string): string | undefined {
   try {
-    const folder = readFileSync(note(data_dir), 'utf8').trim();
-    // Whatever else the file may say, nothing but a folder of ours is ever removed.
+    const folder = readFileSync(noteFile(data_dir), 'utf8').trim();
+    // Only a folder with Weir's prefix may be removed, whatever the file contains.
     return /\/weir-pg-\w+$/.test(folder) ? folder : undefined;
   } catch {
     return undefined;

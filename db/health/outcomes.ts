@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** What a model's calls came to on a channel since the last time that it was said. */
+/** Outcomes of a model on a channel since the last flush. */
 export interface OutcomeCounts {
   readonly channel_id: string;
   readonly model: string;
@@ -9,10 +9,10 @@ export interface OutcomeCounts {
   readonly failed: number;
 }
 
-/** Hours that a ranking looks back (spec: `success_rate_24h`). */
+/** Hours of outcomes that a ranking counts (spec: `success_rate_24h`). */
 const WINDOW_HOURS = 24;
 
-/** Adds to the bucket of this minute, by the database's clock. Rows in one order: nobody deadlocks. */
+/** Adds outcomes to this minute of the database's clock. Rows are sorted, which prevents deadlocks. */
 export async function addOutcomes(
   sql: Sql | TransactionSql,
   outcomes: readonly OutcomeCounts[],
@@ -21,7 +21,7 @@ export async function addOutcomes(
   await sql`
     insert into outcome_minute (channel_id, model, scene, minute, succeeded, failed)
     select channel_id, model, scene, date_trunc('minute', weir_now()), succeeded, failed
-    from json_to_recordset(${JSON.stringify(outcomes)}::text::json) as said(
+    from json_to_recordset(${JSON.stringify(outcomes)}::text::json) as input(
       channel_id text, model text, scene text, succeeded int, failed int)
     order by model, channel_id
     on conflict (model, channel_id, minute) do update set
@@ -29,7 +29,7 @@ export async function addOutcomes(
       failed = outcome_minute.failed + excluded.failed`;
 }
 
-/** How tasks ended that clients did nothing wrong with; in the transaction that ends them. */
+/** Adds the outcomes of ended tasks, except client errors, in the transaction that ends them. */
 export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   await tx`
     insert into outcome_minute (channel_id, model, scene, minute, succeeded, failed)
@@ -46,19 +46,19 @@ export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]
       failed = outcome_minute.failed + excluded.failed`;
 }
 
-/** Ends of a task that are the provider's doing. */
+/** Error codes of tasks that count as failures of the provider. */
 const PROVIDERS_ERRORS = [
   ...['upstream_error', 'timeout_error', 'all_channels_failed', 'rate_limit_exceeded'],
 ];
 
-/** Outcomes of a model in the window, all channels together. */
+/** Outcomes of a model in the window, summed over all channels. */
 export interface ModelOutcomes {
   readonly model: string;
   readonly succeeded: number;
   readonly failed: number;
 }
 
-/** The last 24 hours: whole minutes, this one included, the one 24 hours ago not any more. */
+/** Returns the outcomes of the last 1,440 whole minutes, the present minute included. */
 export async function readOutcomes(sql: Sql | TransactionSql): Promise<ModelOutcomes[]> {
   const rows = await sql<ModelOutcomes[]>`
     select model, sum(succeeded)::int8 as succeeded, sum(failed)::int8 as failed
@@ -69,12 +69,12 @@ export async function readOutcomes(sql: Sql | TransactionSql): Promise<ModelOutc
   return [...rows];
 }
 
-/** Forgets what is older than any window; how many buckets, at most so many. */
-export async function deleteOldOutcomes(sql: Sql, most: number): Promise<number> {
+/** Deletes rows older than 48 hours, at most `limit`; returns how many. */
+export async function deleteOldOutcomes(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from outcome_minute where ctid in (
       select ctid from outcome_minute
       where minute < weir_now() - ${2 * WINDOW_HOURS} * interval '1 hour'
-      order by minute limit ${most})`;
+      order by minute limit ${limit})`;
   return count;
 }

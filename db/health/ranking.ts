@@ -1,24 +1,26 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
 
-/** Names this use of PostgreSQL's two-part advisory locks. */
+/** First part of an advisory lock of PostgreSQL. */
 const RANKING_LOCK = 7_302;
-/** A ranking is made anew when it is this old; a little less than the pause between looks. */
+/** A ranking of this age is built again: a little less than a minute, for a new one each minute. */
 const FRESH_S = 55;
 
+/** The stored ranking and the time when it was built. */
 export interface StoredRanking {
   readonly updated_at: Date;
   readonly body: JsonValue;
 }
 
+/** Returns the stored ranking; undefined before the first one. */
 export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRanking | undefined> {
   const [row] = await sql<StoredRanking[]>`select updated_at, body from ranking where id = 1`;
   return row;
 }
 
 /**
- * Makes the ranking of this minute unless somebody else does or did: one replica builds it, however
- * many there are. True if this one did.
+ * Builds and stores the ranking of this minute, unless another replica builds or has built it. True
+ * if this call built it.
  */
 export function buildRanking(
   sql: Sql,

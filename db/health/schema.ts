@@ -1,9 +1,9 @@
-/** How calls of models went, by the minute, and the ranking that is made of it. */
+/** Outcomes of models by the minute, and the ranking that is built from them. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
-/** Outcomes of one model on one channel in one minute; what clients did wrong is not in it (P9). */
+/** Outcomes of one model on one channel in one minute, without client errors (P9). */
 export const outcomeMinute = pgTable(
   'outcome_minute',
   {
@@ -23,7 +23,7 @@ export const outcomeMinute = pgTable(
   ],
 );
 
-/** The latest ranking: one row, written by whoever builds it this minute (P14). */
+/** The latest ranking: one row, which one replica writes each minute (P14). */
 export const ranking = pgTable(
   'ranking',
   {

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** One organization or key whose books do not add up. There must never be one (P1, P15). */
+/** One sum that does not add up. There must never be one (P1, P15). */
 export interface Imbalance {
   what: string;
   id: string;
@@ -8,13 +8,13 @@ export interface Imbalance {
 }
 
 /**
- * The conservation query: empty when every cent is where it should be. Runs in one snapshot, so it
- * is true of a committed state even while money moves.
+ * The conservation query. Returns no row if all sums add up, else at most 100. It runs in one
+ * snapshot, so it checks one committed state, even while money moves.
  *
  * - deposits of an organization = balance + held + settled;
- * - what an organization holds = the open part of its grants (all that is not posted) + its holds;
+ * - held money of an organization or key = granted - posted of its open grants + its open holds;
  * - an organization's and a key's charges = the sum of their usage lines;
- * - a grant's charges = the sum of its usage lines, a settled hold's likewise.
+ * - the charges of a grant or a settled hold = the sum of its usage lines.
  */
 export function findImbalances(sql: Sql): Promise<Imbalance[]> {
   return sql<Imbalance[]>`

@@ -1,7 +1,7 @@
 import type { TransactionSql } from 'postgres';
 import type { UsageLine } from './settle.ts';
 
-/** Inserts deposits; one that is there already is left out of the answer and changes nothing. */
+/** Inserts deposits and returns the new ones. A repeated deposit changes nothing. */
 export async function insertDeposits(
   tx: TransactionSql,
   deposits: readonly { id: string; organization_id: string; amount: number; note: string }[],
@@ -16,7 +16,7 @@ export async function insertDeposits(
     returning organization_id, amount_nano_usd`;
 }
 
-/** The usage lines of durable holds. Their hold moved once, so a line can't be there already. */
+/** Inserts the usage lines of holds. A hold settles once, so no line can exist already. */
 export async function insertHoldLines(
   tx: TransactionSql,
   lines: readonly (UsageLine & { hold_id: string })[],

@@ -1,19 +1,19 @@
 import type { TransactionSql } from 'postgres';
 
-/** Money of one organization that is set aside and not yet charged. */
+/** Uncharged money of one open grant or hold. */
 export interface OpenMoney {
   organization_id: string;
   key_id: string;
-  /** The row of the grant or hold. */
+  /** Id of the grant or hold. */
   id: string;
-  /** False for a durable hold: nobody can be asked to give that back. */
+  /** True for a grant. A hold cannot be recalled. */
   recallable: boolean;
-  /** Idle or reserved for calls in flight: only its replica knows which. Nano-USD. */
+  /** Nano-USD, unused or reserved for calls in flight; only the replica knows which. */
   open_nano_usd: number;
   recall_acked: number;
 }
 
-/** All of it for these organizations, to tell money in flight from money that is gone. */
+/** Returns the open money of organizations, to distinguish money in flight from spent money. */
 export function findOpenMoney(
   tx: TransactionSql,
   organization_ids: readonly string[],

@@ -1,6 +1,6 @@
 import type { TransactionSql } from 'postgres';
 
-/** Fences replicas: from this commit on nothing of theirs is granted or charged. */
+/** Declares replicas dead: after this commit nothing is granted to them, and nothing charged. */
 export async function declareDead(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   await tx`
     update replica set status = 'dead' where id in (
@@ -9,25 +9,26 @@ export async function declareDead(tx: TransactionSql, ids: readonly string[]): P
 }
 
 /**
- * The replicas that are alive. Not locked: a grant that a replica opens while it is being declared
- * dead is found by the reaper's next look, which asks for open grants of the dead.
+ * Returns the live replicas, without a lock. A replica may open a grant while it is declared dead.
+ * The reaper's next poll finds that grant, because it looks for open grants of dead replicas.
  */
 export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`select id from replica where status = 'alive'`;
   return rows.map((row) => row.id);
 }
 
-/** PostgreSQL channels that carry hints. Losing one costs a short wait, never money. */
+/** PostgreSQL channels for hints. A lost hint causes a short wait, but no loss of money. */
 export const RECALL_CHANNEL = 'weir_recall';
 export const MONEY_CHANNEL = 'weir_money';
 
+/** The grants that a recall addresses. */
 export interface RecallScope {
   organization_id: string;
-  /** null = every key of the organization. */
+  /** Null = every key of the organization. */
   key_id: string | null;
 }
 
-/** Asks all replicas to give idle money of a key or an organization back; repeats an earlier ask. */
+/** Sends a recall to all replicas; returns its number. Repeats the recall `earlier` if there is one. */
 export async function nextRecall(
   tx: TransactionSql,
   scope: RecallScope,
@@ -41,7 +42,7 @@ export async function nextRecall(
   return rows[0]?.seq ?? 0;
 }
 
-/** Tells waiting calls that money of these organizations came back. */
+/** Notifies all replicas that money of these organizations was freed, so that waiting calls retry. */
 export async function notifyMoney(tx: TransactionSql, organization_ids: string[]): Promise<void> {
   if (organization_ids.length === 0) return;
   await tx`select pg_notify(${MONEY_CHANNEL}, id) from unnest(${organization_ids}::text[]) as id`;

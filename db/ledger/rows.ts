@@ -1,6 +1,6 @@
 import type { TransactionSql } from 'postgres';
 
-/** The rows that money moves through, locked; amounts in nano-USD. Written back by `writeMoney`. */
+/** A locked row of an organization; amounts in nano-USD. `writeMoney` writes it back. */
 export interface OrganizationRow {
   id: string;
   deposited_nano_usd: number;
@@ -9,17 +9,19 @@ export interface OrganizationRow {
   settled_nano_usd: number;
 }
 
+/** A locked row of a key; amounts in nano-USD. */
 export interface KeyRow {
   id: string;
   organization_id: string;
   status: 'active' | 'inactive' | 'suspended' | 'revoked';
-  /** `expires_at` has passed, by the database's clock. */
+  /** True if `expires_at` has passed, by the database's clock. */
   expired: boolean;
   limit_nano_usd: number | null;
   used_nano_usd: number;
   held_nano_usd: number;
 }
 
+/** A locked row of a grant; amounts in nano-USD. */
 export interface GrantRow {
   id: string;
   key_id: string;
@@ -32,6 +34,7 @@ export interface GrantRow {
   recall_acked: number;
 }
 
+/** A locked row of a hold; amounts in nano-USD. */
 export interface HoldRow {
   id: string;
   key_id: string;
@@ -44,7 +47,7 @@ export interface HoldRow {
   expires_at: string;
 }
 
-/** The locked rows of one transaction. Changed in memory, then written back set-based. */
+/** The locked rows of one transaction, by id. They change in memory and are then written back. */
 export interface MoneyRows {
   organizations: Map<string, OrganizationRow>;
   keys: Map<string, KeyRow>;
@@ -52,25 +55,25 @@ export interface MoneyRows {
   holds: Map<string, HoldRow>;
 }
 
-/** What a batch touches. Organizations and keys of named grants and holds are found by themselves. */
+/** The rows that a batch needs. Keys and organizations of grants and holds are added automatically. */
 export interface MoneyScope {
   organization_ids: string[];
   key_ids: string[];
   grant_ids: string[];
   hold_ids: string[];
-  /** Every open grant of these replicas: they are given up. */
+  /** Dead replicas, whose open grants are locked. */
   reaped_replica_ids: string[];
 }
 
-const by_id = <Row extends { id: string }>(rows: readonly Row[]) =>
+const mapById = <Row extends { id: string }>(rows: readonly Row[]) =>
   new Map(rows.map((row) => [row.id, { ...row }]));
 
-/** Bounds one reaping; the rest follows with the next command. */
+/** Most grants that one REAP command closes; the next command closes the rest. */
 export const MAX_REAPED_GRANTS = 256;
 
 /**
- * Locks everything that a batch touches, always in the same order: organizations, keys, grants,
- * holds, each by id. So two lanes never wait for each other in a circle.
+ * Locks and returns all rows of a batch. The order is always the same: organizations, keys, grants,
+ * holds, each by id. So two lanes never deadlock.
  */
 export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<MoneyRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
@@ -106,14 +109,14 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
         from hold where id = any(${scope.hold_ids}::uuid[]) order by id for update`
     : [];
   return {
-    organizations: by_id(organizations),
-    keys: by_id(keys),
-    grants: by_id(grants),
-    holds: by_id(holds),
+    organizations: mapById(organizations),
+    keys: mapById(keys),
+    grants: mapById(grants),
+    holds: mapById(holds),
   };
 }
 
-/** Writes the rows back, one statement a table. New grants and holds are inserted. */
+/** Writes the rows back, with one statement for each table. Inserts new grants and holds. */
 export async function writeMoney(tx: TransactionSql, rows: MoneyRows): Promise<void> {
   const json = (values: Iterable<object>) => JSON.stringify([...values]);
   await tx`

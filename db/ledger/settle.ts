@@ -1,8 +1,8 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** A settled charge of an inline call: its usage line item (spec: Management, usage). */
+/** The usage line of a settled charge (spec: Management, usage). Amounts in nano-USD. */
 export interface UsageLine {
-  /** The billing transaction, a UUID; `txn_…` outside. Repeating a line with the same id is harmless. */
+  /** The billing transaction, a UUID; `txn_…` in the API. Repeating a line with this id is harmless. */
   id: string;
   request_id: string;
   organization_id: string;
@@ -22,11 +22,12 @@ export interface UsageLine {
   overrun_nano_usd: number;
 }
 
+/** A usage line that a grant pays. */
 export interface InlineLine extends UsageLine {
   grant_id: string;
 }
 
-/** What the row says after the commit: the truth about a charge. */
+/** The amounts in the row of a usage line, which are final. */
 export interface SettledLine {
   id: string;
   charged_nano_usd: number;
@@ -34,24 +35,24 @@ export interface SettledLine {
 }
 
 /**
- * Books a batch of inline charges in one statement: the rows, and their sum on the grants.
+ * Inserts usage lines and adds their charges to the grants, in one statement.
  *
- * - A line that is there already is answered from its row and charges nothing again.
- * - A line whose grant is closed (its replica was given up) charges nothing: the platform absorbs it.
- * - Grants are locked in id order, as everywhere.
+ * - A repeated line charges nothing; its row is returned.
+ * - A line whose grant is closed (its replica is dead) charges nothing: the platform absorbs it.
+ * - Grants are locked in id order.
  *
- * Answers in the order of the lines; undefined = the grant does not exist, and nothing was booked.
+ * Returns the amounts in the order of the lines; undefined = no such grant, so nothing was charged.
  *
- * What lines have in common travels once, as JSON; the rest as arrays (decisions: bulk-settlement).
+ * Common values of lines are sent once, as JSON; the others as arrays (decisions: bulk-settlement).
  */
 export async function settleInline(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
 ): Promise<(SettledLine | undefined)[]> {
-  const { booked, absorbed } = await bookNew(sql, lines);
+  const { booked, absorbed } = await insertNewLines(sql, lines);
   if (booked === lines.length)
-    return absorbed.length === 0 ? [...lines] : replaced(lines, absorbed);
-  // Only a repetition comes here; looking in the same statement would cost every batch a join.
+    return absorbed.length === 0 ? [...lines] : withAbsorbed(lines, absorbed);
+  // Only a repeated line gets here. A lookup in the same statement would cost each batch a join.
   const ids = lines.map(({ id }) => id);
   const rows = await sql<SettledLine[]>`
     select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
@@ -59,22 +60,25 @@ export async function settleInline(
   return ids.map((id) => by_id.get(id));
 }
 
-/** The lines as they were booked, where some were booked otherwise than asked. */
-function replaced(lines: readonly InlineLine[], absorbed: readonly SettledLine[]): SettledLine[] {
+/** Returns the lines, with the amounts of absorbed ones replaced. */
+function withAbsorbed(
+  lines: readonly InlineLine[],
+  absorbed: readonly SettledLine[],
+): SettledLine[] {
   const by_id = new Map(absorbed.map((row) => [row.id, row]));
   return lines.map((line) => by_id.get(line.id) ?? line);
 }
 
-/** How many lines are new, and those of them that were booked otherwise than asked. */
-async function bookNew(
+/** Inserts the lines; returns the number of new ones, and those that the platform absorbed. */
+async function insertNewLines(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
 ): Promise<{ booked: number; absorbed: SettledLine[] }> {
-  const { common, common_of } = commonIn(lines);
+  const { common, common_of } = groupByCommon(lines);
   const column = (value: (line: InlineLine) => unknown) => arrayOf(lines.map(value));
   const rows = await sql<{ booked: number; absorbed: SettledLine[] | null }[]>`
     with common as (
-      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as each(
+      select * from json_to_recordset(${JSON.stringify(common)}::text::json) as shared(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
         access_channel text, model text, model_vendor text, channel_id text, outcome text,
         estimated bool)
@@ -126,7 +130,7 @@ async function bookNew(
   return { booked: rows[0]?.booked ?? 0, absorbed: rows[0]?.absorbed ?? [] };
 }
 
-/** Who paid for what, where: the same for many lines of a batch. */
+/** Columns that have the same values in many lines of a batch. */
 const COMMON = [
   'grant_id',
   'model',
@@ -142,8 +146,8 @@ const COMMON = [
 
 type Common = Pick<InlineLine, (typeof COMMON)[number]>;
 
-/** What the lines have in common, each once, and which of it is whose. */
-function commonIn(lines: readonly InlineLine[]): {
+/** Returns each combination of common values once, and the number of the combination of each line. */
+function groupByCommon(lines: readonly InlineLine[]): {
   common: (Common & { number: number })[];
   common_of: number[];
 } {
@@ -151,25 +155,25 @@ function commonIn(lines: readonly InlineLine[]): {
   const numbers = new Map<string, number>();
   let number = -1;
   const common_of = lines.map((line) => {
-    // Mostly the one of the line before.
+    // In most cases the line has the combination of the previous line.
     const last = common[number];
     if (last && COMMON.every((name) => line[name] === last[name])) return number;
     const text = JSON.stringify(COMMON.map((name) => line[name]));
     number = numbers.get(text) ?? common.length;
     if (number === common.length) {
       numbers.set(text, number);
-      common.push({ ...commonOf(line), number });
+      common.push({ ...pickCommon(line), number });
     }
     return number;
   });
   return { common, common_of };
 }
 
-function commonOf(line: InlineLine): Common {
+function pickCommon(line: InlineLine): Common {
   return Object.fromEntries(COMMON.map((name) => [name, line[name]])) as unknown as Common;
 }
 
-/** An array of numbers or UUIDs as PostgreSQL writes it: nothing in them needs quotes. */
+/** Returns numbers or UUIDs as an array literal of PostgreSQL; they need no quotes. */
 function arrayOf(values: readonly unknown[]): string {
   return `{${values.join()}}`;
 }

@@ -1,13 +1,14 @@
 import type { Sql } from 'postgres';
 
+/** A response of the Responses API that was stored for later requests. */
 export interface StoredResponse {
-  /** The answer as it was given. */
+  /** The answer as it was sent to the client. */
   readonly body: Record<string, unknown>;
-  /** All items that the model was asked with. */
+  /** All input items of the model. */
   readonly input: unknown[];
 }
 
-/** Keeps an answer, whatever characters are in it; of a repeated id the first one stays. */
+/** Stores a response with any characters in it. If the id exists, the stored one is kept. */
 export async function storeResponse(
   sql: Sql,
   id: string,
@@ -21,7 +22,7 @@ export async function storeResponse(
     on conflict (id) do nothing`;
 }
 
-/** Another organization's response is none (P6). */
+/** Finds a response of an organization, but no other organization's response (P6). */
 export async function findResponse(
   sql: Sql,
   id: string,
@@ -34,7 +35,7 @@ export async function findResponse(
   return row;
 }
 
-/** True if there was one. */
+/** Deletes a response of an organization; true if there was one. */
 export async function deleteResponse(
   sql: Sql,
   id: string,
@@ -51,11 +52,11 @@ function hasNul(id: string): boolean {
   return id.includes('\u0000');
 }
 
-/** Forgets what is older, at most so many at once; the number that went. */
-export async function deleteOldResponses(sql: Sql, days: number, most: number): Promise<number> {
+/** Deletes responses older than `days`, at most `limit`; returns how many. */
+export async function deleteOldResponses(sql: Sql, days: number, limit: number): Promise<number> {
   const { count } = await sql`
     delete from stored_response where id in (
       select id from stored_response where created_at < now() - make_interval(days => ${days})
-      limit ${most})`;
+      limit ${limit})`;
   return count;
 }

@@ -1,18 +1,18 @@
 import { index, json, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 import { organization } from '../schema.ts';
 
-/** Responses that clients may come back to: by id, or as the beginning of the next one. */
+/** Responses that clients can read by id, or continue with another request. */
 export const storedResponse = pgTable(
   'stored_response',
   {
-    /** As the client knows it. */
+    /** The public id. */
     id: text('id').primaryKey(),
     organization_id: text('organization_id')
       .notNull()
       .references(() => organization.id),
-    /** The answer as it was given. Not `jsonb`: that takes no NUL inside of a text. */
+    /** The answer as it was sent to the client. `jsonb` would reject NUL characters in texts. */
     body: json('body').notNull(),
-    /** All items that the model was asked with, those of the responses before it included. */
+    /** All input items of the model, including those of earlier responses. */
     input: json('input').notNull(),
     created_at: timestamp('created_at', { withTimezone: true, precision: 3 })
       .notNull()

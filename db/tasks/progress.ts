@@ -3,8 +3,8 @@ import { addTaskOutcomes } from '../health/outcomes.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
- * Notes that a submission is about to be sent; false = one was begun before and nobody knows its
- * outcome, so nothing may be sent (P10). Committed before the upstream is called.
+ * Records a submission before it is sent. False if an earlier submission has no known outcome; then
+ * nothing may be sent (P10). It is committed before the upstream is called.
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
@@ -13,22 +13,22 @@ export async function beginSubmission(sql: Sql, id: string, channel_id: string):
   return rows.length === 1;
 }
 
-/** The submission was surely not accepted: another one may be sent. */
+/** Records that the upstream did not accept the submission, so another one may be sent. */
 export async function clearSubmission(tx: TransactionSql, id: string): Promise<void> {
   await tx`update task set submitted_at = null where id = ${id}`;
 }
 
-/** The upstream took the job. Written at once: whoever runs the effect again finds it here. */
+/** Stores the upstream's job at once, so that a repeated effect finds it. */
 export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;
 }
 
-/** What the upstream made, its bytes already in our storage. */
+/** Stores the upstream's result; its bytes are already in Weir's storage. */
 export async function storeProduced(sql: Sql, id: string, produced: object): Promise<void> {
   await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
 }
 
-/** What is in our storage; shown once the task is completed. */
+/** Stores the results in Weir's storage, which are public once the task is completed. */
 export async function storeOutputs(
   tx: TransactionSql,
   id: string,
@@ -37,24 +37,24 @@ export async function storeOutputs(
   await tx`update task set outputs = ${JSON.stringify(outputs)}::text::jsonb where id = ${id}`;
 }
 
-/** Why it fails, in words for the client. */
+/** Stores why the task fails, worded for the client. */
 export async function storeError(tx: TransactionSql, id: string, message: string): Promise<void> {
   await tx`update task set error_message = ${message} where id = ${id}`;
 }
 
-/** The public side of a task's machine as it is being committed. */
+/** The public columns of a task after a transition of its machine. */
 export interface TaskProjection {
   id: string;
   status: TaskStatus;
   error_code: string | null;
-  /** Where no better words were noted. */
+  /** Used if `storeError` stored no message. */
   error_message: string | null;
   billing_id: string | null;
 }
 
 /**
- * Moves the public status; of an ended task nothing changes any more (P11). What ends here counts for
- * its model's health, once.
+ * Writes the public status; an ended task never changes (P11). The outcome of each task that ends
+ * here is counted once for the ranking.
  */
 export async function projectTasks(
   tx: TransactionSql,

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
 
-/** A task as it is created. Amounts in nano-USD. */
+/** A new task. Amounts in nano-USD. */
 export interface NewTask {
   id: string;
   organization_id: string;
@@ -14,11 +14,11 @@ export interface NewTask {
   hold_nano_usd: number;
   submission_key: string;
   webhook_url: string | null;
-  /** From now on. */
+  /** Milliseconds from now. */
   deadline_ms: number;
 }
 
-/** A create call that can be repeated (P7). */
+/** A create request that can be repeated with its idempotency key (P7). */
 export interface TaskRequest {
   organization_id: string;
   route: string;
@@ -29,24 +29,24 @@ export interface TaskRequest {
 
 export type TaskStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
-/** What clients see of a task. */
+/** A task as clients see it. */
 export interface TaskViewRow {
   id: string;
   scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
   /** Unix seconds. */
   created: number;
-  /** Seconds since then. */
+  /** Seconds since `created`. */
   age_s: number;
   model: string;
-  /** Only of a completed task. */
+  /** Null until the task is completed. */
   outputs: JsonValue;
   error_code: string | null;
   error_message: string | null;
   billing_id: string | null;
 }
 
-/** What effects work with. */
+/** A task as its effects need it. */
 export interface TaskWorkRow {
   id: string;
   organization_id: string;
@@ -60,17 +60,17 @@ export interface TaskWorkRow {
   hold_nano_usd: number;
   submission_key: string;
   channel_id: string | null;
-  /** Since the latest submission was begun; null = nothing is under way. */
+  /** Milliseconds since the latest submission; null = no submission may be accepted. */
   submitted_ms_ago: number | null;
   job: JsonValue;
   produced: JsonValue;
   outputs: JsonValue;
   webhook_url: string | null;
-  /** Until the deadline; negative once it has passed. */
+  /** Milliseconds until the deadline; negative after it. */
   ms_left: number;
 }
 
-/** Throws a unique violation if its idempotency key is taken: then nothing of it is committed. */
+/** Inserts a task. Throws a unique violation if the idempotency key exists: nothing is committed. */
 export async function insertTask(
   tx: TransactionSql,
   task: NewTask,
@@ -90,7 +90,7 @@ export async function insertTask(
       ${request.body_hash}, ${request.task_id}, weir_now())`;
 }
 
-/** The task that an idempotency key of an organization's route names. */
+/** Finds the task of an idempotency key on a route of an organization. */
 export async function findTaskRequest(
   sql: Sql,
   key: Pick<TaskRequest, 'organization_id' | 'route' | 'idempotency_key'>,
@@ -102,7 +102,7 @@ export async function findTaskRequest(
   return row;
 }
 
-/** Reads one row and locks nothing (P11); another organization's task is not there (P6). */
+/** Finds a task of an organization (P6); reads one row without a lock (P11). */
 export async function findTaskView(
   sql: Sql,
   id: string,
@@ -118,8 +118,8 @@ export async function findTaskView(
 }
 
 /**
- * Throws if there is no such task: an effect without its task is a defect. `input` is null unless it
- * is asked for: it may be megabytes.
+ * Returns a task. Throws if there is none, because an effect without its task is a defect. `input`
+ * may have megabytes, so it is null unless `withInput`.
  */
 export async function findTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
   const [row] = await sql<TaskWorkRow[]>`
@@ -134,7 +134,7 @@ export async function findTaskWork(sql: Sql, id: string, withInput = false): Pro
   return row;
 }
 
-/** What a later generation of the same organization may continue from. */
+/** Finds the completed task that a later task of the same organization continues. */
 export async function findContinued(
   sql: Sql,
   id: string,

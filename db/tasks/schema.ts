@@ -1,4 +1,4 @@
-/** What of a durable task is no business of its machine: what was asked, what came out (design 3). */
+/** Data of durable tasks that their machine does not need: input and results (design 3). */
 import { sql } from 'drizzle-orm';
 import {
   bigint,
@@ -15,8 +15,8 @@ import { instant } from '../columns.ts';
 import { apiKey, organization } from '../schema.ts';
 
 /**
- * One generation. `status` is written in the transaction that moves its machine, so clients read
- * this row and nothing else (P11); the actor's row holds neither prompt nor result.
+ * One task. `status` is written in the transaction of each transition, so clients read only this row
+ * (P11). The actor's row holds neither the prompt nor the result.
  */
 export const task = pgTable(
   'task',
@@ -35,28 +35,28 @@ export const task = pgTable(
     status: text('status', { enum: ['pending', 'processing', 'completed', 'failed'] })
       .notNull()
       .default('pending'),
-    /** The checked input; forgotten when the task has ended. */
+    /** The validated input; deleted when the task has ended. */
     input: jsonb('input'),
-    /** The durable hold that pays; its amount is the upper bound of the price. */
+    /** The hold that pays the task; its amount is the upper bound of the charge. */
     hold_id: uuid('hold_id').notNull(),
     hold_nano_usd: bigint('hold_nano_usd', { mode: 'number' }).notNull(),
-    /** What every attempt of the submission is called upstream. */
+    /** The idempotency key of the submission at the upstream, the same for every attempt. */
     submission_key: uuid('submission_key').notNull(),
-    /** Submissions begun. The latest went to `channel_id`; written before anything is sent (P10). */
+    /** Number of submissions, the latest to `channel_id`. Written before each one is sent (P10). */
     attempts: integer('attempts').notNull().default(0),
-    /** Internal, like everything down to `outputs` (P5). */
+    /** Internal, like all columns down to `produced` (P5). */
     channel_id: text('channel_id'),
-    /** When the latest submission was begun; null = nothing was sent, or it surely was not accepted. */
+    /** When the latest submission started; null = none was sent, or the upstream did not accept it. */
     submitted_at: instant('submitted_at'),
-    /** How the upstream knows the job. */
+    /** The upstream's reference of the job. */
     job: jsonb('job'),
-    /** What the upstream made, without its bytes. */
+    /** The upstream's result, without its bytes. */
     produced: jsonb('produced'),
-    /** What is kept in our storage; shown once the task is completed. */
+    /** The results in Weir's storage; public once the task is completed. */
     outputs: jsonb('outputs'),
     error_code: text('error_code'),
     error_message: text('error_message'),
-    /** The usage line that charged it. */
+    /** The usage line of the charge. */
     billing_id: uuid('billing_id'),
     webhook_url: text('webhook_url'),
     deadline_at: instant('deadline_at').notNull(),
@@ -83,7 +83,7 @@ export const task = pgTable(
   ],
 );
 
-/** Create calls with an `Idempotency-Key`: the same key names the same task (P7). */
+/** Create requests with an `Idempotency-Key`: the same key returns the same task (P7). */
 export const taskRequest = pgTable(
   'task_request',
   {

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
+/** A row of a webhook. */
 export interface Delivery {
   task_id: string;
   organization_id: string;
@@ -13,7 +14,7 @@ export interface Delivery {
   ended_at: Date | null;
 }
 
-/** Notes that a task's end is to be told, once; false = nobody asked for it. */
+/** Creates the delivery of a task's end, once; false if the task has no webhook. */
 export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
   await sql`
     insert into webhook_delivery (task_id, organization_id, url, created_at)
@@ -24,11 +25,13 @@ export async function createDelivery(sql: Sql, task_id: string): Promise<boolean
   return rows.length === 1;
 }
 
+/** Finds the webhook of a task. */
 export async function findDelivery(sql: Sql, task_id: string): Promise<Delivery | undefined> {
   const rows = await sql<Delivery[]>`select * from webhook_delivery where task_id = ${task_id}`;
   return rows[0];
 }
 
+/** The state of a webhook machine, to be written. */
 export interface DeliveryChange {
   task_id: string;
   status: DeliveryStatus;
@@ -36,7 +39,7 @@ export interface DeliveryChange {
   last_status: number | null;
 }
 
-/** Brings rows in step with their machines. */
+/** Writes the states of webhook machines to their rows. */
 export async function writeDeliveries(
   tx: TransactionSql,
   changes: readonly DeliveryChange[],
@@ -51,7 +54,7 @@ export async function writeDeliveries(
     where webhook_delivery.task_id = input.task_id`;
 }
 
-/** The newest first, of one organization. */
+/** Returns deliveries of an organization, the newest first. */
 export function listDeliveries(
   sql: Sql,
   organization_id: string,
@@ -62,7 +65,7 @@ export function listDeliveries(
     order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
 }
 
-/** The sealed secret of an organization; `candidate` becomes it where there is none. */
+/** Returns the sealed secret of an organization; stores `candidate` if there is none. */
 export async function readOrCreateSecret(
   sql: Sql,
   organization_id: string,
@@ -76,6 +79,7 @@ export async function readOrCreateSecret(
   return row?.sealed ?? candidate;
 }
 
+/** Stores a new sealed secret of an organization. */
 export async function replaceSecret(
   sql: Sql,
   organization_id: string,

@@ -1,11 +1,11 @@
-/** Who is told that a task has ended, and whether he heard it. */
+/** Webhook secrets, and deliveries of tasks' ends. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 import { organization } from '../schema.ts';
 import { task } from '../tasks/schema.ts';
 
-/** What signs an organization's webhooks (Standard Webhooks), encrypted with the installation's key. */
+/** The secret that signs an organization's webhooks (Standard Webhooks), encrypted. */
 export const webhookSecret = pgTable('webhook_secret', {
   organization_id: text('organization_id')
     .primaryKey()
@@ -14,7 +14,7 @@ export const webhookSecret = pgTable('webhook_secret', {
   created_at: instant('created_at').notNull().default(sql`now()`),
 });
 
-/** One webhook; its id is its task's. Written in the transaction that moves its machine. */
+/** One webhook; its id is its task's id. Written in the transaction of each transition. */
 export const webhookDelivery = pgTable(
   'webhook_delivery',
   {
@@ -29,7 +29,7 @@ export const webhookDelivery = pgTable(
       .notNull()
       .default('pending'),
     attempts: integer('attempts').notNull().default(0),
-    /** HTTP status of the last attempt; 0 = nobody answered. */
+    /** HTTP status of the last attempt; 0 = no response. */
     last_status: integer('last_status'),
     created_at: instant('created_at').notNull().default(sql`now()`),
     ended_at: instant('ended_at'),

@@ -1,22 +1,23 @@
 /**
- * Time and ids are handed in, so that a seeded run replays exactly. Production uses the process's
- * clock for waiting only; leases, timers and expiries are judged by the database's clock (design 6).
+ * A source of time, passed in so that a seeded run replays exactly. Production uses the process's
+ * clock for waiting only; the database's clock judges leases, timers and expiries (design 6).
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls back once after `delayMs`; the returned function cancels. */
+  /** Calls `callback` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
+/** A source of ids, passed in so that a test can control it. */
 export interface IdSource {
-  /** A new UUID, ordered by time (version 7) in production. */
+  /** Returns a new UUID; in production version 7, which is ordered by time. */
   uuid(): string;
 }
 
 const STARTED_AT = performance.timeOrigin;
 
-/** Monotonic, so that a lease is not lengthened by a clock that is set back. Waiting keeps no process alive. */
+/** Monotonic: setting the system clock back lengthens no lease. Its timers keep no process alive. */
 export const systemClock: Clock = {
   now: () => STARTED_AT + performance.now(),
   after(delayMs, callback) {

@@ -2,25 +2,25 @@ import { isTransient } from '../../db/transient.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import type { Clock } from './clock.ts';
 
-/** Commands of one transaction. */
+/** Most commands in one transaction. */
 const MAX_BATCH_COMMANDS = 512;
-/** Beyond this many waiting commands new ones are refused with 503, unless they must not be. */
+/** If this many commands wait, new ones are refused with 503, except those that must commit. */
 const MAX_QUEUED_COMMANDS = 20_000;
-/** A command that may give up does so after this long without a database. */
+/** Without a database, a command that may fail is rejected after this time. */
 const PATIENCE_MS = 2_000;
-/** After a batch of this size more is on its way: waiting a moment makes the next one worth its commit. */
+/** After a batch of this size the lane pauses for `GATHER_MS`, so that the next batch is larger. */
 const BUSY_BATCH = 8;
 const GATHER_MS = 2;
 const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;
 
 export interface GroupCommitDeps<Command, Answer> {
-  /** One transaction: all of the commands or none; answers in their order. May run again. */
+  /** Commits all commands in one transaction or none; answers in their order. May run again. */
   commit: (commands: Command[]) => Promise<Answer[]>;
-  /** True for what already happened and must be written down, however long it takes. */
+  /** True for a command that reports a fact: it is retried until it commits. */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
-  /** Told of every failed batch; must not throw. */
+  /** Called for each failed batch; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
 
@@ -32,11 +32,11 @@ interface Queued<Command, Answer> {
 }
 
 /**
- * Commits what is queued, up to 512 commands at a time, as one transaction; what arrives meanwhile
- * is the next batch (design 4). Callers are answered after the commit.
+ * Commits the queued commands, up to 512 in one transaction. Commands that arrive meanwhile form the
+ * next batch (design 4). Answers are returned after the commit.
  *
- * A batch whose outcome is unknown runs again, so every command must be repeatable. A batch that
- * the database rejects is bisected until the poisoned command stands alone; only that one fails.
+ * A batch whose outcome is unknown runs again, so every command must be repeatable. If the database
+ * rejects a batch, the batch is bisected until the failing command is alone; only that one fails.
  */
 export class GroupCommit<Command, Answer> {
   private readonly queue: Queued<Command, Answer>[] = [];
@@ -44,15 +44,18 @@ export class GroupCommit<Command, Answer> {
 
   constructor(private readonly deps: GroupCommitDeps<Command, Answer>) {}
 
-  /** Commands that wait for their commit. */
+  /** The number of commands that wait for their commit. */
   get depth(): number {
     return this.queue.length;
   }
 
-  /** Resolves after the commit; rejects with `service_unavailable` where the command may give up. */
+  /**
+   * Resolves with the answer after the commit. Rejects with `service_unavailable` if the queue is full
+   * or the database is away, unless the command must commit.
+   */
   submit(command: Command): Promise<Answer> {
     if (this.queue.length >= MAX_QUEUED_COMMANDS && !this.deps.mustCommit(command)) {
-      return Promise.reject(unavailable('Too many requests are waiting to be booked.'));
+      return Promise.reject(unavailable('Too many requests are waiting for the ledger.'));
     }
     return new Promise((resolve, reject) => {
       this.queue.push({ command, queuedAt: this.deps.clock.now(), resolve, reject });
@@ -60,13 +63,13 @@ export class GroupCommit<Command, Answer> {
     });
   }
 
-  /** Resolves when everything that is queued has been committed or has failed. */
+  /** Resolves when every queued command has been committed or has failed. */
   async drain(): Promise<void> {
     while (this.running) await this.running;
   }
 
   private async run(): Promise<void> {
-    // One turn later, so that commands of the same tick share a transaction.
+    // Starts in the next microtask, so that commands of the same tick share a transaction.
     await Promise.resolve();
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, MAX_BATCH_COMMANDS);
@@ -78,20 +81,21 @@ export class GroupCommit<Command, Answer> {
 
   private async runBatch(batch: Queued<Command, Answer>[]): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
-    let live = batch;
-    while (live.length > 0) {
+    let pending = batch;
+    while (pending.length > 0) {
       try {
-        const answers = await this.deps.commit(live.map((queued) => queued.command));
-        live.forEach((queued, index) => {
+        const answers = await this.deps.commit(pending.map((queued) => queued.command));
+        pending.forEach((queued, index) => {
           const answer = answers[index];
-          if (answer === undefined) queued.reject(new Error('a command got no answer'));
+          if (answer === undefined)
+            queued.reject(new Error('commit returned no answer for a command'));
           else queued.resolve(answer);
         });
         return;
       } catch (error) {
-        this.deps.onError(error, live.length);
-        if (!isTransient(error)) return this.bisect(live, error);
-        live = this.withoutImpatient(live, error);
+        this.deps.onError(error, pending.length);
+        if (!isTransient(error)) return this.bisect(pending, error);
+        pending = this.rejectLateCommands(pending, error);
         await this.pause(retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
       }
@@ -106,15 +110,16 @@ export class GroupCommit<Command, Answer> {
     await this.runBatch(batch.slice(middle));
   }
 
-  private withoutImpatient(
+  /** Returns the commands that may still wait; rejects the others. */
+  private rejectLateCommands(
     batch: Queued<Command, Answer>[],
     cause: unknown,
   ): Queued<Command, Answer>[] {
     const now = this.deps.clock.now();
     return batch.filter((queued) => {
-      const stays = this.deps.mustCommit(queued.command) || now - queued.queuedAt < PATIENCE_MS;
-      if (!stays) queued.reject(unavailable('The ledger cannot be reached.', cause));
-      return stays;
+      const mayWait = this.deps.mustCommit(queued.command) || now - queued.queuedAt < PATIENCE_MS;
+      if (!mayWait) queued.reject(unavailable('The ledger cannot be reached.', cause));
+      return mayWait;
     });
   }
 

@@ -6,18 +6,18 @@ import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
-/** Ended effects are of use to whoever looks into a recent incident only. */
+/** Ended effects are kept to analyse recent incidents. */
 export const KEEP_EFFECTS_MS = 24 * 3_600_000;
-/** How long a create can be repeated with its idempotency key. */
+/** How long a create request can be repeated with its idempotency key. */
 export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
 
-/** How long a response can be come back to (OpenAI docs: 30 days). */
+/** How long a stored response can be read or continued (OpenAI docs: 30 days). */
 const KEEP_RESPONSES_DAYS = 30;
 const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
-/** How long the results of a batch can be had (Anthropic docs: Batch processing, 29 days). */
+/** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
-/** Writing the largest batch takes minutes. */
+/** Storing the largest batch takes minutes, so an unopened batch of this age was interrupted. */
 const UNOPENED_HOURS = 1;
 
 export interface HousekeepingDeps {
@@ -26,7 +26,7 @@ export interface HousekeepingDeps {
   onError: (error: unknown) => void;
 }
 
-/** Forgets what nobody needs any more, a little every minute. */
+/** Deletes old rows, a bounded number each minute. */
 export class Housekeeping {
   private stopClock: () => void = () => undefined;
   private sweeping: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class Housekeeping {
     this.stopClock();
   }
 
-  /** One step; what is left follows a minute later. */
+  /** Deletes one bounded portion of each kind; the next sweep deletes more. */
   async sweep(): Promise<void> {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);

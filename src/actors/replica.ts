@@ -10,34 +10,34 @@ import { newId } from '../../db/secrets.ts';
 import type { Clock } from './clock.ts';
 import type { Lane } from './money/lane.ts';
 
-/** A replica that is silent for this long is given up. */
+/** A replica that does not renew its lease for this long is declared dead. */
 const LEASE_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
-/** It stops admitting this much earlier than others may give it up. */
+/** A replica stops admitting calls this long before its lease ends. */
 const SAFETY_MS = 2_000;
-/** Actors that one statement takes over. */
+/** Most actors that one statement adopts. */
 const MAX_ADOPTED = 1_000;
 
 export interface ReplicaDeps {
   sql: Sql;
   clock: Clock;
   lane: Lane;
-  /** No other process uses this database: whoever else is registered is dead (embedded default). */
+  /** True if no other process uses this database: every other registered replica is dead (embedded). */
   exclusive: boolean;
-  /** This replica was given up; it has registered anew. */
+  /** Called after this replica was fenced and the process registered under a new id. */
   onFenced: () => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * This run of the process in the eyes of the others: a lease that is renewed by one small statement
- * every two seconds, and the reaping of those whose lease ran out (design 3 and 4).
+ * This process as a registered replica. It renews its lease with one small statement every two
+ * seconds, and reaps replicas whose lease ended (design 3 and 4).
  */
 export class Replica {
   private current_id = newId('replica');
   private renewedAt = Number.NEGATIVE_INFINITY;
   private stopClock: () => void = () => undefined;
-  private beating: Promise<void> | undefined;
+  private renewing: Promise<void> | undefined;
 
   constructor(private readonly deps: ReplicaDeps) {}
 
@@ -45,56 +45,56 @@ export class Replica {
     return this.current_id;
   }
 
-  /** False when the lease may have run out without this process noticing: admit nothing new. */
+  /** False if the lease may have ended; then no new call may be admitted. */
   isAlive(): boolean {
     return this.deps.clock.now() - this.renewedAt < LEASE_MS - SAFETY_MS;
   }
 
-  /** Registers, and gives up the dead: after a crash every grant is back before the first call. */
+  /** Registers and reaps dead replicas: after a crash all grants are returned before the first call. */
   async start(): Promise<void> {
     await this.register();
     await this.reap();
     this.schedule();
   }
 
-  /** Says good-bye: the lease ends now. Grants must have been given back before. */
+  /** Ends this replica's lease. All grants must be returned first. */
   async stop(): Promise<void> {
     this.stopClock();
-    await this.beating;
+    await this.renewing;
     await retireReplica(this.deps.sql, this.current_id);
   }
 
   private async register(): Promise<void> {
     const { clock, sql, exclusive } = this.deps;
-    const at = clock.now();
+    const requestedAt = clock.now();
     await registerReplica(sql, this.current_id, LEASE_MS, exclusive);
-    this.renewedAt = at;
+    this.renewedAt = requestedAt;
   }
 
   private schedule(): void {
     this.stopClock = this.deps.clock.after(HEARTBEAT_MS, () => {
-      this.beating = this.beat()
+      this.renewing = this.renewLease()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
     });
   }
 
-  private async beat(): Promise<void> {
-    // Counted from before the statement: the database's lease can only be longer.
-    const at = this.deps.clock.now();
-    if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = at;
-    else await this.startOver();
+  private async renewLease(): Promise<void> {
+    // Measured before the statement, so the database's lease ends later than this one.
+    const requestedAt = this.deps.clock.now();
+    if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = requestedAt;
+    else await this.registerAnew();
     await this.reap();
   }
 
-  /** A given-up replica never comes back; the process registers as a new one. */
-  private async startOver(): Promise<void> {
+  /** A fenced replica stays closed; its process registers under a new id. */
+  private async registerAnew(): Promise<void> {
     this.current_id = newId('replica');
     await this.register();
     this.deps.onFenced();
   }
 
-  /** The reaper only finds the dead; the lane gives their money back (design 4). */
+  /** Finds dead replicas; the lane returns their grants (design 4). Then adopts their actors. */
   private async reap(): Promise<void> {
     for (const replica_id of await findDeadWithGrants(this.deps.sql)) {
       for (let more = true; more; ) {
@@ -102,7 +102,7 @@ export class Replica {
         more = answer.type === 'reaped' && answer.more;
       }
     }
-    // What they ran goes on here, under a new epoch.
+    // Their durable actors continue on this replica, under a new epoch.
     while ((await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED)) === MAX_ADOPTED);
   }
 }

@@ -11,12 +11,15 @@ import video from '../../catalogue/video.json' with { type: 'json' };
 import type { GenerationScene } from './inputs.ts';
 import { type ModelDeclaration, ModelSchema } from './schema.ts';
 
-/** The models that Weir knows by itself. Throws if a reviewed file broke its schema. */
+/** The models of `catalogue/*.json`. Throws if one of these files does not fit its schema. */
 export function builtInModels(): ModelDeclaration[] {
   return [chat, direct, image, video, music, solid, audio].flatMap((file: unknown) =>
     Value.Decode(Type.Array(ModelSchema), file),
   );
 }
 
-/** The models that create calls mean which name none (spec: `default_image_model` and the like). */
+/**
+ * The model of each scene for create calls without `model` (spec: `default_image_model` and the
+ * similar settings).
+ */
 export const BUILT_IN_DEFAULTS: Readonly<Record<GenerationScene, string>> = defaults;

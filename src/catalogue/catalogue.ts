@@ -10,8 +10,8 @@ import {
   type GenerationFamily,
   isChatFamily,
   isDirectFamily,
+  PROVIDER_PROTOCOLS,
   sceneOf,
-  VENDOR_PROTOCOLS,
 } from './families.ts';
 import { type GenerationPrice, generationPrice } from './generation-price.ts';
 import type { GenerationScene } from './inputs.ts';
@@ -28,7 +28,7 @@ interface PublicModel {
   readonly declaration: ModelDeclaration;
 }
 
-/** A model that talks, and the protocol of its vendor. */
+/** A chat model, and the protocol of its provider. */
 export interface ChatModel extends PublicModel {
   readonly kind: 'chat';
   readonly family: ChatFamily;
@@ -39,35 +39,35 @@ export interface ChatModel extends PublicModel {
   readonly protocol: ClientProtocol;
 }
 
-/** A model that makes images, videos or music. */
+/** A model that makes images, videos, music, 3D objects or sounds. */
 export interface GenerationModel extends PublicModel {
   readonly kind: 'generation';
   readonly family: GenerationFamily;
   readonly scene: GenerationScene;
   readonly price: GenerationPrice;
-  /** What it offers, its family's defaults filled in. */
+  /** The model's offers. The defaults of its family are filled in. */
   readonly offers: Offers;
   readonly contract: GenerationContract;
-  /** Every call answers `pending` at once, whatever was asked. */
+  /** True if every call returns a pending task at once, also without `async`. */
   readonly by_task: boolean;
-  /** A generation that takes longer has failed. */
+  /** A generation that takes longer fails. */
   readonly deadline_ms: number;
 }
 
-/** A model that gives one whole answer to one question. */
+/** A model of direct calls. */
 export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
   readonly operation: DirectOperation;
-  /** Tokens; only a model that is priced by them has a bound. */
+  /** Tokens. Only used if the model is priced by tokens. */
   readonly max_output_tokens: number;
   readonly price: DirectPrice;
 }
 
-/** A public model: what clients name and what it costs. */
+/** A public model: its names, limits, contract and price. */
 export type CatalogueModel = ChatModel | DirectModel | GenerationModel;
 
-/** Where a declaration says nothing. */
+/** Used if a declaration has no value of its own. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
@@ -80,7 +80,7 @@ const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
 
 function modelOf(declaration: ModelDeclaration): CatalogueModel {
   const { family } = declaration;
-  const known = {
+  const common = {
     id: declaration.id,
     category: declaration.category,
     owned_by: declaration.owned_by,
@@ -92,17 +92,17 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
     const operation = DIRECT_OPERATIONS[family];
     const price = directPrice(operation, declaration.price);
     const max_output_tokens = declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS;
-    return { ...known, kind: 'direct', family, operation, price, max_output_tokens };
+    return { ...common, kind: 'direct', family, operation, price, max_output_tokens };
   }
-  if (!isChatFamily(family)) return { ...known, ...generationModel(family, declaration) };
+  if (!isChatFamily(family)) return { ...common, ...generationModel(family, declaration) };
   return {
-    ...known,
+    ...common,
     kind: 'chat',
     family,
     context_window: declaration.context_window ?? DEFAULT_CONTEXT_WINDOW,
     max_output_tokens: declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     price: tokenPrice(declaration.price),
-    protocol: VENDOR_PROTOCOLS[family],
+    protocol: PROVIDER_PROTOCOLS[family],
   };
 }
 
@@ -121,7 +121,10 @@ function generationModel(family: GenerationFamily, declaration: ModelDeclaration
   };
 }
 
-/** True if an allow-list of public names (empty = every model) has the model, by its id or an alias. */
+/**
+ * True if an allow-list of public names has the model's id or one of its aliases. An empty list
+ * allows every model.
+ */
 export function isAllowed(
   names: readonly string[],
   model: Pick<CatalogueModel, 'id' | 'aliases'>,
@@ -130,20 +133,22 @@ export function isAllowed(
   return model.aliases.some((alias) => names.includes(alias));
 }
 
-/** The models of this installation. Immutable: a changed configuration is a new catalogue. */
+/** The models of this installation. Immutable: a changed configuration creates a new catalogue. */
 export class Catalogue {
   private readonly models: readonly CatalogueModel[];
   private readonly byName = new Map<string, CatalogueModel>();
 
   /**
-   * Later declarations override earlier ones of the same id. `defaults` = the model of a create call
-   * that names none, by scene.
+   * Later declarations override earlier ones of the same id. `defaults` holds the model of each
+   * scene for create calls without `model`.
    */
   constructor(
     declarations: readonly ModelDeclaration[],
     readonly defaults: Readonly<Partial<Record<GenerationScene, string>>> = {},
   ) {
-    const by_id = new Map(declarations.map((each) => [each.id, modelOf(each)]));
+    const by_id = new Map(
+      declarations.map((declaration) => [declaration.id, modelOf(declaration)]),
+    );
     this.models = [...by_id.values()];
     for (const model of this.models) {
       for (const alias of model.aliases) this.byName.set(alias, model);
@@ -151,11 +156,12 @@ export class Catalogue {
     for (const model of this.models) this.byName.set(model.id, model);
   }
 
-  /** By id or alias. */
+  /** The model with this id or alias; undefined if there is none. */
   find(name: string): CatalogueModel | undefined {
     return this.byName.get(name);
   }
 
+  /** Every model once, in the order of their declarations. */
   all(): readonly CatalogueModel[] {
     return this.models;
   }

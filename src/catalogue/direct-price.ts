@@ -2,54 +2,58 @@ import type { DirectOperation } from './families.ts';
 import { chargeFor, picoPerToken } from './price.ts';
 import type { PriceDeclaration } from './schema.ts';
 
-/** What a direct call used, each in the unit of its price; what is left out is none. */
+/** The usage of a direct call, by unit. A missing unit counts as 0. */
 export interface DirectUsage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
-  /** Of sound, begun ones whole. */
+  /** Seconds of audio, rounded up. */
   readonly seconds?: number;
-  /** Of text, as the provider counts: code points. */
+  /** Characters of text. Providers count code points. */
   readonly characters?: number;
-  /** E.g. a search of up to 100 documents. */
+  /** Search units: a query with up to 100 documents is one. */
   readonly requests?: number;
 }
 
 interface UnitPrice {
   readonly unit: keyof DirectUsage;
-  /** Pico-USD of one. */
+  /** Pico-USD for one unit. */
   readonly pico_usd: number;
 }
 
-/** What counts for a price, each unit with its own; the first names the price. */
+/** One price per unit. The first unit is the published pricing unit. */
 export type DirectPrice = readonly [UnitPrice, UnitPrice?];
 
 const PICO_PER_USD = 1_000_000_000_000;
 
-interface Counted {
+interface DeclaredUnit {
   readonly member: keyof PriceDeclaration;
   readonly unit: keyof DirectUsage;
-  /** How many units the price is for. */
-  readonly per: number;
+  /** How many units the declared price is for. */
+  readonly units_per_price: number;
 }
 
 const INPUT_TOKENS = {
   member: 'input_usd_per_mtok',
   unit: 'input_tokens',
-  per: 1_000_000,
+  units_per_price: 1_000_000,
 } as const;
 const OUTPUT_TOKENS = {
   member: 'output_usd_per_mtok',
   unit: 'output_tokens',
-  per: 1_000_000,
+  units_per_price: 1_000_000,
 } as const;
-const CHARACTERS = { member: 'usd_per_mchar', unit: 'characters', per: 1_000_000 } as const;
-const SECONDS = { member: 'usd_per_second', unit: 'seconds', per: 1 } as const;
-const REQUESTS = { member: 'usd_per_request', unit: 'requests', per: 1 } as const;
+const CHARACTERS = {
+  member: 'usd_per_mchar',
+  unit: 'characters',
+  units_per_price: 1_000_000,
+} as const;
+const SECONDS = { member: 'usd_per_second', unit: 'seconds', units_per_price: 1 } as const;
+const REQUESTS = { member: 'usd_per_request', unit: 'requests', units_per_price: 1 } as const;
 
-/** The prices that an operation can have: one of them, all its members. */
+/** The possible prices of each operation. A declaration has all members of one of them. */
 export const DIRECT_PRICES: Record<
   DirectOperation,
-  readonly (readonly [Counted] | readonly [Counted, Counted])[]
+  readonly (readonly [DeclaredUnit] | readonly [DeclaredUnit, DeclaredUnit])[]
 > = {
   embedding: [[INPUT_TOKENS]],
   stt: [[SECONDS]],
@@ -58,22 +62,23 @@ export const DIRECT_PRICES: Record<
   translation: [[CHARACTERS]],
 };
 
-/** Throws unless the declaration has a price of its operation. */
+/** The declared price in pico-USD. Throws if the declaration has no price for the operation. */
 export function directPrice(operation: DirectOperation, declared: PriceDeclaration): DirectPrice {
-  const counted = DIRECT_PRICES[operation].find((each) =>
-    each.every(({ member }) => declared[member] !== undefined),
+  const declaredUnits = DIRECT_PRICES[operation].find((units) =>
+    units.every(({ member }) => declared[member] !== undefined),
   );
-  if (!counted) throw new Error(`no price of ${operation}`);
-  const [first, second] = counted;
-  const of = ({ member, unit, per }: Counted): UnitPrice => {
+  if (!declaredUnits) throw new Error(`the declaration has no price for ${operation}`);
+  const [first, second] = declaredUnits;
+  const unitPrice = ({ member, unit, units_per_price }: DeclaredUnit): UnitPrice => {
     const usd = Number(declared[member]);
-    const pico_usd = per === 1 ? Math.ceil(usd * PICO_PER_USD - 1e-3) : picoPerToken(usd);
+    const pico_usd =
+      units_per_price === 1 ? Math.ceil(usd * PICO_PER_USD - 1e-3) : picoPerToken(usd);
     return { unit, pico_usd };
   };
-  return second ? [of(first), of(second)] : [of(first)];
+  return second ? [unitPrice(first), unitPrice(second)] : [unitPrice(first)];
 }
 
-/** Nano-USD, rounded up once. */
+/** The charge of a direct call in nano-USD, rounded up once. */
 export function directCharge([first, second]: DirectPrice, usage: DirectUsage): number {
   const amount = (price?: UnitPrice) => (price ? Math.ceil(usage[price.unit] ?? 0) : 0);
   return chargeFor(

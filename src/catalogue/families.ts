@@ -3,7 +3,7 @@ import type { GenerationScene } from './inputs.ts';
 
 type Category = 'chat' | DirectOperation | GenerationScene;
 
-/** Chat families: a family's models share one contract and one protocol of their vendor. */
+/** Chat families. The models of a family share one contract and one protocol of their provider. */
 const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
 export type ChatFamily = (typeof CHAT_FAMILIES)[number];
 
@@ -38,7 +38,7 @@ type SolidFamily = (typeof SOLID_FAMILIES)[number];
 const SOUND_FAMILIES = ['sound-effects'] as const;
 type SoundFamily = (typeof SOUND_FAMILIES)[number];
 
-/** What answers at once, in one piece, and is not chat. */
+/** Families of direct calls: embeddings, speech, transcription, rerank, translation. */
 const DIRECT_FAMILIES = [
   'openai-embedding',
   'gemini-embedding',
@@ -49,9 +49,9 @@ const DIRECT_FAMILIES = [
   'deepl-translation',
 ] as const;
 export type DirectFamily = (typeof DIRECT_FAMILIES)[number];
-/** What is answered at once; each one's name is also its category (spec: Categories). */
+/** The operations of direct calls. Each name is also a category (spec: Categories). */
 export type DirectOperation = 'embedding' | 'stt' | 'tts' | 'rerank' | 'translation';
-/** Which operation a direct family is for. */
+/** The operation of each direct family. */
 export const DIRECT_OPERATIONS: Record<DirectFamily, DirectOperation> = {
   'openai-embedding': 'embedding',
   'gemini-embedding': 'embedding',
@@ -74,14 +74,17 @@ export const FAMILIES: readonly Family[] = [
   ...SOUND_FAMILIES,
 ];
 
-/** The protocol of a chat family's vendor, in which nothing is lost. */
-export const VENDOR_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
+/** The protocol of each chat family's provider. In this protocol nothing is lost in translation. */
+export const PROVIDER_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
   'openai-chat': 'openai',
   'anthropic-messages': 'anthropic',
   'gemini-chat': 'gemini',
 };
 
-/** Protocols that can serve a family: a channel of another one would be public and never served. */
+/**
+ * The channel protocols that can serve each family. A channel with another protocol would make a model
+ * public that no call can reach.
+ */
 export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'openai-chat': CHAT_PROTOCOLS,
   'anthropic-messages': ['anthropic', 'bedrock', 'openai', 'azure-openai', 'gemini'],
@@ -112,7 +115,7 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'sound-effects': ['fal', 'replicate'],
 };
 
-/** What a family's models make; undefined = they talk, or answer at once. */
+/** The scene of a family; undefined for families of chat and direct calls. */
 export function sceneOf(family: Family): GenerationScene | undefined {
   if (IMAGE_FAMILIES.some((each) => each === family)) return 'image';
   if (VIDEO_FAMILIES.some((each) => each === family)) return 'video';
@@ -122,10 +125,12 @@ export function sceneOf(family: Family): GenerationScene | undefined {
   return undefined;
 }
 
+/** True for a family of chat models. */
 export function isChatFamily(family: Family): family is ChatFamily {
   return CHAT_FAMILIES.some((each) => each === family);
 }
 
+/** True for a family of direct calls. */
 export function isDirectFamily(family: Family): family is DirectFamily {
   return DIRECT_FAMILIES.some((each) => each === family);
 }
@@ -136,6 +141,7 @@ export function categoryOf(family: Family): Category {
   return isDirectFamily(family) ? DIRECT_OPERATIONS[family] : (sceneOf(family) ?? 'image');
 }
 
+/** True for a family that makes images, videos, music, 3D objects or sounds. */
 export function isGenerationFamily(family: Family): family is GenerationFamily {
   return !isChatFamily(family) && !isDirectFamily(family);
 }

@@ -7,23 +7,24 @@ import type { Offers, PriceDeclaration } from './schema.ts';
 /** Units in which a generation is priced (spec: `pricing_unit`). */
 export type GenerationUnit = 'image' | 'second' | 'song' | 'request';
 
-/** The price of some calls: those whose checked parameters are all as `when` says. */
-interface Tier {
+/** The price of the calls whose validated parameters all equal those of `when`. */
+interface PriceTier {
   readonly when: Readonly<Record<string, string | number | boolean>>;
   readonly nano_usd: number;
 }
 
+/** The price of a generation, by one unit or by tokens. */
 export type GenerationPrice =
   | {
       readonly unit: GenerationUnit;
       readonly nano_usd: number;
-      readonly tiers: readonly Tier[];
-      /** For each million pixels after an image's first. */
+      readonly tiers: readonly PriceTier[];
+      /** For each megapixel of an image after the first. */
       readonly further_megapixel_nano_usd: number;
     }
   | {
       readonly unit: 'token';
-      /** Pico-USD a token. */
+      /** Pico-USD per token, like the members below. */
       readonly text_input: number;
       readonly cached_input: number;
       readonly image_input: number;
@@ -31,7 +32,7 @@ export type GenerationPrice =
     };
 
 /** The part of a GenerationModel that its price depends on. */
-interface Priced {
+interface PricedModel {
   readonly price: GenerationPrice;
   readonly offers: Offers;
 }
@@ -39,29 +40,30 @@ interface Priced {
 const NANO_PER_USD = 1_000_000_000;
 const PICO_PER_NANO = 1_000;
 const UNITS: readonly GenerationUnit[] = ['image', 'second', 'song', 'request'];
-/** Songs of one request where the model's declaration does not say: what Suno-type models yield. */
+/** Songs of one request if the declaration has no `songs`: Suno-type models produce two. */
 const DEFAULT_SONGS = 2;
 
-/** The units that a declaration has a price in; exactly one makes a usable declaration. */
+/** The units that a declaration has prices for. A usable declaration has exactly one. */
 export function declaredUnits(declared: PriceDeclaration): (GenerationUnit | 'token')[] {
   const byUnit = UNITS.filter((unit) => declared[`usd_per_${unit}`] !== undefined);
   return declared.output_usd_per_mtok === undefined ? byUnit : [...byUnit, 'token'];
 }
 
-/** The declared price in integers. Throws unless it is in exactly one unit. */
+/** The declared price in integers. Throws unless the declaration has exactly one unit. */
 export function generationPrice(declared: PriceDeclaration): GenerationPrice {
   const [unit, ...others] = declaredUnits(declared);
-  if (unit === undefined || others.length > 0) throw new Error('a price needs exactly one unit');
+  if (unit === undefined || others.length > 0)
+    throw new Error('a price must have exactly one unit');
   if (unit !== 'token') {
     return {
       unit,
-      nano_usd: nano(declared[`usd_per_${unit}`] ?? 0),
-      tiers: (declared.tiers ?? []).map(({ when, usd }) => ({ when, nano_usd: nano(usd) })),
-      further_megapixel_nano_usd: nano(declared.usd_per_further_megapixel ?? 0),
+      nano_usd: toNanoUsd(declared[`usd_per_${unit}`] ?? 0),
+      tiers: (declared.tiers ?? []).map(({ when, usd }) => ({ when, nano_usd: toNanoUsd(usd) })),
+      further_megapixel_nano_usd: toNanoUsd(declared.usd_per_further_megapixel ?? 0),
     };
   }
   const text = declared.input_usd_per_mtok;
-  if (text === undefined) throw new Error('a price by tokens needs input_usd_per_mtok');
+  if (text === undefined) throw new Error('a price by tokens requires input_usd_per_mtok');
   return {
     unit,
     text_input: picoPerToken(text),
@@ -71,39 +73,42 @@ export function generationPrice(declared: PriceDeclaration): GenerationPrice {
   };
 }
 
-function nano(usd: number): number {
-  // What is truly below a nano-USD is rounded up, never to free.
+function toNanoUsd(usd: number): number {
+  // A price below one nano-USD is rounded up, so that no price becomes 0.
   const exact = usd * NANO_PER_USD;
   const rounded = Math.round(exact);
   return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
 /**
- * The most that a generation can cost, nano-USD: what its hold sets aside (design 4). Tokens are
- * bounded by the bytes of the prompt and by the largest picture of the asked kind.
+ * The upper bound of a generation's charge in nano-USD, which is the amount of its hold (design 4).
+ * The bytes of the prompt and the largest image of the requested size bound the tokens.
  */
-export function estimateGeneration(model: Priced, input: GenerationInput): number {
+export function estimateGeneration(model: PricedModel, input: GenerationInput): number {
   const { price } = model;
   if (price.unit === 'token') {
-    return tokenSum(price, {
+    return chargeForTokens(price, {
       text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
       image_input: input.scene === 'image' ? maxImageRequestTokens(input) : 0,
       cached_input: 0,
-      output: askedTokens(input),
+      output: maxOutputTokens(input),
     });
   }
-  return exact(asked(input, price.unit, model.offers) * unitPrice(price, input));
+  return requireSafeInteger(
+    requestedUnits(input, price.unit, model.offers) * unitPrice(price, input),
+  );
 }
 
-/** Instructions that a provider puts around a prompt. */
+/** Tokens of the instructions that a provider adds to a prompt. */
 const PROMPT_OVERHEAD_TOKENS = 100;
 
 /**
- * What a generation costs, nano-USD: by what the provider says it used, else by what came out, else
- * by what was asked. `outputs` = how many were made; nothing made costs nothing (P12).
+ * The charge of a generation in nano-USD, from the usage that the provider reports. If the provider
+ * reports none, it comes from the number of results and the request. `outputs` is the number of results;
+ * without results the charge is 0 (P12).
  */
 export function priceGeneration(
-  model: Priced,
+  model: PricedModel,
   input: GenerationInput,
   usage: GenerationUsage,
   outputs: number,
@@ -111,23 +116,23 @@ export function priceGeneration(
   const { price } = model;
   if (outputs === 0) return 0;
   if (price.unit === 'token') {
-    if (usage.tokens) return tokenSum(price, usage.tokens);
+    if (usage.tokens) return chargeForTokens(price, usage.tokens);
     return estimateGeneration(model, input);
   }
   const used = {
     image: usage.images ?? outputs,
-    second: usage.seconds ?? asked(input, 'second', model.offers) * outputs,
+    second: usage.seconds ?? requestedUnits(input, 'second', model.offers) * outputs,
     song: usage.songs ?? outputs,
     request: 1,
   }[price.unit];
-  return exact(Math.ceil(used * unitPrice(price, input)));
+  return requireSafeInteger(Math.ceil(used * unitPrice(price, input)));
 }
 
 type UnitPrice = Exclude<GenerationPrice, { unit: 'token' }>;
 type TokenPrices = Extract<GenerationPrice, { unit: 'token' }>;
 
-/** How many units a call asks for at most. */
-function asked(input: GenerationInput, unit: GenerationUnit, offers: Offers): number {
+/** The most units that a call can use. */
+function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Offers): number {
   switch (unit) {
     case 'image':
       return input.scene === 'image' ? input.n : 1;
@@ -156,25 +161,31 @@ function unitPrice(price: UnitPrice, input: GenerationInput): number {
   return (tier?.nano_usd ?? price.nano_usd) + further;
 }
 
-function askedTokens(input: GenerationInput): number {
+function maxOutputTokens(input: GenerationInput): number {
   return input.scene === 'image' ? maxImageTokens(input) * input.n : 0;
 }
 
-/** The sum, rounded up once; whole and broken nano-USD apart, so that every product is exact. */
-function tokenSum(price: TokenPrices, tokens: NonNullable<GenerationUsage['tokens']>): number {
+/**
+ * Nano-USD, rounded up once. Whole and fractional nano-USD are summed separately, so that every product
+ * is exact. Throws RangeError if the sum is not.
+ */
+function chargeForTokens(
+  price: TokenPrices,
+  tokens: NonNullable<GenerationUsage['tokens']>,
+): number {
   let whole = 0;
-  let broken = 0;
+  let pico = 0;
   for (const kind of ['text_input', 'cached_input', 'image_input', 'output'] as const) {
     const rest = price[kind] % PICO_PER_NANO;
     whole += tokens[kind] * ((price[kind] - rest) / PICO_PER_NANO);
-    broken += tokens[kind] * rest;
+    pico += tokens[kind] * rest;
   }
-  return exact(whole + Math.ceil(broken / PICO_PER_NANO));
+  return requireSafeInteger(whole + Math.ceil(pico / PICO_PER_NANO));
 }
 
-function exact(nano_usd: number): number {
+function requireSafeInteger(nano_usd: number): number {
   if (!Number.isSafeInteger(nano_usd)) {
-    throw new RangeError('a price beyond what is counted exactly');
+    throw new RangeError('the amount is too large to be counted exactly');
   }
   return nano_usd;
 }

@@ -2,9 +2,9 @@ import type { ImageInput } from './inputs.ts';
 
 /** One output token covers a square of this side, pixels (OpenAI docs: image generation, cost). */
 const TILE_PIXELS: Record<string, number> = { low: 64, medium: 32, high: 16 };
-/** Each partial picture that is asked for costs this many output tokens (ibid.). */
+/** Output tokens of each requested partial image (ibid.). */
 const TOKENS_PER_PARTIAL = 100;
-/** What `auto` chooses from at most: the largest of the family's three common sizes. */
+/** The upper bound of `auto`: the largest of the family's three common sizes. */
 const AUTO_SIZE = { width: 1024, height: 1536 };
 const PIXELS_PER_MEGAPIXEL = 1_000_000;
 
@@ -15,8 +15,8 @@ export function parseSize(size: string | undefined): { width: number; height: nu
 }
 
 /**
- * Output tokens of one picture at most, where tokens are billed: a grid of tiles and one more for
- * each row (272, 1,056 and 4,160 for 1024x1024 at low, medium and high: OpenAI docs).
+ * The most output tokens of one image: one token for each tile, and one more for each row of tiles.
+ * For 1024x1024 these are 272, 1,056 and 4,160 at low, medium and high (OpenAI docs).
  */
 export function maxImageTokens(
   input: Pick<ImageInput, 'size' | 'quality' | 'partial_images'>,
@@ -27,18 +27,18 @@ export function maxImageTokens(
   return (Math.ceil(width / tile) + 1) * rows + (input.partial_images ?? 0) * TOKENS_PER_PARTIAL;
 }
 
-/** Begun millions of pixels of a size; 1 where none is said. */
+/** Megapixels of a size, rounded up; 1 if no size is given. */
 export function megapixelsOf(size: string | undefined): number {
   const parsed = parseSize(size);
   if (!parsed) return 1;
-  // 1024x1024 is sold as one megapixel.
+  // Providers price 1024x1024 as one megapixel, although it has 1.05 million pixels.
   return Math.max(1, Math.ceil((parsed.width * parsed.height) / PIXELS_PER_MEGAPIXEL - 0.05));
 }
 
-/** A picture that is read with high fidelity, with room (OpenAI docs: Images, cost of inputs). */
+/** Tokens of one input image at high fidelity, with a margin (OpenAI docs: Images, cost of inputs). */
 const TOKENS_PER_INPUT = 8_000;
 
-/** Tokens that the pictures which a call works from can count at most. */
+/** The most tokens of a call's input images and its mask. */
 export function maxImageRequestTokens({ images = [], mask }: ImageInput): number {
   return (images.length + (mask === undefined ? 0 : 1)) * TOKENS_PER_INPUT;
 }

@@ -1,9 +1,9 @@
 /**
- * What a generation is asked for, after its model's contract has checked it: canonical names, aliases
- * resolved, defaults filled in. Upstream protocols translate from here and from nothing else.
+ * The parameters of a generation after its model's contract has validated them. Names are canonical,
+ * aliases are resolved, defaults are filled in. Upstream protocols read only these types.
  */
 
-/** What a video call can do (spec: Video generation). */
+/** The operations of a video call (spec: Video generation). */
 export const VIDEO_OPERATIONS = [
   'text-to-video',
   'image-to-video',
@@ -22,14 +22,14 @@ type MediaReference = string;
 export interface ImageInput {
   readonly prompt: string;
   readonly n: number;
-  /** `auto` or `WIDTHxHEIGHT`; absent where the family works with `aspect_ratio`. */
+  /** `auto` or `WIDTHxHEIGHT`. Missing if the family uses `aspect_ratio`. */
   readonly size?: string;
   /** `W:H`. */
   readonly aspect_ratio?: string;
   readonly resolution?: '1k' | '2k' | '4k';
   readonly quality?: string;
   readonly style?: 'vivid' | 'natural';
-  /** How the client wants an inline answer; never decides what is asked of an upstream. */
+  /** The form of an inline answer. It does not change the request to the upstream. */
   readonly response_format: 'url' | 'b64_json';
   readonly background?: 'transparent' | 'opaque' | 'auto';
   readonly output_format?: 'png' | 'jpeg' | 'webp';
@@ -39,11 +39,11 @@ export interface ImageInput {
   readonly partial_images?: number;
   readonly negative_prompt?: string;
   readonly seed?: number;
-  /** Pictures to work from, where the family takes some. */
+  /** Input images, if the family takes them. */
   readonly images?: readonly MediaReference[];
-  /** Where a picture may be changed: its transparent parts. */
+  /** The transparent parts of the mask are the parts of the image that may change. */
   readonly mask?: MediaReference;
-  /** The end user, as the client names him. */
+  /** The client's name for its end user. */
   readonly user?: string;
 }
 
@@ -58,7 +58,7 @@ export interface VideoInput {
   readonly operation: VideoOperation;
   readonly prompt?: string;
   readonly negative_prompt?: string;
-  /** The starting picture, from `image_url` or `image`. */
+  /** The first frame, from `image_url` or `image`. */
   readonly image?: MediaReference;
   readonly start_image?: MediaReference;
   readonly end_image?: MediaReference;
@@ -69,12 +69,12 @@ export interface VideoInput {
   readonly video_urls?: readonly MediaReference[];
   readonly audio_url?: MediaReference;
   readonly audio_urls?: readonly MediaReference[];
-  /** The upstream's own name of the generation that is continued. */
+  /** The upstream's id of the generation that is continued. */
   readonly continued_job?: string;
   /** Seconds. */
   readonly extend_at?: number;
   readonly extend_times?: string;
-  /** Seconds of output; filled with the model's default. */
+  /** Seconds of output. If the request has no value, the model's default. */
   readonly duration: number;
   readonly aspect_ratio?: string;
   readonly resolution?: string;
@@ -95,14 +95,14 @@ export interface MusicInput {
   readonly title?: string;
   readonly tags?: string;
   readonly mv?: string;
-  /** The upstream's own name of the clip that is continued. */
+  /** The upstream's id of the clip that is continued. */
   readonly continue_clip_id?: string;
   /** Seconds. */
   readonly continue_at?: number;
   readonly user?: string;
 }
 
-/** A solid thing from words, from a picture, or from both. */
+/** A 3D object from text, from an image, or from both. */
 export interface SolidInput {
   readonly prompt?: string;
   readonly image?: MediaReference;
@@ -110,7 +110,7 @@ export interface SolidInput {
   readonly user?: string;
 }
 
-/** Sounds that are no music: effects, ambience. */
+/** Sounds other than music: effects, ambience. */
 export interface SoundInput {
   readonly prompt: string;
   /** Seconds. */
@@ -125,6 +125,6 @@ export type GenerationInput =
   | ({ readonly scene: 'music' } & MusicInput)
   | ({ readonly scene: '3d' } & SolidInput)
   | ({ readonly scene: 'audio' } & SoundInput);
-/** What can be made, each by a route of its own. */
+/** The scenes of generations. Each has its own route. */
 export const GENERATION_SCENES = ['image', 'video', 'music', '3d', 'audio'] as const;
 export type GenerationScene = GenerationInput['scene'];

@@ -2,35 +2,34 @@ import type { TokenUsage } from '../protocols/token-usage.ts';
 import type { PriceDeclaration } from './schema.ts';
 
 /**
- * Prices as integers: pico-USD (10⁻¹² USD) a token. A price list speaks of USD per million tokens,
- * and one USD per million is exactly 1,000,000 pico-USD a token, so nothing is rounded before the
- * end of the sum.
+ * Prices as integers: pico-USD (10⁻¹² USD) per token. Price lists use USD per million tokens. One USD
+ * per million is exactly 1,000,000 pico-USD per token, so only the final sum is rounded.
  */
 export interface TokenPrice {
   readonly input: number;
   readonly cached_input: number;
   readonly cache_write: number;
-  /** What is kept for an hour; like any other write if nothing is said. */
+  /** For tokens that the provider caches for an hour. If missing, `cache_write` applies. */
   readonly cache_write_1h?: number;
   readonly output: number;
-  /** What every token costs instead, where a call has more tokens of input. */
+  /** If a call has more than `above` input tokens, `price` applies to every token. */
   readonly long?: { readonly above: number; readonly price: Omit<TokenPrice, 'long'> };
 }
 
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
 const PICO_PER_NANO = 1_000;
 
-/** More tokens than any call has: keeps a search inside what is counted exactly. */
+/** More tokens than any call has. It keeps the search in the range of exact integers. */
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * The declared price (USD per million tokens) in pico-USD; a missing cache price is the input's.
- * Throws where input or output have no price: nothing is free by omission.
+ * The declared price (USD per million tokens) in pico-USD. A missing cache price is the input price.
+ * Throws if input or output has no price, so that no model is free by omission.
  */
 export function tokenPrice(declared: PriceDeclaration): TokenPrice {
   const { input_usd_per_mtok, output_usd_per_mtok } = declared;
   if (input_usd_per_mtok === undefined || output_usd_per_mtok === undefined) {
-    throw new Error('a price by tokens needs input_usd_per_mtok and output_usd_per_mtok');
+    throw new Error('a price by tokens requires input_usd_per_mtok and output_usd_per_mtok');
   }
   const { long_context } = declared;
   return {
@@ -63,23 +62,24 @@ function tierPrice({
   };
 }
 
-/** The price of a call with so many tokens of input, however they are cached. */
+/** The price of a call with `input_tokens` input tokens, cached tokens included. */
 export function priceAtLength(input_tokens: number, price: TokenPrice): TokenPrice {
   return price.long && input_tokens > price.long.above ? price.long.price : price;
 }
 
-/** USD per million tokens as pico-USD a token. */
+/** Converts USD per million tokens to pico-USD per token. */
 export function picoPerToken(usdPerMtok: number): number {
   const exact = usdPerMtok * PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK;
   const rounded = Math.round(exact);
-  // 1.1 × 10⁶ is not whole in binary; what is truly below a pico-USD is rounded up, never to free.
+  // 1.1 × 10⁶ is not a whole number in binary, hence the tolerance. A smaller price than one pico-USD is
+  // rounded up, so that no price becomes 0.
   return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
 /**
- * What a call costs, nano-USD: the exact sum, rounded up once. Whole and broken nano-USD are summed
- * apart, so that every product and both sums are exact JS numbers up to 9 million USD. Throws
- * RangeError beyond that.
+ * The charge of a call in nano-USD: the exact sum, rounded up once. Whole and fractional nano-USD are
+ * summed separately, so that all products and sums are exact up to 9 million USD. Above that it throws
+ * RangeError.
  */
 export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
@@ -94,28 +94,28 @@ export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   return cost.total();
 }
 
-/** A sum of tokens times prices, nano-USD and pico-USD apart, so that each is counted exactly. */
+/** A sum of tokens times prices. Nano-USD and pico-USD are separate, so that both are exact. */
 class Cost {
   private nano = 0;
   private pico = 0;
 
   add(tokens: number, picoPerToken: number): void {
-    const broken = picoPerToken % PICO_PER_NANO;
-    this.nano += tokens * ((picoPerToken - broken) / PICO_PER_NANO);
-    this.pico += tokens * broken;
+    const rest = picoPerToken % PICO_PER_NANO;
+    this.nano += tokens * ((picoPerToken - rest) / PICO_PER_NANO);
+    this.pico += tokens * rest;
   }
 
-  /** Nano-USD, rounded up once. Throws RangeError beyond what is counted exactly. */
+  /** Nano-USD, rounded up once. Throws RangeError if the sum is not exact. */
   total(): number {
     const total = this.nano + Math.ceil(this.pico / PICO_PER_NANO);
     if (!Number.isSafeInteger(total) || !Number.isSafeInteger(this.pico)) {
-      throw new RangeError('a price beyond what is counted exactly');
+      throw new RangeError('the amount is too large to be counted exactly');
     }
     return total;
   }
 }
 
-/** The most that `input_tokens` and `output_tokens` can cost, however the input is cached; nano-USD. */
+/** The highest charge of these tokens in nano-USD, for any caching of the input. */
 export function maxChargeFor(
   input_tokens: number,
   output_tokens: number,
@@ -123,14 +123,14 @@ export function maxChargeFor(
 ): number {
   const price = priceAtLength(input_tokens, listed);
   const { input, cached_input, cache_write, cache_write_1h = cache_write } = price;
-  const dearest = Math.max(input, cached_input, cache_write, cache_write_1h);
+  const highest = Math.max(input, cached_input, cache_write, cache_write_1h);
   const cost = new Cost();
-  cost.add(input_tokens, dearest);
+  cost.add(input_tokens, highest);
   cost.add(output_tokens, price.output);
   return cost.total();
 }
 
-/** How many output tokens `nano_usd` pay for after `input_tokens`, at most 10⁹; 0 = not even one. */
+/** How many output tokens `nano_usd` pays for after `input_tokens`: 0 to 10⁹. */
 export function affordableOutputTokens(
   nano_usd: number,
   input_tokens: number,
@@ -141,7 +141,7 @@ export function affordableOutputTokens(
   if (left < 0) return 0;
   if (price.output === 0) return MAX_TOKENS;
   const covered = (tokens: number) => maxChargeFor(input_tokens, tokens, price) <= nano_usd;
-  // The quotient is a float: right but for its last digit.
+  // The quotient is a float, and its last digit may be wrong. The loops correct it.
   let tokens = Math.min(MAX_TOKENS, Math.floor((left / price.output) * PICO_PER_NANO));
   while (tokens > 0 && !covered(tokens)) tokens -= 1;
   while (tokens < MAX_TOKENS && covered(tokens + 1)) tokens += 1;

@@ -1,21 +1,21 @@
 import type { CatalogueModel } from './catalogue.ts';
 import { CATEGORIES, type Category } from './schema.ts';
 
-/** Scenes that models are ranked in (spec: Model catalogue, `recommended_for`). */
+/** The scenes that have a ranking (spec: Model catalogue, `recommended_for`). */
 export const SCENES = CATEGORIES.filter(
   (category): category is Exclude<Category, 'chat' | 'audio'> =>
     category !== 'chat' && category !== 'audio',
 );
 export type Scene = (typeof SCENES)[number];
 
-/** Fewer outcomes than this say little (spec: `insufficient_samples`). */
+/** With fewer outcomes a model's success is not ranked (spec: `insufficient_samples`). */
 export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
-/** A model's place among those of its scene (spec: `agent_preferences`). */
+/** One entry of a scene's ranking (spec: `agent_preferences`). */
 interface RankedModel {
   readonly model: string;
-  /** 0–1; 0 where there is no outcome. */
+  /** 0 to 1; 0 without outcomes. */
   readonly success_rate: number;
   readonly samples: number;
   readonly ready: boolean;
@@ -25,16 +25,17 @@ interface RankedModel {
 export type Ranking = Readonly<Partial<Record<Scene, readonly RankedModel[]>>>;
 
 /**
- * The ranking of stored outcomes: pure, so that anybody who has them gets the same (P14). Models with
- * enough outcomes come first, by their success; ties go by the number of outcomes, then the lower
- * price, then the name. The others follow in that order without the success.
+ * Ranks the models of each scene. The function is pure, so that the same outcomes give the same
+ * ranking on every replica (P14). Models with at least `min_samples` outcomes come first, ordered by
+ * success rate, number of outcomes, lower price, id. The others follow, ordered by number of outcomes,
+ * lower price, id.
  */
 export function rankModels(
   models: readonly CatalogueModel[],
   outcomes: readonly { model: string; succeeded: number; failed: number }[],
   min_samples: number,
 ): Ranking {
-  const counted = new Map(outcomes.map((each) => [each.model, each]));
+  const counted = new Map(outcomes.map((outcome) => [outcome.model, outcome]));
   const ranking: Partial<Record<Scene, RankedModel[]>> = {};
   for (const scene of SCENES) {
     const ranked = models
@@ -44,7 +45,7 @@ export function rankModels(
         const samples = succeeded + failed;
         const success_rate = samples === 0 ? 0 : succeeded / samples;
         const ready = samples >= min_samples && samples > 0;
-        return { model: model.id, success_rate, samples, ready, price: priceOf(model) };
+        return { model: model.id, success_rate, samples, ready, price: unitPrice(model) };
       })
       .sort(
         (a, b) =>
@@ -63,8 +64,8 @@ export function rankModels(
   return ranking;
 }
 
-/** What a model's unit costs; only to compare models of one scene. */
-function priceOf({ declaration }: CatalogueModel): number {
+/** The price of one unit of a model. It only compares models of one scene. */
+function unitPrice({ declaration }: CatalogueModel): number {
   const { price } = declaration;
   return (
     price.usd_per_image ??

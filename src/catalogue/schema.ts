@@ -17,36 +17,36 @@ export const CATEGORIES = [
   'translation',
 ] as const;
 
-/** Dearer than this is a slip of the pen. */
+/** A higher price is taken for a typing error. */
 const usdPerMtok = Type.Number({ minimum: 0, maximum: 1_000 });
 const usd = Type.Number({ minimum: 0, maximum: 1_000 });
 
 /** A price for some calls of a model, e.g. for those of one resolution. */
 const PriceTierSchema = Type.Object(
   {
-    /** Parameters of the checked request that must all be so. */
+    /** The tier applies if all of these parameters of the validated request have these values. */
     when: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-    /** In the unit of the price. */
+    /** USD for one unit of the price. */
     usd,
   },
   { additionalProperties: false },
 );
 
 /**
- * What a model costs. By tokens: USD per million; without a price of its own a cached token costs
- * like any other. Or by what is made: one of `usd_per_mchar`, `_image`, `_second`, `_song`, `_request`; the
- * first tier that fits a call replaces it.
+ * The price of a model. By tokens, it is USD per million tokens; a cache price that is missing is the
+ * input price. Otherwise it is one of `usd_per_mchar`, `_image`, `_second`, `_song`, `_request`. The first
+ * tier that fits a call replaces that price.
  */
 const PriceSchema = Type.Object(
   {
     input_usd_per_mtok: Type.Optional(usdPerMtok),
     cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
-    /** Of what is kept for an hour. */
+    /** For tokens that the provider caches for an hour. */
     cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
-    /** Beyond so many tokens of input, cached ones among them, every token of the call costs this. */
+    /** If a call has more input tokens, cached ones included, these prices apply to all its tokens. */
     long_context: Type.Optional(
       Type.Object(
         {
@@ -60,10 +60,10 @@ const PriceSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    /** Of text, each million characters. */
+    /** For a million characters of text. */
     usd_per_mchar: Type.Optional(usd),
     usd_per_image: Type.Optional(usd),
-    /** Beside `usd_per_image`: each million pixels after an image's first. */
+    /** In addition to `usd_per_image`: each megapixel of an image after the first. */
     usd_per_further_megapixel: Type.Optional(usd),
     usd_per_second: Type.Optional(usd),
     usd_per_song: Type.Optional(usd),
@@ -76,55 +76,57 @@ const PriceSchema = Type.Object(
 const names = (maxItems = 100) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems });
 
-/** What a model offers within its family's contract; what is left out is as its family has it. */
+/** The part of the family's contract that a model has. Missing members come from the family. */
 const OffersSchema = Type.Object(
   {
     operations: Type.Optional(
       Type.Array(Type.Union(VIDEO_OPERATIONS.map((each) => Type.Literal(each))), { minItems: 1 }),
     ),
-    /** Optional parameters that the model takes, beyond those that each of its family takes. */
+    /** Optional parameters that the model takes in addition to those of its family. */
     parameters: Type.Optional(names()),
-    /** Images of one request. */
+    /** The most images of one request. */
     max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
-    /** Pictures that a request may work from. */
+    /** The most input images of one request. */
     max_input_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    /** Works from a picture or a video; words are not needed. */
+    /** The model works from an image or a video, so a request needs no prompt. */
     prompt_optional: Type.Optional(Type.Boolean()),
-    /** The first of each list is what is taken where a call says nothing. */
+    /** The first value of each list is the default. */
     sizes: Type.Optional(names()),
     aspect_ratios: Type.Optional(names()),
     resolutions: Type.Optional(names()),
     /** Seconds of output. */
     durations: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 3_600 }))),
-    /** Output is as long as the source: seconds that a source may have. */
+    /** The most seconds of a source. The result is as long as its source. */
     max_source_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
-    output_audio: Type.Optional(Type.Boolean({ description: 'What is taken if nothing is said.' })),
+    output_audio: Type.Optional(
+      Type.Boolean({ description: 'The default value of the parameter.' }),
+    ),
     max_reference_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_reference_videos: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_reference_audios: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
-    /** Takes `data:` URIs. */
+    /** True if the model takes `data:` URLs. */
     inline_inputs: Type.Optional(Type.Boolean()),
     actions: Type.Optional(
       Type.Array(Type.Union([Type.Literal('MUSIC'), Type.Literal('LYRICS')]), { minItems: 1 }),
     ),
-    /** Songs that one request yields. */
+    /** Songs that one request produces. */
     songs: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
-    /** Every call answers `pending` at once. */
+    /** True if every call returns a pending task at once. */
     by_task: Type.Optional(Type.Boolean()),
-    /** A call may ask for a task with `async`. */
+    /** True if a call may request a task with `async`. */
     async: Type.Optional(Type.Boolean()),
-    /** A generation that takes longer has failed. */
+    /** A generation that takes longer fails. */
     deadline_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   },
   { additionalProperties: false },
 );
 
-/** How the channels of a model are put in order. */
+/** How the channels of a model are ordered. */
 const ROUTING_POLICIES = ['weighted', 'priority', 'latency', 'price'] as const;
 export type RoutingPolicy = (typeof ROUTING_POLICIES)[number];
 
-/** How calls of a model find their channel. */
+/** How a call selects a channel of its model. */
 const RoutingSchema = Type.Object(
   {
     policy: Type.Optional(
@@ -132,23 +134,24 @@ const RoutingSchema = Type.Object(
         ROUTING_POLICIES.map((policy) => Type.Literal(policy)),
         {
           description:
-            'weighted: by priority, then by weight and health (as without a policy); priority: ' +
-            'the first that can, in the order of the file; latency: the fastest gets most; price: ' +
-            'the lowest cost_factor first.',
+            'weighted (default): by priority, then by weight and health. priority: the first channel ' +
+            'that can take the call, in the order of the file. latency: the fastest channel gets the ' +
+            'most calls. price: the lowest cost_factor first.',
         },
       ),
     ),
     hedge: Type.Optional(
       Type.Boolean({
         description:
-          'Ask a second channel where the first takes longer than 19 of its last 20 calls did.',
+          'Start a second attempt on another channel if the first one takes longer than 19 of its ' +
+          'last 20 calls.',
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** What a chat model may have beside text and tools. */
+/** Capabilities of a chat model in addition to text and tools. */
 export const CAPABILITIES = ['vision', 'reasoning', 'audio_input'] as const;
 
 /** One model as `catalogue/*.json` and `weir.yaml` declare it. */
@@ -163,16 +166,16 @@ export const ModelSchema = Type.Object(
     /** Tokens. */
     context_window: Type.Optional(Type.Integer({ minimum: 1 })),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    /** Of an embedding's vector. */
+    /** Length of an embedding's vector. */
     dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    /** No other number of them can be asked for. */
+    /** True if a request cannot change the number of dimensions. */
     fixed_dimensions: Type.Optional(Type.Boolean()),
     aliases: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-    /** What a chat model takes and does beside text and tools. */
+    /** Capabilities of a chat model in addition to text and tools. */
     capabilities: Type.Optional(
       Type.Array(Type.Union(CAPABILITIES.map((each) => Type.Literal(each)))),
     ),
-    /** Only a public one exists for clients; the others are answered as names that nobody knows. */
+    /** Clients see only public models. The others are answered like unknown names. */
     visibility: Type.Optional(
       Type.Union([Type.Literal('public'), Type.Literal('hidden'), Type.Literal('deferred')]),
     ),
@@ -186,7 +189,7 @@ export const ModelSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** One model of `weir.yaml`: of a model that the catalogue has, only what is different. */
+/** One model of `weir.yaml`. For a model of the catalogue, it has only the changed members. */
 export const ModelOverrideSchema = Type.Object(
   { ...Type.Partial(ModelSchema).properties, id: ModelSchema.properties.id },
   { additionalProperties: false },

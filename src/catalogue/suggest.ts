@@ -2,9 +2,9 @@ import { distance } from 'fastest-levenshtein';
 import type { CatalogueModel } from './catalogue.ts';
 
 const MAX_SUGGESTIONS = 3;
-/** Names that differ in more than this share of their letters are not meant. */
+/** The largest edit distance of a suggestion, as a share of the longer name. */
 const MAX_DIFFERENCE = 0.5;
-/** Names longer than this are compared by their beginning: the cost grows with the square. */
+/** Only this many leading characters of the name are compared: the work grows with the square. */
 const MAX_COMPARED_CHARS = 100;
 
 export interface Suggestions {
@@ -13,27 +13,27 @@ export interface Suggestions {
 }
 
 /**
- * Models with names like the refused one. `callable` are those that this key can call now, so every
- * suggestion works; the refused name itself is never among them (P13).
+ * Models with names similar to the refused one. `callable` are the models that this key can call now,
+ * so every suggestion works. The refused name itself is never suggested (P13).
  */
 export function suggestModels(refused: string, callable: Iterable<CatalogueModel>): Suggestions {
-  const asked = refused.slice(0, MAX_COMPARED_CHARS).toLowerCase();
-  const close = [...callable]
+  const wanted = refused.slice(0, MAX_COMPARED_CHARS).toLowerCase();
+  const similar = [...callable]
     .filter((model) => model.id !== refused)
     .map((model) => ({
       id: model.id,
       difference: Math.min(
         ...[model.id, ...model.aliases].map(
-          (name) => distance(asked, name.toLowerCase()) / Math.max(asked.length, name.length, 1),
+          (name) => distance(wanted, name.toLowerCase()) / Math.max(wanted.length, name.length, 1),
         ),
       ),
     }))
     .filter(({ difference }) => difference <= MAX_DIFFERENCE)
     .sort((a, b) => a.difference - b.difference || a.id.localeCompare(b.id))
     .slice(0, MAX_SUGGESTIONS);
-  const [best] = close;
+  const [best] = similar;
   return {
     ...(best ? { did_you_mean: best.id } : {}),
-    suggestions: close.map(({ id }) => ({ id })),
+    suggestions: similar.map(({ id }) => ({ id })),
   };
 }

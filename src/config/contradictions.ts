@@ -1,14 +1,17 @@
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
 import type { ModelDeclaration } from '../catalogue/schema.ts';
 import { closestName } from '../errors/closest-name.ts';
-import { findModelContradictions, joined } from './model-contradictions.ts';
+import { findModelContradictions, joinNames } from './model-contradictions.ts';
 import type { WeirYaml } from './schema.ts';
 import { pointerStep } from './yaml-source.ts';
 
 type Add = (pointer: string, message: string) => void;
 type Declared = ReturnType<typeof findModelContradictions>;
 
-/** Finds what a schema cannot say: names used twice, models that nobody declares or can serve. */
+/**
+ * Reports mistakes that a schema cannot find: repeated names, and models that are not declared or
+ * cannot be served. `known` are the models of the catalogue.
+ */
 export function findContradictions(
   config: WeirYaml,
   known: readonly ModelDeclaration[],
@@ -29,7 +32,7 @@ function findRepeated(entries: readonly { id: string }[], list: string, add: Add
   }
 }
 
-/** Models that nobody declares, or that a channel's protocol has no words for. */
+/** Reports models that are not declared, or that the channel's protocol cannot serve. */
 function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): void {
   for (const [index, channel] of config.channels.entries()) {
     for (const id of Object.keys(channel.models)) {
@@ -37,10 +40,10 @@ function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): v
       const model = declared.get(id);
       if (!model) add(pointer, unknownModel(id, declared));
       else if (model.family) {
-        const able = FAMILY_PROTOCOLS[model.family];
-        if (able.includes(channel.protocol)) continue;
-        const cannot = `cannot be served by a channel that speaks ${channel.protocol}`;
-        add(pointer, `${cannot}: needs ${joined(able, 'or')}`);
+        const protocols = FAMILY_PROTOCOLS[model.family];
+        if (protocols.includes(channel.protocol)) continue;
+        const problem = `cannot be served by a channel that speaks ${channel.protocol}`;
+        add(pointer, `${problem}: needs ${joinNames(protocols, 'or')}`);
       }
     }
   }
@@ -49,11 +52,14 @@ function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): v
 function unknownModel(id: string, declared: Declared): string {
   const owner = [...declared.values()].find(({ aliases }) => aliases?.includes(id));
   const meant = owner?.id ?? closestName(id, [...declared.keys()]);
-  const known = 'is not a model of the catalogue or of this file';
-  return meant ? `${known}; did you mean ${meant}?` : known;
+  const problem = 'is not a model of the catalogue or of this file';
+  return meant ? `${problem}; did you mean ${meant}?` : problem;
 }
 
-/** A default that is not served would refuse every call that names no model. */
+/**
+ * Reports default models that cannot be served. With such a default, every call that names no model
+ * would fail.
+ */
 function findWrongDefaults(config: WeirYaml, declared: Declared, add: Add): void {
   const served = new Set(config.channels.flatMap(({ models }) => Object.keys(models)));
   for (const [scene, name] of Object.entries(config.default_models)) {

@@ -2,7 +2,7 @@ import type { Installation } from './installation.ts';
 
 type Listener = (now: Installation) => void;
 
-/** The installation as it is now. Whoever needs it asks anew each time, or listens to changes. */
+/** The current installation. Read `now` each time, or subscribe with `onChange`. */
 export class CurrentInstallation {
   private readonly listeners: Listener[] = [];
 
@@ -12,13 +12,14 @@ export class CurrentInstallation {
     return this.latest;
   }
 
+  /** Calls `listener` after each change. */
   onChange(listener: Listener): void {
     this.listeners.push(listener);
   }
 
-  /** Calls under way end as they began. */
-  replace(by: Installation): void {
-    this.latest = by;
-    for (const listener of this.listeners) listener(by);
+  /** Replaces the installation and calls all listeners. Calls in flight keep the previous one. */
+  replace(next: Installation): void {
+    this.latest = next;
+    for (const listener of this.listeners) listener(next);
   }
 }

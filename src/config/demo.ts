@@ -4,7 +4,7 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../protocols/names.ts';
 import { type Installation, installationOf } from './installation.ts';
 
-/** Where the simulator speaks each protocol that serves a model of the catalogue first. */
+/** Path of each protocol at the simulator, if the protocol is the first choice of a model. */
 const PATHS: Partial<Record<ChannelProtocol, string>> = {
   openai: '/openai/v1',
   anthropic: '/anthropic',
@@ -25,7 +25,7 @@ const PATHS: Partial<Record<ChannelProtocol, string>> = {
   fal: '/fal',
 };
 
-/** What the providers call models whose names mean something to their protocols. */
+/** Physical model ids that the providers' protocols depend on. */
 const PHYSICAL: Record<string, string> = {
   'gpt-image-2': 'gpt-image-2',
   'gpt-image-1': 'gpt-image-1',
@@ -69,11 +69,14 @@ const LIMITS = {
   enabled: true,
 };
 
-/** Without a configuration: every model of the catalogue, served by the simulator (design 8). */
+/**
+ * Returns the installation without a configuration file: every model of the catalogue, served by
+ * the simulator (design 8).
+ */
 export function demoInstallation(simulatorUrl: string): Installation {
   const served = new Map<ChannelProtocol, Record<string, string>>();
   for (const { id, family } of builtInModels()) {
-    const protocol = FAMILY_PROTOCOLS[family].find((each) => PATHS[each] !== undefined);
+    const protocol = FAMILY_PROTOCOLS[family].find((name) => PATHS[name] !== undefined);
     if (!protocol) throw new Error(`the simulator speaks no protocol of ${family}`);
     served.set(protocol, { ...served.get(protocol), [id]: PHYSICAL[id] ?? `${id}-sim` });
   }

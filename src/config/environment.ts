@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { parseValue } from './parse-value.ts';
 
-/** Every setting of the process (design 8). Flags win over the environment. */
+/** Every setting of the process (design 8). A flag overrides its variable. */
 const EnvironmentSchema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 3_000 }),
   WEIR_DATA: Type.String({ minLength: 1, default: './data' }),
@@ -11,7 +11,7 @@ const EnvironmentSchema = Type.Object({
   WEIR_PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/@\\s?#]+(/[^\\s?#]*)?$',
-      rule: 'an http or https address without user, query and fragment',
+      rule: 'must be an http or https address without user, query and fragment',
     }),
   ),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
@@ -20,7 +20,7 @@ const EnvironmentSchema = Type.Object({
   WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
-      rule: 'host:port, several with commas',
+      rule: 'must be host:port, several separated by commas',
     }),
   ),
   WEIR_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
@@ -36,19 +36,21 @@ const EnvironmentSchema = Type.Object({
   WEIR_BOOTSTRAP_BALANCE_USD: Type.Number({ minimum: 0, maximum: 1_000_000, default: 100 }),
   WEIR_LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info', rule: 'debug, info, warn, error or silent' },
+    { default: 'info', rule: 'must be debug, info, warn, error or silent' },
   ),
 });
 
+/** The checked settings of the process. */
 export type Environment = Static<typeof EnvironmentSchema>;
 
+/** Text of `--help`. */
 export const HELP = `Usage: bin/start [--port N] [--data DIR] [--help]
 
-Runs Weir. Without DATABASE_URL it brings its own PostgreSQL in the data folder.
+Runs Weir. Without DATABASE_URL it runs its own PostgreSQL in the data folder.
 
   --port N     port to listen on (PORT, default 3000; 0 = any free one)
   --data DIR   data folder (WEIR_DATA, default ./data)
-  --help       this text
+  --help       show this text
 
 Environment:
   WEIR_CONFIG                      channels and models (default ./weir.yaml if present)
@@ -56,11 +58,11 @@ Environment:
                                    host of each request)
   DATABASE_URL                     PostgreSQL 15 or newer, instead of the embedded one
   REDIS_URL                        Redis 7 or Valkey, shared rate limits for several replicas
-  WEIR_SECRET_KEY                  signs addresses of files; the same on all replicas
+  WEIR_SECRET_KEY                  signs addresses of files; must be the same on all replicas
                                    (default: a file in the data folder)
-  WEIR_WEBHOOK_ALLOW_HOSTS         internal receivers of webhooks, host:port with commas;
-                                   only public ones are told otherwise
-  WEIR_S3_BUCKET                   keeps results there instead of in the data folder, with
+  WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
+                                   separated by commas (default: public hosts only)
+  WEIR_S3_BUCKET                   bucket for results instead of the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN
@@ -69,27 +71,27 @@ Environment:
   WEIR_LOG_LEVEL                   debug, info, warn, error or silent (default info)
 `;
 
-/** A setting that cannot be used; the message names it and what would do. */
+/** A setting that cannot be used. The message names the setting and its rule. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Reads flags and environment. Throws ConfigurationError; `help` is true if help was asked for. */
+/** Reads flags and environment. `help` is true if `--help` was given. Throws ConfigurationError. */
 export function readEnvironment(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): { environment: Environment; help: boolean } {
   const flags = readFlags(args);
-  const given: Record<string, unknown> = {};
+  const settings: Record<string, unknown> = {};
   for (const [key, schema] of Object.entries(EnvironmentSchema.properties)) {
     const value = flags[key] ?? env[key];
-    if (value !== undefined && value !== '') given[key] = parseValue(schema.type, value);
+    if (value !== undefined && value !== '') settings[key] = parseValue(schema.type, value);
   }
-  const candidate = Value.Default(EnvironmentSchema, given);
-  const [wrong] = [...Value.Errors(EnvironmentSchema, candidate)];
-  if (wrong) {
-    const name = wrong.path.slice(1);
-    const rule = typeof wrong.schema['rule'] === 'string' ? wrong.schema['rule'] : wrong.message;
+  const candidate = Value.Default(EnvironmentSchema, settings);
+  const [error] = [...Value.Errors(EnvironmentSchema, candidate)];
+  if (error) {
+    const name = error.path.slice(1);
+    const rule = typeof error.schema['rule'] === 'string' ? error.schema['rule'] : error.message;
     throw new ConfigurationError(`${name} is not usable: ${rule}. See bin/start --help.`);
   }
   return { environment: Value.Decode(EnvironmentSchema, candidate), help: flags.help };

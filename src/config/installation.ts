@@ -10,18 +10,18 @@ import type { WeirYaml } from './schema.ts';
 /** Requests per minute of the built-in roles (design 8). */
 export const BUILT_IN_ROLES = { trial: 60, standard: 3_000, enterprise: 30_000 };
 
-/** What this installation serves. Immutable: a changed file makes a new one. */
+/** What this installation serves. Immutable: a changed file creates a new one. */
 export interface Installation {
   readonly catalogue: Catalogue;
   readonly channels: readonly ChannelConfig[];
   readonly roles: Readonly<Record<string, number>>;
-  /** Outcomes that a model needs for a place in the ranking by its success. */
+  /** Outcomes that a model needs before the ranking uses its success. */
   readonly min_samples: number;
 }
 
 /**
- * The built-in catalogue and roles with what `weir.yaml` adds or overrides. A model that no channel
- * serves is not public: for clients it does not exist (spec: Errors).
+ * Returns the built-in catalogue and roles with the additions and overrides of `weir.yaml`. A model
+ * without a channel is not public: clients cannot see it (spec: Errors).
  */
 export function installationOf(yaml: WeirYaml): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
@@ -36,32 +36,38 @@ export function installationOf(yaml: WeirYaml): Installation {
   };
 }
 
-/** Per scene what the file says, else the catalogue's default, else the first model that is served. */
+/**
+ * Returns the default model of each scene: the file's, else the catalogue's, else the first served
+ * model.
+ */
 function defaultModels(
   served: readonly ModelDeclaration[],
   configured: WeirYaml['default_models'],
 ): Partial<Record<GenerationScene, string>> {
   const defaults: Partial<Record<GenerationScene, string>> = {};
   for (const scene of GENERATION_SCENES) {
-    const ofScene = served.filter(({ category }) => category === scene);
-    const usual = ofScene.find(({ id }) => id === BUILT_IN_DEFAULTS[scene]) ?? ofScene[0];
+    const candidates = served.filter(({ category }) => category === scene);
+    const usual = candidates.find(({ id }) => id === BUILT_IN_DEFAULTS[scene]) ?? candidates[0];
     const name = configured[scene] ?? usual?.id;
     if (name !== undefined) defaults[scene] = name;
   }
   return defaults;
 }
 
-/** Lays overrides over declarations of the same id; the rest is new. Throws on an incomplete model. */
+/**
+ * Merges overrides into the declarations of the same id; other overrides are new models. Throws on
+ * an incomplete model.
+ */
 export function mergeModels(
   builtIn: readonly ModelDeclaration[],
   overrides: readonly ModelOverride[],
 ): ModelDeclaration[] {
   const by_id = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
   for (const override of overrides) {
-    const { pricing_provenance, ...known } = by_id.get(override.id) ?? { id: override.id };
-    // A price of one's own does not come from the catalogue's source.
+    const { pricing_provenance, ...declared } = by_id.get(override.id) ?? { id: override.id };
+    // A price of the file does not come from the catalogue's source.
     const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
-    by_id.set(override.id, { ...known, ...provenance, ...override });
+    by_id.set(override.id, { ...declared, ...provenance, ...override });
   }
   return Value.Decode(Type.Array(ModelSchema), [...by_id.values()]);
 }

@@ -4,13 +4,13 @@ import { WeirYamlSchema } from './schema.ts';
 const FROM_ENVIRONMENT = {
   type: 'string',
   pattern: '^env:',
-  description: 'Taken from the environment.',
+  description: 'env:NAME reads the value from the environment variable NAME.',
 };
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
 /**
- * The JSON Schema of `weir.yaml` for editors (design 8). Beside what Weir checks after it has
- * resolved them, it allows `env:NAME` for every value.
+ * Returns the JSON Schema of `weir.yaml` for editors (design 8). It allows `env:NAME` for every
+ * value, because Weir checks values after it has resolved them.
  */
 export function weirYamlJsonSchema(): Record<string, unknown> {
   return {
@@ -29,12 +29,12 @@ function withEnvironment(schema: unknown): unknown {
     return { ...node, anyOf: [...node['anyOf'], FROM_ENVIRONMENT] };
   }
   if (SCALARS.includes(String(node['type'])) && node['const'] === undefined) {
-    const { description, default: usual, ...rules } = node;
+    const { description, default: default_value, ...rules } = node;
     const isFreeText = Object.keys(rules).every((key) => key === 'type' || key === 'minLength');
     if (rules['type'] === 'string' && isFreeText) return node;
     return {
       ...(description === undefined ? {} : { description }),
-      ...(usual === undefined ? {} : { default: usual }),
+      ...(default_value === undefined ? {} : { default: default_value }),
       anyOf: [rules, FROM_ENVIRONMENT],
     };
   }
@@ -47,7 +47,7 @@ function withEnvironment(schema: unknown): unknown {
   );
 }
 
-/** What has a default may be left out. */
+/** Returns the required keys that have no default. */
 function withoutDefaults({ required, properties }: Record<string, unknown>): string[] {
   const declared = properties as Record<string, Record<string, unknown>>;
   return (required as string[]).filter((name) => declared[name]?.['default'] === undefined);

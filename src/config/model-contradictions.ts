@@ -22,7 +22,7 @@ const CHAT_PRICES = [
   'output_usd_per_mtok',
   'long_context',
 ];
-/** Units that what is made can be priced in; the token-priced family knows its tokens as well. */
+/** Units of a price by scene. Models priced in tokens may use tokens too. */
 const SCENE_UNITS = {
   image: ['image', 'request'],
   video: ['second', 'request'],
@@ -32,8 +32,8 @@ const SCENE_UNITS = {
 } as const;
 
 /**
- * Finds models of the file that lack something or contradict themselves. Gives back every model by
- * its id, as far as it is declared, overrides laid over what the catalogue has.
+ * Reports models of the file that are incomplete or contradict themselves. Returns every model by
+ * its id, with overrides merged, even if it is incomplete.
  */
 export function findModelContradictions(
   models: readonly ModelOverride[],
@@ -59,7 +59,7 @@ function checkModel(model: ModelOverride, family: Family, pointer: string, add: 
   const scene = sceneOf(family);
   const category = categoryOf(family);
   if (model.category && model.category !== category) {
-    add(`${pointer}/category`, `must be ${category}, as ${family} is`);
+    add(`${pointer}/category`, `must be ${category}, the category of ${family}`);
     return;
   }
   if (model.price && isDirectFamily(family)) {
@@ -70,13 +70,13 @@ function checkModel(model: ModelOverride, family: Family, pointer: string, add: 
     checkGenerationPrice(model.price, family, SCENE_UNITS[scene], `${pointer}/price`, add);
   }
   if (model.offers && scene === undefined) {
-    add(`${pointer}/offers`, 'is only for models of images, videos and music');
+    add(`${pointer}/offers`, 'is allowed only for image, video, music, 3d and audio models');
   }
   for (const [index, name] of (model.offers?.parameters ?? []).entries()) {
-    if (OPTIONAL_PARAMETERS.some((each) => each === name)) continue;
+    if (OPTIONAL_PARAMETERS.some((parameter) => parameter === name)) continue;
     const meant = closestName(name, OPTIONAL_PARAMETERS);
-    const wrong = 'is not a parameter of videos';
-    const message = meant ? `${wrong}; did you mean ${meant}?` : wrong;
+    const problem = 'is not a parameter of videos';
+    const message = meant ? `${problem}; did you mean ${meant}?` : problem;
     add(`${pointer}/offers/parameters/${index}`, message);
   }
 }
@@ -89,13 +89,14 @@ function checkDirectPrice(
   pointer: string,
   add: Add,
 ): void {
-  const ways = DIRECT_PRICES[operation].map((way) => way.map(({ member }) => member));
-  const begun = ways.find((way) => way.some((name) => price[name] !== undefined)) ?? ways[0] ?? [];
-  for (const name of begun) {
+  const schemes = DIRECT_PRICES[operation].map((scheme) => scheme.map(({ member }) => member));
+  const used =
+    schemes.find((scheme) => scheme.some((name) => price[name] !== undefined)) ?? schemes[0] ?? [];
+  for (const name of used) {
     if (price[name] === undefined) add(`${pointer}/${name}`, 'is required');
   }
-  for (const name of Object.keys(price).filter((each) => !begun.some((one) => one === each))) {
-    add(`${pointer}/${name}`, `is no price of ${operation}`);
+  for (const name of Object.keys(price).filter((key) => !used.some((member) => member === key))) {
+    add(`${pointer}/${name}`, `is not a price of ${operation}`);
   }
 }
 
@@ -103,13 +104,15 @@ function checkChatPrice(price: Price, pointer: string, add: Add): void {
   for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
     if (price[name] === undefined) add(`${pointer}/${name}`, 'is required');
   }
-  for (const name of Object.keys(price).filter((each) => !CHAT_PRICES.includes(each))) {
-    add(`${pointer}/${name}`, 'is no price of a chat model');
+  for (const name of Object.keys(price).filter((key) => !CHAT_PRICES.includes(key))) {
+    add(`${pointer}/${name}`, 'is not a price of a chat model');
   }
-  // What is set aside for a call of unknown length is the dearer of both.
+  // The reservation of a call uses the higher price, so the price of long contexts must be the
+  // higher one.
   for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
     const [usual = 0, long = usual] = [price[name], price.long_context?.[name]];
-    if (long < usual) add(`${pointer}/long_context/${name}`, 'must not be below the usual price');
+    if (long < usual)
+      add(`${pointer}/long_context/${name}`, 'must be at least the price of shorter contexts');
   }
 }
 
@@ -128,13 +131,13 @@ function checkGenerationPrice(
     return;
   }
   const names = units.map((unit) => `usd_per_${unit}`);
-  if (declared.length > 1) add(pointer, `needs one of ${joined(names, 'and')}`);
+  if (declared.length > 1) add(pointer, `needs one of ${joinNames(names, 'and')}`);
   else if (!units.some((unit) => unit === declared[0]))
-    add(pointer, `needs ${joined(names, 'or')}`);
+    add(pointer, `needs ${joinNames(names, 'or')}`);
 }
 
-/** `a, b or c`. */
-export function joined(names: readonly string[], word: 'and' | 'or'): string {
+/** Returns the names as a list: `a, b or c`. */
+export function joinNames(names: readonly string[], word: 'and' | 'or'): string {
   const last = names.at(-1) ?? '';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} ${word} ${last}`;
 }

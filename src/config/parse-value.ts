@@ -1,6 +1,6 @@
 /**
- * A setting from the environment as the type that its JSON Schema wants: numbers and booleans are
- * read, nothing is rounded or guessed. Text that is none of it stays text, which validation refuses.
+ * Returns a setting from the environment with the type of its JSON Schema. Numbers and booleans are
+ * parsed, never rounded or guessed. Other text stays text, which the validation refuses.
  */
 export function parseValue(type: unknown, text: string): unknown {
   switch (type) {

@@ -3,7 +3,7 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
 import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 
-/** A day in milliseconds is more than any upstream call takes, and less than a timer can hold. */
+/** A day: longer than any upstream call takes, and short enough for a timer. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 const ChannelSchema = Type.Object(
@@ -14,18 +14,18 @@ const ChannelSchema = Type.Object(
     }),
     protocol: Type.Union(
       CHANNEL_PROTOCOLS.map((name) => Type.Literal(name)),
-      { description: 'What the upstream speaks.' },
+      { description: 'Protocol of the upstream.' },
     ),
     base_url: Type.String({
       pattern: '^https?://[^/@\\s]+',
-      description: 'Where the upstream is, e.g. https://api.example.com/v1.',
+      description: 'Address of the upstream, e.g. https://api.example.com/v1.',
     }),
     api_key: Type.String({
-      // A service account's key is a JSON text, with its own spaces and line ends.
+      // The key of a service account is JSON with spaces and line breaks.
       pattern: '^([\\x21-\\x7e]{1,4096}|\\{[\\s\\x21-\\x7e]{1,16384}\\}\\s*)$',
-      description: 'The upstream account’s key; better env:NAME than the key itself.',
+      description: 'Key of the upstream account. Use env:NAME instead of the key itself.',
     }),
-    priority: Type.Integer({ default: 0, description: 'Lower is tried first.' }),
+    priority: Type.Integer({ default: 0, description: 'A lower number is tried first.' }),
     weight: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1_000_000,
@@ -36,36 +36,36 @@ const ChannelSchema = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
       default: 200,
-      description: 'Calls at a time, per replica.',
+      description: 'Calls at the same time, per replica.',
     }),
     timeout_ms: Type.Integer({
       minimum: 100,
       maximum: MAX_TIMEOUT_MS,
       default: 120_000,
-      description: 'How long an answer may take; of a stream, its beginning.',
+      description: 'Time limit of an answer; for a stream, of its start.',
     }),
     first_token_timeout_ms: Type.Optional(
       Type.Integer({
         minimum: 100,
         maximum: MAX_TIMEOUT_MS,
         description:
-          'How long a stream may take to its first words before another channel is tried; ' +
-          'timeout_ms if nothing is said.',
+          'Time limit of the first token of a stream; then another channel is tried. ' +
+          'Default: timeout_ms.',
       }),
     ),
     stall_timeout_ms: Type.Optional(
       Type.Integer({
         minimum: 100,
         maximum: MAX_TIMEOUT_MS,
-        description:
-          'The longest silence in the middle of a stream; timeout_ms if nothing is said.',
+        description: 'The longest pause between two events of a stream. Default: timeout_ms.',
       }),
     ),
     cost_factor: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1_000,
-        description: 'What the account costs beside the catalogue’s price; for the policy price.',
+        description:
+          'Price of the account relative to the catalogue’s price; for the policy price.',
       }),
     ),
     probe_s: Type.Optional(
@@ -73,19 +73,19 @@ const ChannelSchema = Type.Object(
         minimum: 1,
         maximum: 3_600,
         description:
-          'Seconds between calls of Weir’s own that find out whether a sick channel is well again; ' +
-          'without it a client’s call finds out.',
+          'Seconds between probes of a channel that is open or disabled. ' +
+          'Default: no probes; a client’s call tests the channel.',
       }),
     ),
-    enabled: Type.Boolean({ default: true, description: 'false = take no calls.' }),
+    enabled: Type.Boolean({ default: true, description: 'false: the channel takes no calls.' }),
     models: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-      description: 'Public model id: what the upstream calls the model.',
+      description: 'For each public model id, the id of the model at the upstream.',
     }),
   },
   { additionalProperties: false },
 );
 
-/** The whole of `weir.yaml` (design 8). */
+/** The whole `weir.yaml` (design 8). */
 export const WeirYamlSchema = Type.Object(
   {
     channels: Type.Array(ChannelSchema, {
@@ -96,7 +96,7 @@ export const WeirYamlSchema = Type.Object(
     models: Type.Array(ModelOverrideSchema, {
       default: [],
       maxItems: 10_000,
-      description: 'Models that the catalogue does not have, or has differently.',
+      description: 'Models to add to the catalogue, and changes of its models.',
     }),
     default_models: Type.Object(
       {
@@ -109,7 +109,7 @@ export const WeirYamlSchema = Type.Object(
       {
         default: {},
         additionalProperties: false,
-        description: 'Which model makes what a call wants that names none.',
+        description: 'Per scene, the model of calls that name none.',
       },
     ),
     ranking: Type.Object(
@@ -118,14 +118,14 @@ export const WeirYamlSchema = Type.Object(
           minimum: 1,
           maximum: 1_000_000,
           default: DEFAULT_MIN_SAMPLES,
-          description: 'Outcomes in 24 hours that give a model a place by its success.',
+          description: 'Outcomes in 24 hours that a model needs to be ranked by its success.',
         }),
       },
       { default: {}, additionalProperties: false, description: 'How models are ranked.' },
     ),
     roles: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 10_000_000 }), {
       default: {},
-      description: 'Requests per minute of a role; trial, standard and enterprise exist.',
+      description: 'Requests per minute of each role. Built in: trial, standard and enterprise.',
     }),
   },
   { additionalProperties: false },

@@ -4,7 +4,9 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts a secret for a row (AES-256-GCM); `context` must be said again to open it. */
+/**
+ * Returns a secret, encrypted for a row (AES-256-GCM). The same `context` is needed to decrypt it.
+ */
 export function seal(key: Uint8Array, plain: string, context: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
@@ -12,7 +14,9 @@ export function seal(key: Uint8Array, plain: string, context: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Throws if the key or the context is another one, or the text was changed. */
+/**
+ * Returns a secret that `seal` encrypted. Throws if key or context differ, or the text was changed.
+ */
 export function unseal(key: Uint8Array, sealed: string, context: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const nonce = bytes.subarray(0, NONCE_BYTES);

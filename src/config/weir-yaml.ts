@@ -11,16 +11,16 @@ import { type Mistake, pointerStep, stepsOf, YamlSource } from './yaml-source.ts
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** More mistakes than this do not help anybody to find the first one. */
+/** At most this many mistakes are reported. */
 const MAX_MISTAKES = 20;
 
-/** What a reading of `weir.yaml` yields: a usable configuration, or all that is wrong with it. */
+/** Result of reading `weir.yaml`: a usable configuration, or its mistakes. */
 export type WeirYamlReading = { config: WeirYaml } | { mistakes: Mistake[] };
 
 /**
- * Reads `weir.yaml`. Pure: a value `env:NAME` is looked up in `env`, and models that a channel
- * names must be declared in the file or be among `known`. Mistakes never repeat a value: it may be
- * a secret.
+ * Reads `weir.yaml` without side effects. A value `env:NAME` is resolved with `env`. The models of
+ * a channel must be declared in the file or be in `known`. Mistakes never quote a value, because it
+ * may be a secret.
  */
 export function readWeirYaml(
   text: string,
@@ -31,17 +31,18 @@ export function readWeirYaml(
   const syntax = source.syntaxMistakes();
   if (syntax.length > 0) return { mistakes: syntax.slice(0, MAX_MISTAKES) };
   const mistakes: Mistake[] = [];
-  const said = new Set<string>();
+  const reported = new Set<string>();
   const add = (pointer: string, message: string) => {
-    // A missing key is reported as missing and as of the wrong type: the first word is the true one.
-    if (said.has(pointer)) return;
-    said.add(pointer);
+    // The library reports a missing key twice: as missing and as of the wrong type. Only the first
+    // report is useful.
+    if (reported.has(pointer)) return;
+    reported.add(pointer);
     mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
   };
   const candidate = resolve(source, env, add);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (mistakes.length >= MAX_MISTAKES) break;
-    const { pointer, message } = wording(error);
+    const { pointer, message } = explain(error);
     add(pointer, message);
   }
   if (mistakes.length === 0) {
@@ -52,7 +53,10 @@ export function readWeirYaml(
   return { mistakes: mistakes.slice(0, MAX_MISTAKES) };
 }
 
-/** The same, with mistakes thrown as one ConfigurationError that names file and line of each. */
+/**
+ * Returns the configuration of `weir.yaml`. Throws one ConfigurationError that names file and line
+ * of each mistake.
+ */
 export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirYaml {
   const reading = readWeirYaml(text, env);
   if ('config' in reading) return reading.config;
@@ -62,7 +66,10 @@ export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirY
   throw new ConfigurationError(lines.join('\n'));
 }
 
-/** The value with defaults filled in and `env:NAME` replaced, numbers and booleans among them read. */
+/**
+ * Returns the value with defaults filled in and `env:NAME` replaced. Numbers and booleans from the
+ * environment are parsed.
+ */
 function resolve(
   source: YamlSource,
   env: Env,
@@ -89,7 +96,10 @@ function resolve(
   return candidate;
 }
 
-/** TypeBox pours a mapping into the default list where a list belongs; that mistake must stay one. */
+/**
+ * If a mapping stands in the place of a list, TypeBox merges it into the default list. The mapping
+ * is restored, so that it is reported as a mistake.
+ */
 function withDefaults(value: unknown): unknown {
   const filled: unknown = Value.Default(WeirYamlSchema, structuredClone(value));
   if (!isMapping(filled) || !isMapping(value)) return filled;
@@ -106,28 +116,28 @@ function isMapping(value: unknown): value is Record<string, unknown> {
 function resolveEnv(
   value: unknown,
   pointer: string,
-  look: (pointer: string, name: string) => string,
+  lookUp: (pointer: string, name: string) => string,
 ): unknown {
-  if (typeof value === 'string' && value.startsWith('env:')) return look(pointer, value.slice(4));
+  if (typeof value === 'string' && value.startsWith('env:')) return lookUp(pointer, value.slice(4));
   if (Array.isArray(value)) {
-    return value.map((each, index) => resolveEnv(each, `${pointer}/${index}`, look));
+    return value.map((each, index) => resolveEnv(each, `${pointer}/${index}`, lookUp));
   }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      resolveEnv(each, `${pointer}/${pointerStep(key)}`, look),
+      resolveEnv(each, `${pointer}/${pointerStep(key)}`, lookUp),
     ]),
   );
 }
 
-function wording(error: ValueError): { pointer: string; message: string } {
+function explain(error: ValueError): { pointer: string; message: string } {
   const { pointer, message, kind, known } = explainMismatch(error);
   const meant = kind === 'unknown' ? closestName(stepsOf(pointer).at(-1) ?? '', known) : undefined;
   return { pointer, message: meant ? `${message}; did you mean ${meant}?` : message };
 }
 
-/** Paths are appended to a base URL, so it ends without a slash. */
+/** Removes the last slash of base URLs, because paths are appended to them. */
 function withTidyAddresses(config: WeirYaml): WeirYaml {
   return {
     ...config,

@@ -1,18 +1,18 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 
-/** Something wrong in a configuration file. */
+/** A mistake in a configuration file. */
 export interface Mistake {
   /** 1-based. */
   readonly line: number;
-  /** Dotted, e.g. `channels.0.api_key`; '' = the file as a whole. */
+  /** Dotted, e.g. `channels.0.api_key`; '' means the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** How often aliases may repeat a node: a small file must not become a huge value. */
+/** Limit of what aliases may repeat, so that a small file cannot become a huge value. */
 const MAX_ALIASES = 100;
 
-/** A YAML text with its value and the places where its parts stand. */
+/** A YAML text with its value and the line of each part. */
 export class YamlSource {
   private readonly lines = new LineCounter();
   private readonly document: Document;
@@ -21,7 +21,7 @@ export class YamlSource {
     this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false });
   }
 
-  /** What is no valid YAML, first to last. */
+  /** Returns the syntax mistakes, first to last. */
   syntaxMistakes(): Mistake[] {
     return [...this.document.errors, ...this.document.warnings].map((problem) => ({
       line: this.lines.linePos(problem.pos[0]).line,
@@ -30,12 +30,14 @@ export class YamlSource {
     }));
   }
 
-  /** The value as plain data. Throws where aliases refer to nothing, or to too much. */
+  /**
+   * Returns the value as plain data. Throws if an alias has no target, or aliases repeat too much.
+   */
   value(): unknown {
     return this.document.toJS({ maxAliasCount: MAX_ALIASES });
   }
 
-  /** The line of a JSON pointer: of its key, or of the nearest thing around it that stands there. */
+  /** Returns the line of a JSON pointer: of its key, or of its nearest ancestor in the text. */
   lineOf(pointer: string): number {
     let node: unknown = this.document.contents;
     let line = 1;
@@ -62,7 +64,7 @@ function rangeStart(node: unknown): number | undefined {
   return node.range?.[0];
 }
 
-/** The steps of a JSON pointer (RFC 6901). */
+/** Returns the unescaped steps of a JSON pointer (RFC 6901). */
 export function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')
@@ -70,7 +72,7 @@ export function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** A key as a step of a JSON pointer. */
+/** Returns a key, escaped as a step of a JSON pointer. */
 export function pointerStep(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

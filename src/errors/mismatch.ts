@@ -1,18 +1,18 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
 
-/** Where and why a value does not fit its schema, in words for people. */
+/** Where and why a value does not fit its schema, in plain words. */
 export interface Mismatch {
   /** JSON pointer of the offending value. */
   readonly pointer: string;
-  /** Without a subject and a full stop: `must be an integer`. */
+  /** Has no subject and no full stop: `must be an integer`. */
   readonly message: string;
   readonly kind: 'unknown' | 'missing' | 'wrong';
-  /** For an unknown key: the keys that are known at its place. */
+  /** For an unknown key: the keys that are allowed in its place. */
   readonly known: readonly string[];
 }
 
-/** Explains the library's finding. A schema's own `errorMessage` goes before the library's words. */
+/** Returns an error of the library in plain words. The schema's own `errorMessage` comes first. */
 export function explainMismatch(error: ValueError): Mismatch {
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
@@ -23,31 +23,34 @@ export function explainMismatch(error: ValueError): Mismatch {
     case ValueErrorType.ObjectRequiredProperty:
       return { pointer: error.path, message: 'is required', kind: 'missing', known: [] };
     case ValueErrorType.Union:
-      return insideUnion(error) ?? wrong(error, choices(error.schema));
+      return insideUnion(error) ?? wrongValue(error, choices(error.schema));
     default:
-      return wrong(error, wording(error));
+      return wrongValue(error, describeRule(error));
   }
 }
 
-function wrong(error: ValueError, message: string): Mismatch {
-  const own = error.schema['errorMessage'];
-  const said = typeof own === 'string' ? own : message;
-  return { pointer: error.path, message: said, kind: 'wrong', known: [] };
+function wrongValue(error: ValueError, message: string): Mismatch {
+  const custom = error.schema['errorMessage'];
+  const text = typeof custom === 'string' ? custom : message;
+  return { pointer: error.path, message: text, kind: 'wrong', known: [] };
 }
 
-/** What is wrong with the one variant that was meant: the one of the same JSON type. */
+/**
+ * Returns the mismatch inside the only variant of a union that has the JSON type of the value.
+ * Undefined if no variant has it, or several have it.
+ */
 function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined {
-  const meant = variantsOf(schema).filter(
+  const matching = variantsOf(schema).filter(
     (variant) => variant[Kind] !== 'Literal' && jsonTypeOf(variant) === typeOf(value),
   );
-  const [variant] = meant;
-  const error = variant && meant.length === 1 ? Value.Errors(variant, value).First() : undefined;
+  const [variant] = matching;
+  const error = variant && matching.length === 1 ? Value.Errors(variant, value).First() : undefined;
   if (!error) return undefined;
   const { pointer, ...inner } = explainMismatch(error);
   return { pointer: path + pointer, ...inner };
 }
 
-/** The variants of a union, those of unions inside of it among them. */
+/** Returns the variants of a union, including those of nested unions. */
 function variantsOf(schema: TSchema): TSchema[] {
   const variants = schema['anyOf'] as TSchema[] | undefined;
   return variants ? variants.flatMap(variantsOf) : [schema];
@@ -83,7 +86,7 @@ function choices(schema: TSchema): string {
   return `must be ${unique.length > 0 ? `${unique.join(', ')} or ${last}` : last}`;
 }
 
-function wording({ type, schema, message }: ValueError): string {
+function describeRule({ type, schema, message }: ValueError): string {
   switch (type) {
     case ValueErrorType.ArrayMinItems:
       return `must have at least ${schema['minItems']} ${plural('entry', schema['minItems'])}`;

@@ -1,9 +1,9 @@
 /**
- * Every error that a client can see: code → status, type and whether a retry can help (spec: Errors).
- * Two renderers (`src/http/errors`) turn an entry into the OpenAI-style or the native envelope.
+ * Every error that a client can see: code → status, type and whether a retry can help (spec:
+ * Errors). `render.ts` turns an entry into the envelope of a route.
  */
 
-/** How one error code looks outside. */
+/** Public properties of one error code. */
 export interface ErrorEntry {
   /** HTTP status. */
   readonly status: number;
@@ -11,7 +11,7 @@ export interface ErrorEntry {
   readonly type: string;
   /** `error.type` of the native messages envelope (Anthropic docs: Errors; spec: Errors). */
   readonly nativeType: string;
-  /** Said in `error.retryable`: the same request can succeed later without being changed. */
+  /** `error.retryable`: the same request can succeed later without a change. */
   readonly retryable: boolean;
 }
 
@@ -22,6 +22,7 @@ const entry = (
   retryable = false,
 ): ErrorEntry => ({ status, type, nativeType, retryable });
 
+/** The entry of each error id. */
 export const ERRORS = {
   invalid_request: entry(400, 'invalid_request_error', 'invalid_request_error'),
   invalid_json: entry(400, 'invalid_request_error', 'invalid_request_error'),
@@ -35,14 +36,19 @@ export const ERRORS = {
   expired_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
-  /** Money that is only held by calls in flight: said apart from money that is gone (design 4). */
+  /**
+   * The money is only held by calls in flight. This differs from money that is spent (design 4).
+   */
   quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
   access_denied: entry(403, 'access_denied', 'permission_error'),
   model_not_allowed: entry(403, 'access_denied', 'permission_error'),
   not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   async_task_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
-  /** The key names another request (IETF draft: The Idempotency-Key HTTP Header Field). */
+  /**
+   * The idempotency key belongs to another request (IETF draft: The Idempotency-Key HTTP Header
+   * Field).
+   */
   idempotency_key_reused: entry(422, 'invalid_request_error', 'invalid_request_error'),
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
   payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),
@@ -55,9 +61,10 @@ export const ERRORS = {
   timeout_error: entry(504, 'timeout_error', 'timeout_error', true),
 } as const satisfies Record<string, ErrorEntry>;
 
+/** Internal id of an error; `publicCode` returns its public code. */
 export type ErrorId = keyof typeof ERRORS;
 
-/** Entries that share one public code: the spec knows one word for both. */
+/** Entries whose public code differs from their id, because the spec has one code for several. */
 const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
   invalid_request: 'invalid_request_error',
   invalid_json: 'invalid_request_error',
@@ -66,7 +73,7 @@ const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
   balance_in_flight: 'insufficient_balance',
 };
 
-/** The `error.code` that a client sees for an entry of the registry. */
+/** Returns the `error.code` of an entry. */
 export function publicCode(id: ErrorId): string {
   return PUBLIC_CODES[id] ?? id;
 }

@@ -1,29 +1,32 @@
 import { publicCode } from './registry.ts';
 import { WeirError } from './weir-error.ts';
 
-/** Which envelope a route's clients read (spec: Errors). */
+/** The error envelope of a route (spec: Errors). */
 export type ErrorFamily = 'openai' | 'native' | 'gemini';
 
-/** The name of a parameter may come from the client: it is not echoed at any length. */
+/** A parameter's name may come from the client, so its echo is limited in length. */
 const MAX_PARAM_CHARS = 200;
 
-/** Renders an error for a client. What is no WeirError is ours: 500, and nothing of it is said. */
+/**
+ * Returns the response for an error. An error that is not a WeirError becomes a 500 that reveals
+ * nothing about it.
+ */
 export function renderError(error: unknown, family: ErrorFamily, request_id: string): Response {
-  const known =
+  const weirError =
     error instanceof WeirError
       ? error
       : new WeirError('internal_error', 'Something went wrong on our side.', {
-          hint: `Retry; if it stays, report the request id ${request_id}.`,
+          hint: `Retry. If the error stays, report the request id ${request_id}.`,
         });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    // The SDKs retry every 5xx unless told not to; this says what `retryable` says.
-    'x-should-retry': String(known.retryable),
+    // The SDKs retry every 5xx without this header, so it repeats `retryable`.
+    'x-should-retry': String(weirError.retryable),
   };
-  const { retry_after } = known.details;
+  const { retry_after } = weirError.details;
   if (retry_after !== undefined) headers['retry-after'] = String(retry_after);
-  const body = BODIES[family](known, request_id);
-  return new Response(JSON.stringify(body), { status: known.entry.status, headers });
+  const body = BODIES[family](weirError, request_id);
+  return new Response(JSON.stringify(body), { status: weirError.entry.status, headers });
 }
 
 const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => object> = {
@@ -32,7 +35,7 @@ const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => obje
   gemini: geminiBody,
 };
 
-/** What Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
+/** Statuses that Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
 const GOOGLE_STATUSES: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -69,12 +72,15 @@ function openaiBody(error: WeirError): object {
   };
 }
 
-/** An error where no HTTP answer carries it, e.g. in the results of a batch. */
+/**
+ * Returns an error in the native envelope, outside of an HTTP response, e.g. for the results of a
+ * batch.
+ */
 export function nativeEnvelope(error: WeirError, request_id: string): object {
   return nativeBody(error, request_id);
 }
 
-/** Anthropic docs: Errors. What the native family has no word for stays readable in `details`. */
+/** The native envelope (Anthropic docs: Errors). It also has the members that Anthropic's lacks. */
 function nativeBody(error: WeirError, request_id: string): object {
   return {
     type: 'error',
@@ -88,15 +94,15 @@ function nativeBody(error: WeirError, request_id: string): object {
   };
 }
 
-/** The optional members; `param` is always a key (spec: Errors). */
+/** Returns the optional members. `param` is always present (spec: Errors). */
 function details(error: WeirError): object {
   const { param, ...others } = error.details;
-  // A plain 400 needs no word about retrying.
-  const said =
+  // `retryable` is left out for plain client errors.
+  const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
   return {
     param: param?.slice(0, MAX_PARAM_CHARS) ?? null,
     ...others,
-    ...(said ? { retryable: error.retryable } : {}),
+    ...(showsRetryable ? { retryable: error.retryable } : {}),
   };
 }

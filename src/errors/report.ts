@@ -1,2 +1,2 @@
-/** Takes an error that is not shown to the client, e.g. to log it. Must not throw. */
+/** Receives an error that is not shown to the client, e.g. to log it. Must not throw. */
 export type ErrorReport = (error: unknown, request_id: string) => void;

@@ -4,12 +4,15 @@ import { closestName } from './closest-name.ts';
 import { explainMismatch } from './mismatch.ts';
 import { WeirError } from './weir-error.ts';
 
-/** Checks a value; throws WeirError `invalid_request` that names the first offending parameter. */
+/**
+ * Returns a value that fits the schema. Throws WeirError `invalid_request` that names the first
+ * wrong parameter.
+ */
 export type Validator<Schema extends TSchema> = (value: Record<string, unknown>) => Static<Schema>;
 
 const MAX_QUOTED_CHARS = 100;
 
-/** Compiles a schema once. Nothing is stripped, filled in or coerced: the value stays as it came. */
+/** Compiles a schema into a validator. The validator removes, adds and converts nothing. */
 export function validator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   const compiled = TypeCompiler.Compile(schema);
   return (value) => {
@@ -30,7 +33,7 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
   };
 }
 
-/** `/messages/0/role` as `messages.0.role`. */
+/** Returns a JSON pointer as a dotted path: `/messages/0/role` → `messages.0.role`. */
 function dotted(pointer: string): string {
   if (pointer === '') return 'body';
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');

@@ -7,7 +7,7 @@ export interface ErrorDetails {
   did_you_mean?: string;
   suggestions?: { id: string }[];
   hint?: string;
-  /** Overrides the registry, e.g. for an upstream refusal that a retry cannot mend. */
+  /** Overrides the registry, e.g. for an upstream's refusal that a retry cannot change. */
   retryable?: boolean;
   /** Whole seconds; also sent as the `Retry-After` header. */
   retry_after?: number;
@@ -17,7 +17,7 @@ export interface ErrorDetails {
 }
 
 /**
- * An error for a client. `message` and `details` are public; `cause` is internal: it is logged and
+ * An error for a client. `message` and `details` are public. `cause` is internal: it is logged, but
  * never rendered (P5).
  */
 export class WeirError extends Error {

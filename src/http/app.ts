@@ -50,29 +50,30 @@ export interface AppDeps
     FileRouteDeps,
     WebhookRouteDeps {
   orm: Orm;
-  /** Where responses are kept; absent where none are. */
+  /** The database of stored responses; missing if this process stores none. */
   responses?: ResponsesDeps['responses'];
-  /** Tasks and their files; absent where nothing is generated. */
+  /** Tasks and their files; missing if this process serves no generation routes. */
   generation?: GenerationRouteDeps['generation'];
-  /** Message batches; absent where none are carried out. */
+  /** Message batches; missing if this process serves none. */
   batches?: BatchRouteDeps['batches'];
   public_url?: string | undefined;
-  /** What the operator sees and switches. */
+  /** Parts of the operator routes; missing if this process serves none. */
   operator?: OperatorParts;
-  /** True while requests can be served. */
+  /** True while this replica can serve requests. */
   isReady: () => boolean;
-  /** Figures of this replica. */
+  /** Metrics of this replica. */
   metrics: () => Metric[];
-  /** Told of every error before it is rendered. Must not throw. */
+  /** Called with every error before it is rendered. Must not throw. */
   onError: ErrorReport;
 }
 
 /**
- * Beyond its limit Bun answers 413 with an empty body before any code of ours runs. Handlers have
- * limits of their own and say why; a body that no handler reads is not held in memory.
+ * If a body exceeds this limit, Bun sends 413 with an empty body before a handler runs. Handlers have
+ * their own limits and send an error envelope. Bun does not keep a body in memory that no handler
+ * reads.
  */
 const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
-/** Bun's default of 10 s would cut quiet answers; 255 s is the most it takes. */
+/** Bun's default of 10 s would end slow answers. 255 s is Bun's maximum. */
 const IDLE_TIMEOUT_S = 255;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -81,11 +82,11 @@ interface Route {
   path: string;
   family: ErrorFamily;
   methods: Partial<Record<Method, Handler>>;
-  /** Methods whose clients read another envelope. */
+  /** The error family of single methods, if it differs from the path's family. */
   families?: Partial<Record<Method, ErrorFamily>>;
 }
 
-/** Every path with what it answers to. */
+/** Every path with its methods and their handlers. */
 function routes(deps: AppDeps): Route[] {
   const openai = (path: string, methods: Route['methods']): Route => ({
     path,
@@ -116,7 +117,7 @@ function routes(deps: AppDeps): Route[] {
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/models', { GET: listModels(deps) }),
     {
-      // Google's SDK may be told to speak version 1.
+      // Google's SDK uses this path if it is configured for API version 1.
       path: '/v1/models/*',
       family: 'openai',
       methods: { GET: getModel(deps), POST: geminiModels(deps) },
@@ -132,9 +133,9 @@ function routes(deps: AppDeps): Route[] {
   ];
 }
 
-/** What makes images, videos and music, and the status of what is being made. */
+/** The routes that create generations, and those that return the status of a task. */
 function generationRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
-  const deps: GenerationRouteDeps = { ...app, generation: app.generation ?? nothingIsGenerated };
+  const deps: GenerationRouteDeps = { ...app, generation: app.generation ?? notServedHere };
   const image = getTask(deps, ['image']);
   return [
     ['/v1/images/generations', { POST: createImage(deps) }],
@@ -151,7 +152,7 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
 }
 
 function batchRoutes(app: AppDeps): Route[] {
-  const routes = new BatchRoutes({ ...app, batches: app.batches ?? nothingIsGenerated });
+  const routes = new BatchRoutes({ ...app, batches: app.batches ?? notServedHere });
   const native = (path: string, methods: Route['methods']): Route => ({
     path: `/v1/messages/batches${path}`,
     family: 'native',
@@ -166,7 +167,7 @@ function batchRoutes(app: AppDeps): Route[] {
 }
 
 function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
-  const deps: ResponsesDeps = { ...app, responses: app.responses ?? nothingIsGenerated };
+  const deps: ResponsesDeps = { ...app, responses: app.responses ?? notServedHere };
   return [
     ['/v1/responses', { POST: createResponse(deps) }],
     ['/v1/responses/:id', { GET: getResponse(deps), DELETE: removeResponse(deps) }],
@@ -175,12 +176,12 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
   ];
 }
 
-/** What the people who run Weir see and do (design 8). */
+/** The operator routes (design 8). */
 function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
   const { operator } = app;
   const channels = new OperatorChannels({
     keys: app.keys,
-    operator: () => operator ?? nothingIsGenerated(),
+    operator: () => operator ?? notServedHere(),
   });
   const channel = '/v1/operator/channels/:id';
   return [
@@ -193,34 +194,38 @@ function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']]
   ];
 }
 
-function nothingIsGenerated(): never {
-  throw new WeirError('service_unavailable', 'Nothing is generated here.');
+function notServedHere(): never {
+  throw new WeirError('service_unavailable', 'This process does not serve this route.');
 }
 
-/** The routes of Weir. Bodies are read by the handlers: so nothing is stripped or coerced on the way. */
+/** The HTTP app of Weir. The handlers read the bodies, because Elysia would strip and coerce fields. */
 export function createApp(deps: AppDeps) {
   const app = new Elysia({
     serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
   });
   const unparsed = { parse: 'none' as const };
-  // Asked of the app: a route that names it gets an object with a getter for each request.
+  // Read from the app: if a route names `server`, Elysia creates an object with a getter per request.
   const server = () => app.server;
   const wrap = (family: ErrorFamily, handler: Handler) =>
     endpoint(family, deps.onError, handler, server);
   for (const { path, family, methods, families } of routes(deps)) {
     for (const [method, handler] of Object.entries(methods)) {
-      const own = families?.[method as Method] ?? family;
-      app.route(method, path, wrap(own, handler), unparsed);
+      const methodFamily = families?.[method as Method] ?? family;
+      app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
-    const refuse = wrap(family, notAllowed(family, Object.keys(methods)));
-    // By its own method a path goes before another one's parameter that would fit it.
+    const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
+    // Without a GET handler of its own, a path could match the parameter of another GET route.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }
   for (const path of ['/v1/messages/*', '/*', '/']) {
-    app.all(path, wrap(path.startsWith('/v1/messages') ? 'native' : 'openai', unknown), unparsed);
+    app.all(
+      path,
+      wrap(path.startsWith('/v1/messages') ? 'native' : 'openai', refuseUnknownPath),
+      unparsed,
+    );
   }
-  // What goes wrong outside of a handler is rendered like everything else.
+  // Errors outside of a handler are rendered in an envelope as well.
   return app.onError((context) => wrap('openai', () => Promise.reject(context.error))(context));
 }
 
@@ -231,13 +236,13 @@ function readiness(deps: AppDeps): Response {
 
 const MAX_QUOTED_CHARS = 200;
 
-function unknown({ request }: RequestContext): never {
+function refuseUnknownPath({ request }: RequestContext): never {
   const path = new URL(request.url).pathname.slice(0, MAX_QUOTED_CHARS);
   throw new WeirError('not_found', `There is no ${request.method} ${path}.`);
 }
 
-/** The path exists, the method does not (RFC 9110, 15.5.6: the answer names those that do). */
-function notAllowed(family: ErrorFamily, methods: string[]): Handler {
+/** Refuses a method of a known path. RFC 9110, 15.5.6: the response names the allowed methods. */
+function refuseMethod(family: ErrorFamily, methods: string[]): Handler {
   return ({ request_id }) => {
     const message = `Use ${methods.join(' or ')}.`;
     const refusal = new WeirError('method_not_allowed', message);

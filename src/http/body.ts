@@ -2,30 +2,32 @@ import { WeirError } from '../errors/weir-error.ts';
 import { skipString } from '../json/strings.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
-/** Bodies of inference calls; the vendor's own limit for messages (Anthropic docs: Errors, 413). */
+/** For bodies of calls. It is the provider's limit for messages (Anthropic docs: Errors, 413). */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
 export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
-/** Deeper JSON is an attack, not a request. */
+/** Deeper JSON is refused: it is an attack on recursive parsers. */
 export const MAX_JSON_DEPTH = 128;
-/** A body of the largest size, over a slow line. */
+/** Enough time for the largest body over a slow connection. */
 const BODY_TIMEOUT_MS = 120_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** A JSON body: its text, and the parsed object. */
 export interface JsonBody {
   text: string;
   value: Record<string, unknown>;
 }
 
 /**
- * Reads a JSON object. Throws WeirError: `unsupported_media_type`, `payload_too_large`,
- * `invalid_json` (also for what is not UTF-8, too deep, too slow, or no object).
+ * Reads a JSON object. Throws WeirError `unsupported_media_type`, `payload_too_large` or
+ * `invalid_json`. The last one is also for a body that is not UTF-8, too deep, too slow, or not an
+ * object.
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
   return parseJsonObject(await readJsonBytes(request, maxBytes), request.headers);
 }
 
-/** The JSON object that a body is. Throws WeirError like `readJsonObject`. */
+/** Parses the bytes of a body as a JSON object. Throws WeirError like `readJsonObject`. */
 export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
   const text = decode(bytes, headers);
   checkDepth(text);
@@ -33,25 +35,28 @@ export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
   try {
     value = JSON.parse(text);
   } catch {
-    throw notJson('The body is not valid JSON.');
+    throw invalidBody('The body is not valid JSON.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw notJson('The body must be a JSON object.');
+    throw invalidBody('The body must be a JSON object.');
   }
   return { text, value: value as Record<string, unknown> };
 }
 
-/** Reads a body that claims to be JSON, unparsed. Throws WeirError like `readJsonObject`. */
+/**
+ * Reads the bytes of a body whose content type is JSON, without parsing them. Throws WeirError like
+ * `readJsonObject`.
+ */
 export function readJsonBytes(
   request: Request,
   maxBytes: number,
-  patience_ms = BODY_TIMEOUT_MS,
+  timeout_ms = BODY_TIMEOUT_MS,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  const announced = request.headers.get('content-length');
-  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
-  const body = announced === null ? collect(request, maxBytes) : request.bytes();
-  return inTime(body, patience_ms);
+  const content_length = request.headers.get('content-length');
+  if (content_length !== null && Number(content_length) > maxBytes) throw tooLarge(maxBytes);
+  const body = content_length === null ? readChunks(request, maxBytes) : request.bytes();
+  return withTimeout(body, timeout_ms);
 }
 
 function requireJson(headers: Headers): void {
@@ -64,8 +69,8 @@ function requireJson(headers: Headers): void {
   }
 }
 
-/** A chunked body says its size by arriving: counted, so that it is never held beyond the limit. */
-async function collect(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** Reads a body without a content length. It stops at the limit, so no larger body is in memory. */
+async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
@@ -76,17 +81,17 @@ async function collect(request: Request, maxBytes: number): Promise<Uint8Array> 
   return Buffer.concat(chunks);
 }
 
-/** The body, or an error once its time is over: a client that trickles must not hold on for ever. */
-function inTime(body: Promise<Uint8Array>, patience_ms: number): Promise<Uint8Array> {
+/** Rejects if the body is incomplete after the timeout: slow clients must not hold connections. */
+function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
   return new Promise((resolve, reject) => {
-    watch(new ArrivingBody(performance.now() + patience_ms, body, reject));
+    watch(new PendingBody(performance.now() + timeout_ms, body, reject));
     body.then(resolve, reject);
   });
 }
 
-/** A body that is waited for. Most are there at once: that is found out, and costs them nothing. */
-class ArrivingBody implements Watched {
+/** A body that has not arrived yet. Complete bodies skip this class, so they cost no timer. */
+class PendingBody implements Watched {
   constructor(
     private readonly deadline: number,
     private readonly body: Promise<unknown>,
@@ -96,7 +101,7 @@ class ArrivingBody implements Watched {
   check(now: number): boolean {
     if (Bun.peek.status(this.body) !== 'pending') return false;
     if (now < this.deadline) return true;
-    this.reject(notJson('The body did not arrive in time.'));
+    this.reject(invalidBody('The body did not arrive in time.'));
     return false;
   }
 }
@@ -105,9 +110,9 @@ function decode(bytes: Uint8Array, headers: Headers): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    // Compressed bytes are hardly ever UTF-8, so the question is not asked of every request.
+    // Compressed bytes are almost never UTF-8, so only this path reads the header.
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-    if (encoding === 'identity') throw notJson('The body is not valid UTF-8.');
+    if (encoding === 'identity') throw invalidBody('The body is not valid UTF-8.');
     throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {
       param: 'Content-Encoding',
     });
@@ -124,12 +129,12 @@ function checkDepth(text: string): void {
     if (code === QUOTE) position = skipString(text, position) - 1;
     else if (code === 91 || code === 123) {
       depth += 1;
-      if (depth > MAX_JSON_DEPTH) throw notJson('The body is nested too deeply.');
+      if (depth > MAX_JSON_DEPTH) throw invalidBody('The body is nested too deeply.');
     } else if (code === 93 || code === 125) depth -= 1;
   }
 }
 
-function notJson(message: string): WeirError {
+function invalidBody(message: string): WeirError {
   return new WeirError('invalid_json', message, { param: 'body' });
 }
 

@@ -4,27 +4,28 @@ import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
 
-/** What a handler gets: the request, its ids, and what the path named. */
+/** The input of a handler: the request, its ids, and the parameters of the path. */
 export interface RequestContext {
   readonly request: Request;
-  /** UUID of the request; `request_id` is how clients see it. */
+  /** UUID of the request. Clients see it as `request_id`. */
   readonly uuid: string;
   readonly request_id: string;
   readonly params: Readonly<Record<string, string>>;
   readonly server: Server<unknown> | null;
 }
 
+/** Handles the requests of one route and method. Throws WeirError for a refusal. */
 export type Handler = (context: RequestContext) => Response | Promise<Response>;
 
-/** What Elysia hands to a route. */
+/** The part of Elysia's context that is used. */
 interface ElysiaContext {
   request: Request;
   params?: unknown;
 }
 
 /**
- * One route: runs the handler, gives every answer its request id, turns every error into the
- * family's envelope. One function instead of a chain of hooks: it is on every request's path.
+ * Wraps a handler: adds the request id to each response, and renders each error in the family's
+ * envelope. It is one function instead of a chain of hooks, because every request passes it.
  */
 export function endpoint(
   family: ErrorFamily,
@@ -45,11 +46,11 @@ export function endpoint(
         server: server(),
       });
     } catch (error) {
-      const known = withDatabaseAway(error);
+      const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, family, request_id);
     }
-    // OpenAI's SDK reads the one, Anthropic's the other (contracts 1.1).
+    // OpenAI's SDK reads the first header, Anthropic's the second (contracts 1.1).
     response.headers.set('x-request-id', request_id);
     response.headers.set('request-id', request_id);
     return response;
@@ -58,8 +59,8 @@ export function endpoint(
 
 const DATABASE_RETRY_AFTER_S = 2;
 
-/** What a request's own queries met: a database that is away is no defect, and said as 503 (design 4). */
-function withDatabaseAway(error: unknown): unknown {
+/** Turns a transient database error into a 503; an unreachable database is not a defect (design 4). */
+function asUnavailableIfTransient(error: unknown): unknown {
   if (error instanceof WeirError || !(error instanceof Error)) return error;
   // The query builder wraps the driver's error.
   if (!isTransient(error) && !isTransient(error.cause)) return error;
@@ -67,7 +68,7 @@ function withDatabaseAway(error: unknown): unknown {
   return new WeirError('service_unavailable', 'The service is busy.', details, error);
 }
 
-/** Where clients reach us, as the operator says or as they did; no slash at its end. */
+/** The origin for absolute URLs: `public_url`, else the request's origin. No slash at the end. */
 export function publicOrigin(request: Request, public_url: string | undefined): string {
   return public_url?.replace(/\/+$/, '') ?? new URL(request.url).origin;
 }
@@ -81,7 +82,7 @@ export function decodePath(part: string): string {
   }
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), {
     status,

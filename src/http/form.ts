@@ -2,21 +2,22 @@ import { WeirError } from '../errors/weir-error.ts';
 
 const FORM_TIMEOUT_MS = 120_000;
 
-/** What is used of a form; two sets of types disagree about the rest. */
+/** The methods of FormData that are used. The types of Bun and the DOM differ in the others. */
 export interface Form {
   get(name: string): string | Blob | null;
   getAll(name: string): (string | Blob)[];
   keys(): Iterable<string>;
 }
 
+/** True if the content type is `multipart/form-data`. */
 export function isForm(request: Request): boolean {
   const type = request.headers.get('content-type') ?? '';
   return type.toLowerCase().startsWith('multipart/form-data');
 }
 
 /**
- * Reads a multipart form, bounded in size and time. Throws WeirError: `tooLarge()` beyond the size,
- * 400 for what is no form.
+ * Reads a multipart form within limits of size and time. Throws `tooLarge()` if it is larger than
+ * `max_bytes`, and WeirError `invalid_request` if it is not a form.
  */
 export async function readForm(
   request: Request,
@@ -26,7 +27,7 @@ export async function readForm(
   if (Number(request.headers.get('content-length')) > max_bytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const late = setTimeout(() => request.body?.cancel().catch(() => undefined), FORM_TIMEOUT_MS);
+  const timer = setTimeout(() => request.body?.cancel().catch(() => undefined), FORM_TIMEOUT_MS);
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
@@ -34,12 +35,12 @@ export async function readForm(
       chunks.push(chunk);
     }
     const type = request.headers.get('content-type') ?? '';
-    const whole = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
-    return (await whole.formData()) as unknown as Form;
+    const response = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
+    return (await response.formData()) as unknown as Form;
   } catch (error) {
     if (error instanceof WeirError) throw error;
-    throw new WeirError('invalid_request', 'The body is no valid form.', { param: 'body' });
+    throw new WeirError('invalid_request', 'The body is not a valid form.', { param: 'body' });
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 }

@@ -6,20 +6,21 @@ import type { TaskView } from '../inference/tasks/port.ts';
 import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import type { Handler } from './endpoint.ts';
-import { taskAnswer } from './tasks/answer.ts';
+import { taskResponse } from './tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
-/** What differs between the routes that create a generation. */
+/** The differences between the routes that create generations. */
 export interface GenerationRoute {
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
-  /** Reads a body that is not JSON, or asks more of it. Throws WeirError. */
+  /** Reads a body that is not JSON, or that has extra rules. Throws WeirError. */
   readonly read?: (request: Request) => Promise<JsonBody>;
   /** Renders a task that ended while the client waited. */
   readonly inline?: (context: InlineContext) => Promise<Response>;
 }
 
+/** The input of a route's `inline`. */
 export interface InlineContext {
   readonly view: TaskView;
   readonly request: Request;
@@ -27,7 +28,10 @@ export interface InlineContext {
   readonly response_format: 'url' | 'b64_json';
 }
 
-/** authenticate → rate limit → read → resolve the model → its contract → create the task. */
+/**
+ * The handler of a generation route: authenticate, count against the rate limit, read the body, resolve
+ * the model, apply its contract, create the task.
+ */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async ({ request, uuid, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));
@@ -41,12 +45,12 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       modelName(value['model']),
       key,
       route.scene,
-      (each, caller) => inference.isCallable(each, caller),
+      (candidate, caller) => inference.isCallable(candidate, caller),
     );
     const webhook_url = webhookUrl(value['webhook_url']);
     const input = model.contract.accept(value);
     const wait = route.inline !== undefined && !model.by_task && value['async'] !== true;
-    // Bun ends a silent connection after its idle time-out; a picture may take longer.
+    // Bun closes a silent connection after its idle timeout. An image may take longer.
     if (wait) server?.timeout(request, 0);
     const ports = deps.generation();
     const view = await ports.tasks.create({
@@ -65,11 +69,11 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       const response_format = input.scene === 'image' ? input.response_format : 'url';
       return route.inline({ view, request, ports, response_format });
     }
-    return taskAnswer(view, request, ports);
+    return taskResponse(view, request, ports);
   };
 }
 
-/** Absent means the scene's default. */
+/** The requested model; undefined for the scene's default. Throws WeirError. */
 function modelName(model: unknown): string | undefined {
   if (model === undefined || model === null) return undefined;
   if (typeof model === 'string' && model !== '') return model;
@@ -78,7 +82,7 @@ function modelName(model: unknown): string | undefined {
 
 const MAX_IDEMPOTENCY_KEY_CHARS = 255;
 
-/** Visible ASCII, so that it is the same everywhere it passes. */
+/** The header's value. Only visible ASCII is allowed, because proxies may change other characters. */
 function idempotencyKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key');
   if (key === null) return undefined;
@@ -92,7 +96,7 @@ function idempotencyKey(request: Request): string | undefined {
 
 const MAX_WEBHOOK_URL_CHARS = 2_048;
 
-/** Where the name leads is checked whenever something is sent there. */
+/** The webhook URL. Its resolved address is checked whenever Weir sends a webhook. */
 function webhookUrl(url: unknown): string | undefined {
   if (url === undefined || url === null) return undefined;
   if (typeof url === 'string' && url.length <= MAX_WEBHOOK_URL_CHARS && isPublicUrl(url))

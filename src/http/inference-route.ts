@@ -11,6 +11,7 @@ import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 
+/** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
   keys: KeyCache;
   rateLimit: RateLimit;
@@ -18,31 +19,35 @@ export interface InferenceRouteDeps {
   inference: () => InferencePort;
 }
 
+/** The body that goes to the upstream, and the function that stores the answer. */
 export interface PreparedBody {
   readonly body: Record<string, unknown>;
   readonly body_text: string;
   readonly storeAnswer?: (answer: object) => Promise<void>;
 }
 
-/** What differs between the routes that lead into the life of a call (design 5). */
+/** The differences between the chat routes (design 5). */
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
   allowXApiKey: boolean;
   validate: Validator<Schema>;
-  /** Rules that a schema cannot say, before validation. Throws WeirError. */
+  /** Checks rules that a schema cannot express, before validation. Throws WeirError. */
   precheck?: (context: RequestContext, body: Record<string, unknown>) => void;
-  /** What is known only now: the call's body as it goes on, and who keeps its answer. */
+  /** Prepares the body after validation, and may return a function that stores the answer. */
   prepare?: (
     context: RequestContext,
     body: Record<string, unknown>,
     key: Caller,
     body_text: string,
   ) => Promise<PreparedBody>;
-  /** Request headers that the protocol carries on. */
+  /** Request headers that go to the upstream. */
   headers?: (request: Request) => Record<string, string>;
 }
 
-/** authenticate → rate limit → validate → resolve the model → run. */
+/**
+ * The handler of a chat route: authenticate, count against the rate limit, validate, resolve the model,
+ * run the call.
+ */
 export function inferenceRoute<Schema extends TSchema>(
   deps: InferenceRouteDeps,
   route: InferenceRoute<Schema>,
@@ -63,7 +68,7 @@ export function inferenceRoute<Schema extends TSchema>(
     const { body } = prepared;
     const name = String(body['model']);
     const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
-    // Bun ends a silent connection after its idle time-out; a model may think longer.
+    // Bun closes a silent connection after its idle timeout. A model may think longer.
     server?.timeout(request, 0);
     return deps.inference().run({
       protocol: route.protocol,

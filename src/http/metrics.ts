@@ -1,14 +1,14 @@
 import type { Handler } from './endpoint.ts';
 
-/** One figure of this replica, in the words of the Prometheus text format. */
+/** One metric of this replica, with the fields of the Prometheus text format. */
 export interface Metric {
   name: string;
   help: string;
-  /** undefined = not known yet; left out. */
+  /** undefined if the value is not known yet; then the metric is left out. */
   value: number | undefined;
 }
 
-/** `GET /metrics`: counts only; nothing names an organization, a key or a channel (P5, P6). */
+/** `GET /metrics`. No metric names an organization, a key or a channel (P5, P6). */
 export function metrics(read: () => Metric[]): Handler {
   return () => {
     const lines = read()

@@ -8,36 +8,36 @@ import {
 import { WeirError } from '../errors/weir-error.ts';
 
 const WINDOW_S = 60;
-/** A role that no configuration names gets the smallest limit. */
+/** Requests per minute if the configuration does not have the role: the smallest limit. */
 const UNKNOWN_ROLE_LIMIT = 60;
-/** A Redis that is silent for so long is left alone for a while; each replica counts for itself. */
-const REDIS_PATIENCE_MS = 250;
-const REDIS_REST_MS = 5_000;
+/** If Redis does not answer in this time, it is skipped for REDIS_PAUSE_MS. */
+const REDIS_TIMEOUT_MS = 250;
+const REDIS_PAUSE_MS = 5_000;
 
-/** Whose requests are counted: an organization's by its role, and a key's by a limit of its own. */
+/** Whose requests are counted: an organization has the limit of its role, a key may have its own. */
 export interface RateLimited {
   organization_id: string;
   role: string;
-  /** Id of the key, where there is one. */
+  /** Id of the key; missing for a management token. */
   id?: string;
   requests_per_minute?: number | null;
 }
 
-/** The limiters of one number of requests a minute. */
+/** The limiters for one limit of requests per minute. */
 interface Limiters {
   memory: RateLimiterAbstract;
   redis: RateLimiterAbstract | undefined;
-  /** Says a refusal of theirs as ours. */
-  refuse: (refused: unknown) => never;
+  /** Turns a rejection of the limiters into a WeirError. */
+  refuse: (rejection: unknown) => never;
 }
 
 /**
- * Requests per minute, in fixed windows (spec: Limits; design 8). Counted in memory, or in Redis for
- * all replicas together; when Redis is away each replica counts for itself.
+ * Limits requests per minute, in fixed windows (spec: Limits; design 8). With Redis all replicas share
+ * one count. Without it, or while it is unreachable, each replica counts in memory.
  */
 export class RateLimit {
   private readonly limiters = new Map<number, Limiters>();
-  private redisRestsUntil = 0;
+  private redisPausedUntil = 0;
 
   constructor(
     private readonly roles: () => Readonly<Record<string, number>>,
@@ -45,41 +45,44 @@ export class RateLimit {
   ) {}
 
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
-  consume(who: RateLimited): Promise<unknown> {
-    // The narrow limit first: a key that ran into its own costs its organization nothing.
-    if (who.id && who.requests_per_minute) {
-      return this.take(who.requests_per_minute, who.id).then(() => this.takeByRole(who));
+  consume(limited: RateLimited): Promise<unknown> {
+    const { id, requests_per_minute } = limited;
+    // The key's limit comes first: a request that it refuses does not count for the organization.
+    if (id && requests_per_minute) {
+      return this.consumeLimit(requests_per_minute, id).then(() => this.consumeByRole(limited));
     }
-    return this.takeByRole(who);
+    return this.consumeByRole(limited);
   }
 
-  private takeByRole({ role, organization_id }: RateLimited): Promise<unknown> {
+  private consumeByRole({ role, organization_id }: RateLimited): Promise<unknown> {
     const roles = this.roles();
     const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
-    return this.take(limit ?? UNKNOWN_ROLE_LIMIT, organization_id);
+    return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, organization_id);
   }
 
-  private take(limit: number, who: string): Promise<unknown> {
+  private consumeLimit(limit: number, counted_id: string): Promise<unknown> {
     const { memory, redis, refuse } = this.limitersOf(limit);
-    const isAlone = redis === undefined || this.redisRestsUntil > performance.now();
-    return (isAlone ? memory.consume(who) : this.impatiently(redis, memory, who)).catch(refuse);
+    if (redis === undefined || this.redisPausedUntil > performance.now()) {
+      return memory.consume(counted_id).catch(refuse);
+    }
+    return this.consumeInRedis(redis, memory, counted_id).catch(refuse);
   }
 
-  /** Awaits Redis as long as that makes sense, then goes on without it. */
-  private async impatiently(
+  /** Counts in Redis. After the timeout it counts in memory and pauses Redis. */
+  private async consumeInRedis(
     redis: RateLimiterAbstract,
     memory: RateLimiterAbstract,
-    who: string,
+    counted_id: string,
   ): Promise<void> {
-    const answer = redis.consume(who);
+    const counted = redis.consume(counted_id);
     let timer: Timer | undefined;
     const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, REDIS_PATIENCE_MS, 'late');
+      timer = setTimeout(resolve, REDIS_TIMEOUT_MS, 'late');
     });
     try {
-      if ((await Promise.race([answer, late])) !== 'late') return;
-      this.redisRestsUntil = performance.now() + REDIS_REST_MS;
-      await memory.consume(who);
+      if ((await Promise.race([counted, late])) !== 'late') return;
+      this.redisPausedUntil = performance.now() + REDIS_PAUSE_MS;
+      await memory.consume(counted_id);
     } finally {
       clearTimeout(timer);
     }
@@ -95,20 +98,20 @@ export class RateLimit {
       new RateLimiterRedis({
         ...options,
         storeClient: this.redis,
-        // Serves while the connection is gone, without a queue of commands in between.
+        // Without a connection the memory limiter counts; commands are not queued.
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,
       });
-    const limiters = { memory, redis, refuse: refusalOf(limit) };
+    const limiters = { memory, redis, refuse: refuseAbove(limit) };
     this.limiters.set(limit, limiters);
     return limiters;
   }
 }
 
-function refusalOf(limit: number): (refused: unknown) => never {
-  return (refused) => {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    const retry_after = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+function refuseAbove(limit: number): (rejection: unknown) => never {
+  return (rejection) => {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    const retry_after = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
     throw new WeirError(
       'rate_limit_exceeded',
       `The rate limit of ${limit} requests per minute is reached.`,

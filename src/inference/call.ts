@@ -6,11 +6,11 @@ import type { TokenUsage } from '../protocols/token-usage.ts';
 import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
 import { charge } from './budget/budget.ts';
 
-/** Who calls: the part of an API key that inference needs. */
+/** The caller of a request: the part of an API key that inference needs. */
 export interface Caller {
   readonly id: string;
   readonly organization_id: string;
-  /** Allow-list of public models; empty = all. */
+  /** Public models that the key may call; empty means all. */
   readonly models: readonly string[];
 }
 
@@ -24,21 +24,21 @@ export interface InferenceCall {
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
   readonly stream: boolean;
-  /** Request headers, lower case, that the protocol carries on. */
+  /** Request headers that the protocol passes on to the upstream; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
-  /** Keeps a whole answer, after its charge and before its last byte. */
+  /** Stores the answer after its charge, before its last byte is sent. */
   readonly storeAnswer?: (answer: object) => Promise<void>;
-  /** Notes a whole answer, not streamed, before it is charged (see `Inference.chargeDraft`). */
+  /** Stores an answer that is not streamed before its charge (see `Inference.chargeDraft`). */
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
 }
 
-/** What is to be charged for an answer, and who gave it. */
+/** The usage of an answer before its charge, and the channel that served it. */
 export interface Draft {
   readonly usage: TokenUsage;
   readonly channel_id: string;
-  /** True where the upstream did not report the usage. */
+  /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
 }
 
@@ -49,7 +49,7 @@ const ANSWER_PREFIX: Record<ClientProtocol, string> = {
   gemini: '',
 };
 
-/** The same call as one channel sees it. */
+/** Returns the call as an upstream protocol needs it, for one channel. */
 export function upstreamCall(
   call: InferenceCall,
   channel: ChannelActor,
@@ -77,7 +77,7 @@ export function upstreamCall(
   };
 }
 
-/** Books a call; resolves when the charge is committed. */
+/** Charges a call; resolves when the charge is committed. */
 export function settleCall(
   call: InferenceCall,
   reservation: Reservation,

@@ -19,75 +19,76 @@ import { StopSignal } from './streaming/stop-signal.ts';
 import { type OpenStream, StreamRun } from './streaming/stream.ts';
 
 const MAX_ALTERNATIVES = 3;
-/** Made once: each answer gets a copy of them. */
-const WHOLE = { headers: new Headers({ 'content-type': 'application/json' }) };
-const STREAMED = {
+/** Built once; each response copies these headers. */
+const JSON_RESPONSE = { headers: new Headers({ 'content-type': 'application/json' }) };
+const STREAM_RESPONSE = {
   headers: new Headers({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   }),
 };
 
+/** Dependencies of `Inference`. */
 export interface InferenceDeps {
   quotas: Quotas;
   channels: Channels;
   catalogue: () => Catalogue;
   now: () => number;
   random: () => number;
-  /** A model's place in the ranking of its scene; where there is none, the catalogue's order counts. */
+  /** Place of a model in the ranking of its scene. Without it the order of the catalogue counts. */
   rankOf?: (model: CatalogueModel) => number;
-  /** Told of what the client cannot be told; must not throw. */
+  /** Receives errors that cannot reach the client any more. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
 
-/** The life of one call: reserve → route → call → answer → settle (design 5). */
+/** Runs calls: reserve → route → call → answer → settle (design 5). */
 export class Inference {
   constructor(private readonly deps: InferenceDeps) {}
 
   /**
-   * Serves a call. Throws WeirError; the signal's reason when the client left. The answer of a
-   * stream is given back as soon as the upstream's first event is there.
+   * Serves a chat call. A stream's response is returned when the upstream's first tokens have
+   * arrived. Throws WeirError, or the signal's reason if the client left.
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
-    const amount = budget.chargeFor(call.stream);
+    const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
       quota.tryReserve(amount) ??
       (await quota.reserve(budget.admissionRequest(amount, call.signal)));
-    const clamp = budget.clampFor(reservation.amount, amount);
+    const max_output_tokens = budget.outputLimitFor(reservation.amount, amount);
     try {
       if (call.stream) {
-        const { result } = await this.open(call, clamp);
-        return this.carry(call, budget, reservation, result);
+        const { result } = await this.startStream(call, max_output_tokens);
+        return this.streamResponse(call, budget, reservation, result);
       }
-      const { result: answer, permit } = await this.ask(call, clamp);
+      const { result: answer, permit } = await this.complete(call, max_output_tokens);
       permit.succeeded();
       const draft = draftOf(answer, permit, budget);
       if (call.storeDraft) await call.storeDraft(answer.body_text, draft);
       await settleCall(call, reservation, draft, 'completed');
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(answer.body_text));
-      return new Response(answer.body_text, WHOLE);
+      return new Response(answer.body_text, JSON_RESPONSE);
     } catch (error) {
-      // Nothing was delivered, so nothing is charged; after a charge this changes nothing.
+      // Nothing was delivered, so nothing is charged. After a charge, `release` has no effect.
       reservation.release();
       throw this.withAlternatives(error, call);
     }
   }
 
   /**
-   * Charges an answer of before whose charge may not have been committed; repeating it charges
-   * nothing (P3). Throws WeirError where the money is gone.
+   * Charges an answer of an earlier attempt whose charge may not have been committed. Repeating it
+   * charges nothing (P3). Throws WeirError if the money does not cover it.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = charge(call.model, draft.usage);
     const quota = this.deps.quotas.getOrCreate(call.key);
-    const ask = { amount, minimum: () => amount, signal: call.signal };
-    const reservation = quota.tryReserve(amount) ?? (await quota.reserve(ask));
+    const request = { amount, minimum: () => amount, signal: call.signal };
+    const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));
     await settleCall(call, reservation, draft, 'completed');
   }
 
-  /** Serves a call that is one question and one whole answer. Throws like `run`. */
+  /** Serves a direct call that is not streamed. Throws like `run`. */
   async direct<Protocol, Answer>(
     call: DirectCall<Protocol, DirectAnswer<Answer>>,
   ): Promise<Answer> {
@@ -98,7 +99,10 @@ export class Inference {
     }
   }
 
-  /** Serves text as sound, given back with its first bytes. Throws like `run`. */
+  /**
+   * Serves a call for speech. The stream is returned when the first audio has arrived. Throws like
+   * `run`.
+   */
   async speech(call: Omit<SpeechCall, 'onError'>): Promise<ReadableStream<Uint8Array>> {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     try {
@@ -108,28 +112,35 @@ export class Inference {
     }
   }
 
-  /** True if a key may call a model and a channel would take the call now (P13). */
+  /** True if the key may call the model, and a channel would take the call now (P13). */
   isCallable(model: CatalogueModel, key: Caller): boolean {
     return isAllowed(key.models, model) && this.deps.channels.canServe(model.id);
   }
 
-  /** A whole answer of some channel. */
-  private ask(call: InferenceCall, clamp: number | undefined): Promise<Served<UpstreamAnswer>> {
-    return this.onSomeChannel(
+  /** Gets a whole answer from the first channel that serves the call. */
+  private complete(
+    call: InferenceCall,
+    max_output_tokens: number | undefined,
+  ): Promise<Served<UpstreamAnswer>> {
+    return this.callChannels(
       call,
-      (permit, protocol, lane) => {
-        const signal = lane ? new StopSignal(call.signal, lane) : call.signal;
-        return protocol.complete(upstreamCall(call, permit.channel, signal, clamp));
+      (permit, protocol, hedge_signal) => {
+        const signal = hedge_signal ? new StopSignal(call.signal, hedge_signal) : call.signal;
+        return protocol.complete(upstreamCall(call, permit.channel, signal, max_output_tokens));
       },
       (loser) => loser.permit.succeeded(),
     );
   }
 
-  /** A stream of some channel, up to its first words. */
-  private open(call: InferenceCall, clamp: number | undefined): Promise<Served<OpenStream>> {
-    return this.onSomeChannel(
+  /** Opens a stream on the first channel that serves the call, up to its first tokens. */
+  private startStream(
+    call: InferenceCall,
+    max_output_tokens: number | undefined,
+  ): Promise<Served<OpenStream>> {
+    return this.callChannels(
       call,
-      (permit, protocol, lane) => openStream(call, permit, protocol, clamp, lane),
+      (permit, protocol, hedge_signal) =>
+        openStream(call, permit, protocol, max_output_tokens, hedge_signal),
       (loser) => {
         loser.result.stop.abort();
         loser.permit.succeeded();
@@ -137,8 +148,8 @@ export class Inference {
     );
   }
 
-  /** The answer that carries a stream to its client. */
-  private carry(
+  /** Returns the response that sends the stream to its client. */
+  private streamResponse(
     call: InferenceCall,
     budget: Budget,
     reservation: Reservation,
@@ -146,38 +157,42 @@ export class Inference {
   ): Response {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
     const run = new StreamRun({ call, open, reservation, budget, onError });
-    return new Response(run.body(), STREAMED);
+    return new Response(run.body(), STREAM_RESPONSE);
   }
 
-  /** `discard` gets what a second channel answered that was asked as well, and was slower. */
-  private onSomeChannel<Result>(
+  /**
+   * Runs `attempt` on the model's channels, with failover and, if the model is hedged, with a
+   * hedge. `discard` receives the result of a canceled attempt that succeeded too late.
+   */
+  private callChannels<Result>(
     call: InferenceCall,
     attempt: (
       permit: ChannelPermit,
       protocol: UpstreamProtocol,
-      lane?: AbortSignal,
+      hedge_signal?: AbortSignal,
     ) => Promise<Result>,
     discard: (served: Served<Result>) => void,
   ): Promise<Served<Result>> {
     const { policy, hedge } = call.model.declaration.routing ?? {};
-    const surroundings = policy ? { ...this.deps, policy } : this.deps;
-    const onChannel: Attempt<Result> = (permit, _, lane) => {
-      const { protocol: spoken } = permit.channel.config;
-      if (!isChatProtocol(spoken)) throw new Error(`${spoken} serves no chat`);
-      return attempt(permit, protocolFor(call.protocol, spoken), lane);
+    const options = policy ? { ...this.deps, policy } : this.deps;
+    const onChannel: Attempt<Result> = (permit, _, hedge_signal) => {
+      const { protocol } = permit.channel.config;
+      if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);
+      return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);
     };
     const channels = this.channelsFor(call);
-    if (hedge) return withHedge(channels, surroundings, onChannel, discard);
-    return withFailover(channels, surroundings, onChannel);
+    if (hedge) return withHedge(channels, options, onChannel, discard);
+    return withFailover(channels, options, onChannel);
   }
 
   /**
-   * The channels that can say all of a call. Throws WeirError (400) naming the parameter if none of
-   * the model's channels can.
+   * Returns the model's channels that can express every parameter of the call. Throws WeirError
+   * (400) that names the parameter if no channel can.
    */
   private channelsFor(call: InferenceCall): readonly ChannelActor[] {
     const serving = this.deps.channels.serving(call.model.id);
-    for (const channel of serving) if (!isNative(channel, call)) return ableOf(serving, call);
+    for (const channel of serving)
+      if (!isNative(channel, call)) return channelsThatExpress(serving, call);
     return serving;
   }
 
@@ -185,7 +200,10 @@ export class Inference {
     return this.deps.rankOf?.(model) ?? 0;
   }
 
-  /** A refusal for want of channels names models of the same scene that would work (spec: Errors). */
+  /**
+   * Adds models of the same scene that would work to an error `all_channels_failed` (spec: Errors).
+   * Returns any other error unchanged.
+   */
   private withAlternatives(
     error: unknown,
     call: Pick<InferenceCall, 'key'> & { model: CatalogueModel },
@@ -212,23 +230,29 @@ export class Inference {
   }
 }
 
-/** True for a channel that understands the call as it came. */
+/** True if the channel's upstream reads the body in the client's own protocol. */
 function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
   return isChatProtocol(config.protocol) && requestFormOf(config.protocol) === call.protocol;
 }
 
-/** Those of the channels that can say all of a call in their own words. Throws where none can. */
-function ableOf(serving: readonly ChannelActor[], call: InferenceCall): readonly ChannelActor[] {
+/**
+ * Returns the channels whose protocol can express every parameter of the call. Throws the first
+ * refusal if there is none.
+ */
+function channelsThatExpress(
+  serving: readonly ChannelActor[],
+  call: InferenceCall,
+): readonly ChannelActor[] {
   const { uses } = readRequest(call.protocol, call.body);
   let refusal: WeirError | undefined;
   const able = serving.filter((channel) => {
     const { protocol } = channel.config;
     if (!isChatProtocol(protocol)) return false;
-    const cannot = isNative(channel, call)
+    const error = isNative(channel, call)
       ? undefined
       : untranslatableError(uses, requestFormOf(protocol));
-    refusal ??= cannot;
-    return !cannot;
+    refusal ??= error;
+    return !error;
   });
   if (able.length === 0 && refusal) throw refusal;
   return able;
@@ -242,7 +266,7 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
   };
 }
 
-/** What the routes need of the inference floor. */
+/** The part of `Inference` that routes use. */
 export type InferencePort = Pick<
   Inference,
   'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable'

@@ -1,11 +1,13 @@
 import { skipString } from './strings.ts';
 
 /**
- * Edits the top-level members of a JSON object in its text, so that everything else keeps its
- * bytes: big integers, `1.0`, key order, spaces, unknown fields (design 5, pass-through).
+ * Edits the top-level members of a JSON object in its text. All other bytes stay the same: big
+ * integers, `1.0`, key order, spaces, unknown fields (design 5, pass-through).
  */
 
-/** JSON text that replaces a value; null removes the member; a function edits the value's text. */
+/**
+ * New JSON text of a member's value. Null removes the member. A function edits the value's text.
+ */
 export type Edit = string | null | ((valueText: string) => string);
 
 const QUOTE = 34;
@@ -18,7 +20,7 @@ const BRACE_CLOSE = 125;
 
 function skipSpace(text: string, at: number): number {
   let position = at;
-  // Valid JSON has no other character up to the space than tab, LF, CR and space itself.
+  // In valid JSON, the only characters up to code 32 are tab, LF, CR and space.
   while (text.charCodeAt(position) <= 32) position += 1;
   return position;
 }
@@ -44,38 +46,38 @@ function skipValue(text: string, at: number): number {
   return position;
 }
 
-/** Up to so many members are compared with each other; a map of them costs more. */
-const FEW_MEMBERS = 24;
-/** Positions that are kept of a member: its key's first quote, what follows the key, its value, its end. */
-const POSITIONS = 4;
-/** The positions of the text before, for the next one. */
-let spare: number[] | undefined;
+/** Up to this number of members, comparing all keys is cheaper than building a map. */
+const MAX_COMPARED_MEMBERS = 24;
+/** Positions per member: start of the key, end of the key, start of the value, end of the value. */
+const POSITIONS_PER_MEMBER = 4;
+/** The array of the last `Members` that was released. The next `Members` uses it again. */
+let sparePositions: number[] | undefined;
 
 /**
- * Where the top-level members of an object stand in its text. Numbers and comparisons in place, not
- * an object and a string for each: this is on the way of every call.
+ * The positions of an object's top-level members in its text. Every call uses this class. So it
+ * stores numbers and compares keys in the text, without an object or a string per member.
  */
 class Members {
   count = 0;
-  private readonly at: number[];
-  /** True if a key is written with an escape: then keys are compared as they are meant. */
+  private readonly positions: number[];
+  /** True if a key contains an escape. Then keys are parsed before they are compared. */
   private hasEscapes = false;
-  private last: Map<string, number> | undefined;
+  private lastIndexByKey: Map<string, number> | undefined;
 
-  /** `text` must be valid JSON of an object. */
+  /** `text` must be the valid JSON of an object. */
   constructor(private readonly text: string) {
-    this.at = spare ?? [];
-    spare = undefined;
+    this.positions = sparePositions ?? [];
+    sparePositions = undefined;
     let position = skipSpace(text, skipSpace(text, 0) + 1);
     while (text.charCodeAt(position) === QUOTE) {
       const keyEnd = this.skipKey(position);
       const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
       const end = skipValue(text, value);
-      const first = this.count * POSITIONS;
-      this.at[first] = position;
-      this.at[first + 1] = keyEnd;
-      this.at[first + 2] = value;
-      this.at[first + 3] = end;
+      const first = this.count * POSITIONS_PER_MEMBER;
+      this.positions[first] = position;
+      this.positions[first + 1] = keyEnd;
+      this.positions[first + 2] = value;
+      this.positions[first + 3] = end;
       this.count += 1;
       position = skipSpace(text, end);
       if (text.charCodeAt(position) !== COMMA) break;
@@ -83,21 +85,21 @@ class Members {
     }
   }
 
-  /** Nothing is asked any more. */
+  /** Gives the array of positions to the next `Members`. This object must not be used afterwards. */
   release(): void {
-    if (this.count <= FEW_MEMBERS) spare = this.at;
+    if (this.count <= MAX_COMPARED_MEMBERS) sparePositions = this.positions;
   }
 
   start(index: number): number {
-    return this.at[index * POSITIONS] as number;
+    return this.positions[index * POSITIONS_PER_MEMBER] as number;
   }
 
   value(index: number): number {
-    return this.at[index * POSITIONS + 2] as number;
+    return this.positions[index * POSITIONS_PER_MEMBER + 2] as number;
   }
 
   end(index: number): number {
-    return this.at[index * POSITIONS + 3] as number;
+    return this.positions[index * POSITIONS_PER_MEMBER + 3] as number;
   }
 
   isNamed(index: number, name: string): boolean {
@@ -107,7 +109,7 @@ class Members {
     );
   }
 
-  /** The last member of that name; -1 if there is none. */
+  /** Index of the last member with this name; -1 if there is none. */
   lastIndexOf(name: string): number {
     for (let index = this.count - 1; index >= 0; index -= 1) {
       if (this.isNamed(index, name)) return index;
@@ -117,9 +119,9 @@ class Members {
 
   /** True if a later member has the same key. */
   isOverridden(index: number): boolean {
-    if (this.count > FEW_MEMBERS) {
-      this.last ??= this.lastOfEach();
-      return this.last.get(this.key(index)) !== index;
+    if (this.count > MAX_COMPARED_MEMBERS) {
+      this.lastIndexByKey ??= this.createKeyIndex();
+      return this.lastIndexByKey.get(this.key(index)) !== index;
     }
     for (let later = index + 1; later < this.count; later += 1) {
       if (this.haveSameKey(index, later)) return true;
@@ -127,31 +129,31 @@ class Members {
     return false;
   }
 
-  private lastOfEach(): Map<string, number> {
+  private createKeyIndex(): Map<string, number> {
     const last = new Map<string, number>();
     for (let index = 0; index < this.count; index += 1) last.set(this.key(index), index);
     return last;
   }
 
-  private haveSameKey(one: number, other: number): boolean {
-    if (this.hasEscapes) return this.key(one) === this.key(other);
-    const length = this.keyLength(one);
-    if (length !== this.keyLength(other)) return false;
-    const from = this.start(one) + 1;
-    const to = this.start(other) + 1;
+  private haveSameKey(first: number, second: number): boolean {
+    if (this.hasEscapes) return this.key(first) === this.key(second);
+    const length = this.keyLength(first);
+    if (length !== this.keyLength(second)) return false;
+    const from = this.start(first) + 1;
+    const to = this.start(second) + 1;
     for (let at = 0; at < length; at += 1) {
       if (this.text.charCodeAt(from + at) !== this.text.charCodeAt(to + at)) return false;
     }
     return true;
   }
 
-  /** Without its quotes. */
+  /** Characters of a key without its quotes. */
   private keyLength(index: number): number {
     return this.keyEnd(index) - this.start(index) - 2;
   }
 
   private keyEnd(index: number): number {
-    return this.at[index * POSITIONS + 1] as number;
+    return this.positions[index * POSITIONS_PER_MEMBER + 1] as number;
   }
 
   private key(index: number): string {
@@ -159,7 +161,10 @@ class Members {
     return this.hasEscapes ? JSON.parse(quoted) : quoted.slice(1, -1);
   }
 
-  /** The position after the key that begins at `at`. Keys are short. */
+  /**
+   * Returns the position after the key that starts at `at`. Keys are short, so a loop is faster than
+   * `skipString`.
+   */
   private skipKey(at: number): number {
     const { text } = this;
     let position = at + 1;
@@ -175,49 +180,50 @@ class Members {
 }
 
 /**
- * Sets, adds or removes top-level members (see {@link Edit}; a function is not called for a member
- * that is missing). Of a key that stands several times the last one stays, which is the one that
- * `JSON.parse` saw: another parser may take the first, and be asked for what Weir never checked.
- * `text` must be valid JSON of an object.
+ * Sets, adds or removes top-level members (see {@link Edit}). An edit function is called only for an
+ * existing member. `text` must be the valid JSON of an object.
+ *
+ * If a key is repeated, only its last member stays, because `JSON.parse` returns that one. An
+ * upstream's parser may use the first one, and Weir never checked that value.
  */
 export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = new Members(text);
   const { count } = members;
   const names = Object.keys(edits);
   let result = '';
-  let copied = 0;
-  let kept = 0;
+  let copiedUntil = 0;
+  let keptCount = 0;
   for (let index = 0; index < count; index += 1) {
-    const edit = editOf(members, index, names, edits);
+    const edit = findEdit(members, index, names, edits);
     if (edit === null || members.isOverridden(index)) {
-      // With the comma before it, or, as long as nothing stays before it, with the one after it.
-      const isFirst = kept === 0;
+      // Removes the comma before the member; for the first member, the comma after it.
+      const isFirst = keptCount === 0;
       const from = isFirst ? members.start(index) : members.end(index - 1);
-      result += text.slice(copied, from);
-      copied = isFirst && index + 1 < count ? members.start(index + 1) : members.end(index);
+      result += text.slice(copiedUntil, from);
+      copiedUntil = isFirst && index + 1 < count ? members.start(index + 1) : members.end(index);
       continue;
     }
-    kept += 1;
+    keptCount += 1;
     if (edit === undefined) continue;
     const value = members.value(index);
     const end = members.end(index);
-    result += text.slice(copied, value);
+    result += text.slice(copiedUntil, value);
     result += typeof edit === 'string' ? edit : edit(text.slice(value, end));
-    copied = end;
+    copiedUntil = end;
   }
   const close = count > 0 ? members.end(count - 1) : skipSpace(text, 0) + 1;
   for (const name of names) {
     const edit = edits[name];
     if (typeof edit !== 'string' || members.lastIndexOf(name) >= 0) continue;
-    result += `${text.slice(copied, close)}${kept > 0 ? ',' : ''}${JSON.stringify(name)}:${edit}`;
-    copied = close;
-    kept += 1;
+    result += `${text.slice(copiedUntil, close)}${keptCount > 0 ? ',' : ''}${JSON.stringify(name)}:${edit}`;
+    copiedUntil = close;
+    keptCount += 1;
   }
   members.release();
-  return result + text.slice(copied);
+  return result + text.slice(copiedUntil);
 }
 
-function editOf(
+function findEdit(
   members: Members,
   index: number,
   names: readonly string[],
@@ -228,17 +234,17 @@ function editOf(
 }
 
 /**
- * Where the last of these top-level members ends, from the start of the text; -1 if one is missing.
- * Of a key that stands several times, the last counts. `text` must be valid JSON of an object.
+ * Returns the end position of the last of these top-level members; -1 if one of them is missing.
+ * If a key is repeated, its last member counts. `text` must be the valid JSON of an object.
  */
-export function endOfMembers(text: string, keys: readonly string[]): number {
+export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);
   let last = -1;
-  const areThere = keys.every((key) => {
+  const hasAll = keys.every((key) => {
     const index = members.lastIndexOf(key);
     if (index >= 0) last = Math.max(last, members.end(index));
     return index >= 0;
   });
   members.release();
-  return areThere ? last : -1;
+  return hasAll ? last : -1;
 }

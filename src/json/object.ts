@@ -1,4 +1,4 @@
-/** True for what JSON calls an object: neither null nor an array. */
+/** True if the value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

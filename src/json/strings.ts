@@ -1,15 +1,15 @@
 const BACKSLASH = 92;
 
 /**
- * Returns the position after the JSON string whose opening quote is at `start`; the end of the text if
- * the string is not closed. Uses `indexOf`, because an image in a string has megabytes.
+ * Returns the position after the JSON string whose opening quote is at `start`. If the string is not
+ * closed, returns the end of the text. Uses `indexOf`, because an inline image can have megabytes.
  */
 export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote >= 0) {
     let slash = quote - 1;
     while (text.charCodeAt(slash) === BACKSLASH) slash -= 1;
-    // An even number of backslashes escape each other, not the quote.
+    // An even number of backslashes escapes only backslashes, so the quote closes the string.
     if ((quote - slash) % 2 === 1) return quote + 1;
     quote = text.indexOf('"', quote + 1);
   }

@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** How many items of an ended batch ended how. */
+/** Items of an ended batch, counted by their result. */
 interface BatchCounts {
   succeeded: number;
   errored: number;
@@ -9,22 +9,22 @@ interface BatchCounts {
 }
 
 export interface BatchContext {
-  /** Only of an ended batch. */
+  /** Null until the batch has ended. */
   counts: BatchCounts | null;
 }
 
 export type BatchEvent =
-  /** All of its items are there. */
+  /** All items of the batch are stored. */
   | { type: 'OPENED' }
   | { type: 'CANCEL' }
-  /** Nothing of it runs any more, and nothing more is to be begun. */
+  /** No item runs any more, and no other item will start. */
   | { type: 'WORKED' }
-  /** What was left has ended without having run. */
+  /** All remaining items ended without running. */
   | { type: 'CLOSED'; counts: BatchCounts };
 
 /**
- * A message batch (Anthropic docs: Batch processing). One effect, `work`, carries out its items
- * until all have ended, or it has expired, or it is cancelled; what runs by then runs to its end.
+ * A message batch (Anthropic docs: Batch processing). One effect, `work`, runs the items. It stops
+ * when all items have ended, or when the batch expires or is canceled. Items that run then finish.
  */
 export const batchMachine = setup({
   types: {
@@ -32,7 +32,7 @@ export const batchMachine = setup({
     events: {} as BatchEvent,
   },
   actions: {
-    // Effects are data for the runtime; here they do nothing.
+    // The runtime reads effects as data; the machine runs none of them.
     work: (_, _params: Record<string, never>) => undefined,
     close: (_, _params: { rest: 'canceled' | 'expired' }) => undefined,
     count: assign({
@@ -44,7 +44,7 @@ export const batchMachine = setup({
   context: { counts: null },
   initial: 'received',
   states: {
-    /** Its items are being written. */
+    /** The items are being stored. */
     received: { on: { OPENED: 'in_progress' } },
     in_progress: {
       initial: 'working',
@@ -53,7 +53,7 @@ export const batchMachine = setup({
           entry: { type: 'work', params: {} },
           on: { WORKED: 'closing', CANCEL: '#batch.canceling' },
         },
-        /** Whatever has not run by now has expired. */
+        /** Items that have not run expire. */
         closing: { entry: { type: 'close', params: { rest: 'expired' } } },
       },
     },

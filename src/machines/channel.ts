@@ -1,45 +1,45 @@
 import { assign, setup } from 'xstate';
 
 /**
- * The health of one upstream channel on one replica (design 3): a circuit breaker whose verdicts
- * are a pure function of what was reported. Times are milliseconds and come inside the events.
- * Failures of the client's making never reach it (P9).
+ * The health of one model of one channel on one replica (design 3). A circuit breaker: its state is
+ * a pure function of the events. Times are milliseconds and come inside the events.
+ * Client errors are never sent to it (P9).
  */
 export interface ChannelContext {
   consecutive_failures: number;
-  /** Exponentially weighted share of recent successes, 0–1; a new channel is trusted. */
+  /** Exponentially weighted share of recent successes, 0–1. A new channel starts with 1. */
   recent_success: number;
-  /** Reports since the circuit last closed, up to `MIN_SAMPLES`: a rate of three calls says little. */
+  /** Outcomes since the circuit last closed, up to `MIN_SAMPLES`: fewer give no reliable rate. */
   samples: number;
-  /** Not before this time is the channel tried again. */
+  /** No call is sent before this time. */
   open_until: number;
-  /** How often it opened since it was last healthy: each time it rests for twice as long. */
+  /** How often the circuit opened since it was last healthy. Each time doubles the cooldown. */
   openings: number;
-  /** Calls that may run at once while a channel comes back, one more with each success; null = all. */
+  /** Slots during recovery: one more with each success; null = as many as configured. */
   slots: number | null;
-  /** Number of the last probe: the verdict of an older one is not the verdict of this one. */
+  /** Number of the last probe. The verdict of an older probe is ignored. */
   probe: number;
-  /** Why it is open or disabled; for the operator. */
+  /** Why the circuit is open or disabled; for the operator. */
   reason: string | null;
-  /** Disabled for its credentials: after `open_until` one call finds out whether they were mended. */
+  /** Disabled because its credentials were refused. After `open_until` one call tests them again. */
   returns: boolean;
 }
 
-/** Classes that count against a channel. */
+/** Failure classes that count against a channel. */
 export type ChannelFailure = 'auth' | 'timeout' | 'server' | 'malformed' | 'connection';
 
 export type ChannelEvent =
   | { type: 'SUCCEEDED' }
   | { type: 'FAILED'; failure: ChannelFailure; now: number }
-  /** The upstream asks for patience until `until`; a `failure` other than too many calls made it. */
+  /** The upstream allows no call before `until`. `failure` is set if the cause is not a rate limit. */
   | { type: 'THROTTLED'; until: number; failure?: ChannelFailure }
-  /** Somebody wants to use the channel; if its time has come, that call is the probe. */
+  /** A call wants to use the channel. If the cooldown is over, this call is the probe. */
   | { type: 'COOLED'; now: number }
   | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
-  /** The probe's client left, or its request was at fault: nobody knows (P9). */
+  /** No verdict: the probe's client left, or its request was wrong (P9). */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
-  /** Another replica has seen it serve again. */
+  /** Another replica saw a call succeed, or Weir's own probe succeeded. */
   | { type: 'MENDED' }
   | { type: 'DISABLED'; reason: string }
   | { type: 'ENABLED' };
@@ -47,18 +47,18 @@ export type ChannelEvent =
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
 const SUCCESS_TO_STAY = 0.5;
-/** What a channel rests for when it opens first, by what it did: the dearer a try, the longer. */
+/** The first cooldown by failure. The more a failed attempt costs, the longer the cooldown. */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
-  /** Nothing listens: found out at once, and over as soon as it was started again. */
+  /** Nothing listens. An attempt fails at once, and succeeds as soon as the upstream runs again. */
   connection: 2_000,
   server: 5_000,
-  /** Each try costs a client its patience. */
+  /** Each attempt makes a client wait. */
   timeout: 10_000,
   malformed: 15_000,
-  /** Credentials do not mend themselves in seconds. */
+  /** Credentials are not repaired within seconds. */
   auth: 60_000,
 };
-/** What it rests for at most, however often it opens: where a try is cheap it is soon found well again. */
+/** The longest cooldown, however often the circuit opens. It is short if an attempt costs little. */
 export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   connection: 15_000,
   server: 20_000,
@@ -66,30 +66,31 @@ export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   malformed: 60_000,
   auth: 60_000,
 };
-/** With so many slots in use a channel is back. */
+/** Recovery ends at this number of slots. */
 const SLOTS_AFTER_RECOVERY = 64;
 const WEIGHT_OF_ONE = 0.1;
 const DEGRADED_BELOW = 0.8;
 const HEALTHY_ABOVE = 0.9;
-/** A channel that comes back is trusted half and earns the rest: slow start. */
+/** Slow start: after recovery a channel gets half of its share of calls at first. */
 const SUCCESS_AFTER_PROBE = 0.5;
 
-const recorded = (context: ChannelContext, success: boolean) => ({
+/** The counters of `context` after one more outcome. */
+const withOutcome = (context: ChannelContext, success: boolean) => ({
   recent_success: context.recent_success * (1 - WEIGHT_OF_ONE) + (success ? WEIGHT_OF_ONE : 0),
   samples: Math.min(MIN_SAMPLES, context.samples + 1),
   consecutive_failures: success ? 0 : context.consecutive_failures + 1,
-  slots: placesAfter(context.slots, success),
+  slots: slotsAfter(context.slots, success),
 });
 
-/** Slow start: doubles with every round of calls, and halves with a failure. */
-function placesAfter(slots: number | null, success: boolean): number | null {
+/** Slow start: slots double with each round of calls, and halve with a failure. */
+function slotsAfter(slots: number | null, success: boolean): number | null {
   if (slots === null) return null;
   if (!success) return Math.max(1, Math.floor(slots / 2));
   return slots >= SLOTS_AFTER_RECOVERY ? null : slots + 1;
 }
 
-/** How long it rests now, ms. */
-function cooldown(failure: ChannelFailure, openings: number): number {
+/** The next cooldown, ms. */
+function cooldownMs(failure: ChannelFailure, openings: number): number {
   return Math.min(COOLDOWNS_MS[failure] * 2 ** openings, LONGEST_COOLDOWNS_MS[failure]);
 }
 
@@ -99,18 +100,19 @@ export const channelMachine = setup({
     isRefused: ({ event }) => 'failure' in event && event.failure === 'auth',
     trips: ({ context, event }) => {
       if (event.type !== 'FAILED') return false;
-      const after = recorded(context, false);
+      const after = withOutcome(context, false);
       return (
         after.consecutive_failures >= FAILURES_TO_OPEN ||
         (after.samples >= MIN_SAMPLES && after.recent_success < SUCCESS_TO_STAY)
       );
     },
-    becomesDegraded: ({ context }) => recorded(context, false).recent_success < DEGRADED_BELOW,
-    becomesHealthy: ({ context }) => recorded(context, true).recent_success > HEALTHY_ABOVE,
-    isCool: ({ context, event }) => event.type === 'COOLED' && event.now >= context.open_until,
-    mayReturn: ({ context, event }) =>
+    becomesDegraded: ({ context }) => withOutcome(context, false).recent_success < DEGRADED_BELOW,
+    becomesHealthy: ({ context }) => withOutcome(context, true).recent_success > HEALTHY_ABOVE,
+    hasCooledDown: ({ context, event }) =>
+      event.type === 'COOLED' && event.now >= context.open_until,
+    mayProbeCredentials: ({ context, event }) =>
       context.returns && event.type === 'COOLED' && event.now >= context.open_until,
-    returns: ({ context }) => context.returns,
+    mayReturn: ({ context }) => context.returns,
     probeSucceeded: ({ context, event }) =>
       event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'succeeded',
     probeFailed: ({ context, event }) =>
@@ -129,22 +131,22 @@ export const channelMachine = setup({
       event.type === 'PROBED' && event.probe === context.probe && event.verdict === 'abandoned',
   },
   actions: {
-    recordSuccess: assign(({ context }) => recorded(context, true)),
-    recordFailure: assign(({ context }) => recorded(context, false)),
+    recordSuccess: assign(({ context }) => withOutcome(context, true)),
+    recordFailure: assign(({ context }) => withOutcome(context, false)),
     open: assign(({ context, event }) => {
       if (event.type === 'THROTTLED' || !('failure' in event)) return {};
       return {
-        // A deadline that the upstream named is never shortened.
+        // A retry time that the upstream named is never shortened.
         open_until: Math.max(
           context.open_until,
-          event.now + cooldown(event.failure, context.openings),
+          event.now + cooldownMs(event.failure, context.openings),
         ),
         openings: context.openings + 1,
         reason: event.failure,
         returns: event.failure === 'auth',
       };
     }),
-    holdOff: assign(({ context, event }) =>
+    backOff: assign(({ context, event }) =>
       event.type === 'THROTTLED'
         ? {
             open_until: Math.max(context.open_until, event.until),
@@ -163,8 +165,8 @@ export const channelMachine = setup({
       reason: null,
       returns: false,
     }),
-    forgetOpenings: assign({ openings: 0 }),
-    noteReason: assign(({ event }) =>
+    resetOpenings: assign({ openings: 0 }),
+    recordReason: assign(({ event }) =>
       event.type === 'DISABLED' ? { reason: event.reason, returns: false } : {},
     ),
   },
@@ -182,7 +184,7 @@ export const channelMachine = setup({
     returns: false,
   },
   initial: 'healthy',
-  on: { DISABLED: { target: '.disabled', actions: 'noteReason' } },
+  on: { DISABLED: { target: '.disabled', actions: 'recordReason' } },
   states: {
     healthy: {
       on: {
@@ -193,17 +195,17 @@ export const channelMachine = setup({
           { guard: 'becomesDegraded', target: 'degraded', actions: 'recordFailure' },
           { actions: 'recordFailure' },
         ],
-        THROTTLED: { target: 'open', actions: 'holdOff' },
+        THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** Works, but not well: it gets less. */
+    /** Serves calls, but fails too often: it gets fewer calls. */
     degraded: {
       on: {
         SUCCEEDED: [
           {
             guard: 'becomesHealthy',
             target: 'healthy',
-            actions: ['recordSuccess', 'forgetOpenings'],
+            actions: ['recordSuccess', 'resetOpenings'],
           },
           { actions: 'recordSuccess' },
         ],
@@ -212,19 +214,19 @@ export const channelMachine = setup({
           { guard: 'trips', target: 'open', actions: ['recordFailure', 'open'] },
           { actions: 'recordFailure' },
         ],
-        THROTTLED: { target: 'open', actions: 'holdOff' },
+        THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** Nothing is sent. What calls that were under way report was judged already. */
+    /** No call is sent. Outcomes of earlier calls are ignored, except a refused credential. */
     open: {
       on: {
-        COOLED: { guard: 'isCool', target: 'probing', actions: 'startProbe' },
-        THROTTLED: { actions: 'holdOff' },
+        COOLED: { guard: 'hasCooledDown', target: 'probing', actions: 'startProbe' },
+        THROTTLED: { actions: 'backOff' },
         FAILED: { guard: 'isRefused', target: 'disabled', actions: 'open' },
         MENDED: { target: 'degraded', actions: 'close' },
       },
     },
-    /** One call finds out: entered with it, left with its verdict, deaf to all others. */
+    /** One call runs as the probe. Only its verdict or a throttle ends this state. */
     probing: {
       on: {
         PROBED: [
@@ -234,15 +236,15 @@ export const channelMachine = setup({
           { guard: 'refusedProbeWasAbandoned', target: 'disabled' },
           { guard: 'probeWasAbandoned', target: 'open' },
         ],
-        THROTTLED: { target: 'open', actions: 'holdOff' },
+        THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** By the operator, until he changes his mind; or its credentials are refused. */
+    /** Disabled by the operator, until the operator enables it; or the credentials were refused. */
     disabled: {
       on: {
-        COOLED: { guard: 'mayReturn', target: 'probing', actions: 'startProbe' },
-        MENDED: { guard: 'returns', target: 'degraded', actions: 'close' },
-        ENABLED: { target: 'degraded', actions: ['close', 'forgetOpenings'] },
+        COOLED: { guard: 'mayProbeCredentials', target: 'probing', actions: 'startProbe' },
+        MENDED: { guard: 'mayReturn', target: 'degraded', actions: 'close' },
+        ENABLED: { target: 'degraded', actions: ['close', 'resetOpenings'] },
       },
     },
   },

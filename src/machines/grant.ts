@@ -1,32 +1,34 @@
 /**
- * How much of what is free one replica may set aside for a key: the decision that the lane takes
- * while it holds the rows of the key and of its organization (design 4). Pure; amounts in nano-USD.
+ * How much free money a grant gets. The lane decides this while it locks the rows of the key and its
+ * organization (design 4). Pure; amounts in nano-USD.
  */
 export interface GrantRequest {
-  /** The call in hand needs this much more. */
+  /** What the waiting call still needs. */
   need: number;
-  /** A comfortable slice: recent spend decides. At least `need`. */
+  /** What the replica would like, from its recent spend. At least `need`. */
   want: number;
 }
 
+/** The free money and the replicas that share it. */
 export interface GrantFunds {
-  /** The key's cap less what is used and held; null = unlimited. */
+  /** The key's cap minus its used and held money; null = unlimited. */
   key_free: number | null;
-  /** The organization's balance that nothing holds. */
+  /** The balance of the organization. */
   balance: number;
-  /** Replicas that are alive and may want a slice of the same money; at least 1. */
+  /** Live replicas, which may need a grant of the same money; at least 1. */
   replicas: number;
 }
 
+/** The size of a grant, or the limit that is too low. */
 export type GrantDecision =
-  /** `exact` = no slack beyond the need could be spared. */
+  /** `exact` = the grant got no slack beyond `need`. */
   | { type: 'given'; amount: number; exact: boolean }
-  /** `bound` says whose money is short: it names the error (spec: Errors, 402). */
+  /** `bound`: whether the key or the organization is short. It selects the error (spec: Errors, 402). */
   | { type: 'short'; bound: 'key' | 'organization'; free: number };
 
 /**
- * Gives `need` always when it is there, and slack beyond it only as long as every other replica
- * could take as much twice over: so a slice shrinks as the cap nears and becomes exact at the end.
+ * Decides a grant. `need` is always given if it is free. A grant above `need` is at most half of a
+ * replica's equal share of the free money. So grants shrink near the cap, and the last are exact.
  */
 export function decideGrant(request: GrantRequest, funds: GrantFunds): GrantDecision {
   const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;

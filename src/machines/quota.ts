@@ -3,31 +3,31 @@ import { assign, setup } from 'xstate';
 /**
  * The quota of one API key on one replica (design 3 and 4).
  *
- * It admits calls in memory, inside a grant that a committed row sets aside, so an admission costs
- * microseconds and can still never overspend: `settled + reserved <= granted` holds in every state.
- * All amounts are nano-USD. `verdict` is the answer to the event just taken.
+ * It admits calls in memory, inside a grant that a committed row sets aside. So an admission costs
+ * microseconds and never overspends: `settled + reserved <= granted` holds in every state.
+ * All amounts are nano-USD. `verdict` is the answer to the latest event.
  */
 export interface QuotaContext extends QuotaSums {
   verdict: QuotaVerdict;
 }
 
-/** What calls move: most of them admit, charge and release without any change of state. */
+/** The sums that calls change. Most calls change no state. */
 export interface QuotaSums {
-  /** The committed grant, cumulative: what was ever set aside in the row that is open now. */
+  /** The committed grant: all that the open row ever got, minus what was returned. */
   granted: number;
-  /** Charged against it, committed or on its way to the lane. */
+  /** Charged to the grant, committed or still waiting in the lane. */
   settled: number;
-  /** Set aside for calls in flight. */
+  /** Reserved for calls in flight. */
   reserved: number;
   in_flight: number;
 }
 
 /**
- * - `admitted`: the amount is reserved, or the event is done.
- * - `short`: the grant does not cover it; `missing` more is needed.
- * - `refused`: no amount can be admitted in this state.
- * - `charged`: a settlement; `overrun` is what neither the reservation nor the grant covered.
- * - `returned`: idle money leaves the grant; the row must follow.
+ * - `admitted`: the amount is reserved, or the event was applied.
+ * - `short`: the grant does not cover the amount; `missing` more is needed.
+ * - `refused`: this state admits no call.
+ * - `charged`: a settlement. `overrun` exceeds both the reservation and the unused money of the grant.
+ * - `returned`: unused money left the grant; the caller must write the row.
  */
 export type QuotaVerdict =
   | { type: 'none' }
@@ -37,52 +37,56 @@ export type QuotaVerdict =
   | { type: 'charged'; charge: number; overrun: number }
   | { type: 'returned'; amount: number };
 
+/** Why the machine admits no call. */
 export type QuotaRefusal = 'exhausted' | 'inactive' | 'suspended' | 'revoked' | 'expired';
 
 export type QuotaEvent =
-  /** A call asks for `amount`. */
+  /** A call needs `amount`. */
   | { type: 'RESERVE'; amount: number }
-  /** A call in flight asks for more. */
+  /** A call in flight needs `amount` more. */
   | { type: 'EXTEND'; amount: number }
-  /** A call ended: `actual` is its price, `reserved` what was set aside for it. */
+  /** A call ended. `actual` is its charge, `reserved` its reservation. */
   | { type: 'SETTLE'; reserved: number; actual: number }
-  /** A call ended without anything delivered. */
+  /** A call ended and delivered nothing. */
   | { type: 'RELEASE'; reserved: number }
   /**
-   * What calls did since the last event, in one: the sum of their covered RESERVE, SETTLE and RELEASE
+   * The sum of all covered RESERVE, SETTLE and RELEASE of calls since the last event
    * (see `admitCall`, `chargeCall`, `releaseCall`).
    */
   | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
-  /** The ledger would not book a charge: it was never made. */
+  /** The ledger rejected a charge, so the charge does not exist. */
   | { type: 'UNBOOKED'; amount: number }
-  /** The shell asked the lane for more. */
+  /** The quota actor requests a larger grant. */
   | { type: 'REFILL' }
-  /** The committed row after a grant; `exact` = it has no slack beyond what was needed. */
+  /** The committed row after a grant; `exact` = no slack beyond the need. */
   | { type: 'GRANTED'; granted: number; exact: boolean }
-  /** The lane could not give it; `gone` = nothing is left and nothing in flight can come back. */
+  /** The lane gave nothing. `gone` = all money is spent, and no call in flight can free any. */
   | { type: 'REFUSED'; gone: boolean }
-  /** Another replica needs what lies idle here. */
+  /** Another replica needs the unused money of this grant. */
   | { type: 'RECALLED' }
-  /** The grant's row was closed: the next one starts at nothing. */
+  /** The grant's row was closed. The next grant starts at 0. */
   | { type: 'REPLACED' }
-  /** Idle money goes back, all but `keep`. */
+  /** Unused money is returned, except `keep`. */
   | { type: 'SHRINK'; keep: number }
-  /** A cap or a balance changed: a refusal made before may be wrong now. */
+  /** A cap or a balance may have changed, so an earlier refusal may be wrong now. */
   | { type: 'LIMIT_CHANGED' }
   | { type: 'STATUS_CHANGED'; status: 'active' | 'inactive' | 'suspended' | 'revoked' }
   | { type: 'EXPIRED' };
 
-/** Nano-USD of the grant that nobody uses. */
+/** Unused nano-USD of the grant: neither charged nor reserved. */
 export function idleOf(sums: QuotaSums): number {
   return sums.granted - sums.settled - sums.reserved;
 }
 
-/** A covered RESERVE: the sums after it. */
+/** Returns the sums after a covered RESERVE. */
 export function admitCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved + amount, in_flight: in_flight + 1 };
 }
 
-/** A SETTLE: beyond its reservation a call may still use what lies idle in the grant, and no more. */
+/**
+ * Returns the sums after a SETTLE. A charge above the reservation may use the unused money of the
+ * grant; the rest is `overrun`.
+ */
 export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: number }) {
   const charge = Math.min(call.actual, call.reserved + idleOf(sums));
   const { granted, settled, reserved, in_flight } = sums;
@@ -98,7 +102,7 @@ export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: nu
   };
 }
 
-/** A RELEASE: the sums after it. */
+/** Returns the sums after a RELEASE. */
 export function releaseCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved - amount, in_flight: in_flight - 1 };
 }
@@ -109,7 +113,7 @@ export const quotaMachine = setup({
     events: {} as QuotaEvent,
   },
   guards: {
-    covered: ({ context, event }) =>
+    isCovered: ({ context, event }) =>
       (event.type === 'RESERVE' || event.type === 'EXTEND') && event.amount <= idleOf(context),
     isGone: ({ event }) => event.type === 'REFUSED' && event.gone,
     isExact: ({ event }) => event.type === 'GRANTED' && event.exact,
@@ -126,7 +130,7 @@ export const quotaMachine = setup({
       if (event.type === 'EXTEND') return { reserved: context.reserved + event.amount, verdict };
       return {};
     }),
-    sayShort: assign(({ context, event }) => {
+    reportShort: assign(({ context, event }) => {
       if (event.type !== 'RESERVE' && event.type !== 'EXTEND') return {};
       return { verdict: { type: 'short', missing: event.amount - idleOf(context) } as const };
     }),
@@ -149,15 +153,15 @@ export const quotaMachine = setup({
         verdict: { type: 'admitted' } as const,
       };
     }),
-    unbook: assign(({ context, event }) =>
+    undoCharge: assign(({ context, event }) =>
       event.type === 'UNBOOKED' ? { settled: context.settled - event.amount } : {},
     ),
-    takeGrant: assign(({ event }) =>
+    applyGrant: assign(({ event }) =>
       event.type === 'GRANTED'
         ? { granted: event.granted, verdict: { type: 'admitted' } as const }
         : {},
     ),
-    giveBack: assign(({ context, event }) => {
+    returnIdle: assign(({ context, event }) => {
       const keep = event.type === 'SHRINK' ? event.keep : 0;
       const amount = Math.max(0, idleOf(context) - keep);
       return {
@@ -165,7 +169,7 @@ export const quotaMachine = setup({
         verdict: { type: 'returned', amount } as const,
       };
     }),
-    startOver: assign({
+    resetSums: assign({
       granted: 0,
       settled: 0,
       reserved: 0,
@@ -182,18 +186,18 @@ export const quotaMachine = setup({
   id: 'quota',
   context: { granted: 0, settled: 0, reserved: 0, in_flight: 0, verdict: { type: 'none' } },
   initial: 'open',
-  // Calls in flight end in any state: a revoked key still pays for what it already consumed, and
-  // a call that was admitted may finish.
+  // Calls in flight end in any state. A revoked key still pays for what it already consumed, and
+  // an admitted call may finish.
   on: {
     SETTLE: { actions: 'charge' },
     RELEASE: { actions: 'release' },
     CALLS: { actions: 'addCalls' },
-    UNBOOKED: { actions: 'unbook' },
-    EXTEND: [{ guard: 'covered', actions: 'admit' }, { actions: 'sayShort' }],
-    GRANTED: { actions: 'takeGrant' },
-    RECALLED: { actions: 'giveBack' },
-    SHRINK: { actions: 'giveBack' },
-    REPLACED: { actions: 'startOver' },
+    UNBOOKED: { actions: 'undoCharge' },
+    EXTEND: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'reportShort' }],
+    GRANTED: { actions: 'applyGrant' },
+    RECALLED: { actions: 'returnIdle' },
+    SHRINK: { actions: 'returnIdle' },
+    REPLACED: { actions: 'resetSums' },
     STATUS_CHANGED: [
       { guard: 'becomesActive', target: '.open' },
       { guard: 'becomesInactive', target: '.inactive' },
@@ -206,7 +210,7 @@ export const quotaMachine = setup({
     open: {
       initial: 'ample',
       on: {
-        RESERVE: [{ guard: 'covered', actions: 'admit' }, { actions: 'sayShort' }],
+        RESERVE: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'reportShort' }],
         REFUSED: [{ guard: 'isGone', target: 'exhausted' }, { target: '.exact' }],
       },
       states: {
@@ -214,36 +218,36 @@ export const quotaMachine = setup({
         ample: {
           on: {
             REFILL: 'refilling',
-            RECALLED: { target: 'exact', actions: 'giveBack' },
+            RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** More was asked for; calls that fit are still admitted. */
+        /** A larger grant was requested. Calls that the present grant covers are still admitted. */
         refilling: {
           on: {
             GRANTED: [
-              { guard: 'isExact', target: 'exact', actions: 'takeGrant' },
-              { target: 'ample', actions: 'takeGrant' },
+              { guard: 'isExact', target: 'exact', actions: 'applyGrant' },
+              { target: 'ample', actions: 'applyGrant' },
             ],
-            RECALLED: { target: 'exact', actions: 'giveBack' },
+            RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** Near the cap: nothing lies idle, every call is set aside exactly. */
+        /** Near the cap: the grant has no slack; each call requests its exact amount. */
         exact: {
           on: {
             GRANTED: [
-              { guard: 'isExact', actions: 'takeGrant' },
-              { target: 'ample', actions: 'takeGrant' },
+              { guard: 'isExact', actions: 'applyGrant' },
+              { target: 'ample', actions: 'applyGrant' },
             ],
           },
         },
       },
     },
-    /** The money is gone, for this key or its organization, until a cap or a balance changes. */
+    /** The key or its organization has no money left, until a cap or a balance changes. */
     exhausted: {
       on: {
-        RESERVE: [{ guard: 'covered', actions: 'admit' }, { actions: 'refuseExhausted' }],
+        RESERVE: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'refuseExhausted' }],
         LIMIT_CHANGED: 'open.exact',
-        GRANTED: { target: 'open.exact', actions: 'takeGrant' },
+        GRANTED: { target: 'open.exact', actions: 'applyGrant' },
       },
     },
     inactive: { on: { RESERVE: { actions: 'refuseInactive' } } },

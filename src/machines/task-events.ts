@@ -1,42 +1,42 @@
-/** What the task machine knows and hears (design 3). */
+/** Context, events and limits of the task machine (design 3). */
 
-/** Polls back off from the first of these to the second, milliseconds. */
+/** The pause between polls grows from the first to the second of these, milliseconds. */
 const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
-/** An upstream may ask for more patience than that, up to here. */
+/** The longest pause that an upstream can set with `retry_after_ms`. */
 const MAX_ASKED_POLL_MS = 60_000;
-/** Channels that one round of submissions tries at most. */
+/** Most channels that one round of submissions tries. */
 export const MAX_CHANNELS_PER_ROUND = 4;
-/** Rounds for a client that does not wait for the answer; one that waits gets one. */
+/** Rounds for an asynchronous task. A task whose client waits gets one round. */
 export const MAX_ROUNDS = 4;
-/** A result that cannot be fetched is asked for anew this often: its address may have expired. */
+/** Polls for a new address of a result that cannot be fetched: the address may have expired. */
 export const MAX_RECOLLECTIONS = 3;
 
-/** What the machine knows. Neither prompt nor secret: the task's row has those. */
+/** Holds neither the prompt nor a secret: those are in the task's row. */
 export interface TaskContext {
-  /** False where a client waits for the answer: then it is told soon that nobody serves. */
+  /** False if a client waits for the answer: then the task fails after one round without a channel. */
   patient: boolean;
-  /** Somebody wants to hear of the end. */
+  /** The task's end is announced: by a webhook, or to a client that waits. */
   announce: boolean;
   /** The only channel that can continue an earlier generation; null = any. */
   pinned_channel: string | null;
   /** Channels that rejected the submission in this round. */
   tried: string[];
   rounds: number;
-  /** Polls of the job; before there is one, how often there was no room on any channel. */
+  /** Polls of the job. Before there is a job: how often no channel had a free slot. */
   polls: number;
-  /** How often the outcome of a lost submission was asked for. */
+  /** Lookups of a lost submission's outcome. */
   asks: number;
   recollections: number;
-  /** The upstream has a job that can be polled. */
+  /** True if the upstream has a job that can be polled. */
   has_job: boolean;
-  /** Why the task ends as soon as what is under way has ended: the deadline, or the client left. */
+  /** Why the task ends after the running effect: the deadline passed, or the client left. */
   ending: string | null;
   error_code: string | null;
   billing_id: string | null;
 }
 
-/** `random` is 0 ≤ x < 1 and spreads what follows. */
+/** `random` is 0 ≤ x < 1 and spreads the delay of the next timer. */
 export type TaskEvent =
   | {
       type: 'ACCEPTED';
@@ -48,12 +48,12 @@ export type TaskEvent =
   | { type: 'SUBMITTED'; channel_id: string; random: number }
   | {
       type: 'SUBMIT_REJECTED';
-      /** null = no channel could even be asked. */
+      /** Null = no channel could be tried. */
       channel_id: string | null;
       retryable: boolean;
-      /** Another channel might take it now. */
+      /** Another channel may accept the task now. */
       more: boolean;
-      /** Only other calls are in the way. */
+      /** All channels' slots are in use by other calls. */
       busy: boolean;
       error_code: string;
       retry_after_ms: number;
@@ -66,10 +66,10 @@ export type TaskEvent =
   | { type: 'SETTLED'; billing_id: string }
   | { type: 'UPSTREAM_FAILED'; error_code: string }
   | { type: 'LOST'; random: number }
-  /** Nobody could say what became of a lost submission; `hopeless` = nobody ever will. */
+  /** The outcome of a lost submission was not found; `hopeless` = it never will be. */
   | { type: 'UNANSWERED'; hopeless: boolean; random: number }
   | { type: 'RELEASED' }
-  /** Reports that change nothing: kept in the log. */
+  /** Reports that change no state; they are in the event log. */
   | { type: 'CANCELLED' }
   | { type: 'ANNOUNCED' }
   | { type: 'DEADLINE' }
@@ -78,20 +78,23 @@ export type TaskEvent =
   | { type: 'POLL' }
   | { type: 'ASK' };
 
-/** Exponential from 1 s to 15 s, a quarter more or less by chance, never sooner than was asked for. */
-export function backOffMs(times: number, random: number, asked_ms = 0): number {
+/**
+ * Returns a delay, ms: exponential from 1 s to 15 s, spread by ±25 %. It is never shorter than
+ * `retry_after_ms`, which counts up to one minute.
+ */
+export function backOffMs(times: number, random: number, retry_after_ms = 0): number {
   const base = Math.min(FIRST_POLL_MS * 2 ** Math.min(times, 10), LAST_POLL_MS);
   const spread = Math.round(base * (0.75 + random / 2));
-  return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(asked_ms, MAX_ASKED_POLL_MS));
+  return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(retry_after_ms, MAX_ASKED_POLL_MS));
 }
 
-/** The back-off that an event asks for, with the chance that it brought. */
+/** Returns the delay after `event`, ms, from its `random` and `retry_after_ms`. */
 export function spreadMs(times: number, event: TaskEvent): number {
   const random = 'random' in event ? event.random : 0.5;
   return backOffMs(times, random, 'retry_after_ms' in event ? event.retry_after_ms : 0);
 }
 
-/** Parameters of `setTimer`. */
+/** Returns the parameters of the action `setTimer`. */
 export const fromTimer = (name: string, delay_ms: number, type: TaskEvent['type']) => ({
   name,
   delay_ms,

@@ -10,16 +10,16 @@ import {
   type TaskEvent,
 } from './task-events.ts';
 
-/** XState's types do not let the actions of one setup name each other. */
-const named = (type: string, params: object) => ({ type, params }) as never;
+/** An action by its name. XState's types do not let the actions of one setup name each other. */
+const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
 /**
- * The life of a generation (design 3): submit, poll, collect, settle, or refund. Pure: effects and
- * timers are actions as data; ids, chance and outcomes come in events. The public status is the
- * top-level state, `refunding` shows as `processing`.
+ * One generation (design 3): submit, poll, collect, then settle or refund. Pure: effects and timers
+ * are actions as data; ids, random numbers and outcomes come in events. The public status is the
+ * top-level state; `refunding` is shown as `processing`.
  *
- * The deadline and a client that left never cut what is under way: its outcome decides (P3, P10).
- * So a result that is there when the deadline passes is delivered and charged, not thrown away.
+ * Neither the deadline nor a client that leaves interrupts a running effect: its outcome decides
+ * (P3, P10). So a result that exists when the deadline passes is delivered and charged.
  */
 export const taskMachine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },
@@ -36,30 +36,30 @@ export const taskMachine = setup({
       undefined,
     cancelTimer: (_, _params: { name: string }) => undefined,
     startSubmission: enqueueActions(({ context, enqueue }) => {
-      enqueue(named('submit', { tried: context.tried, pinned: context.pinned_channel }));
+      enqueue(actionOf('submit', { tried: context.tried, pinned: context.pinned_channel }));
     }),
     announceEnd: enqueueActions(({ context, enqueue }) => {
-      if (context.announce) enqueue(named('announce', {}));
+      if (context.announce) enqueue(actionOf('announce', {}));
     }),
     startDeadline: enqueueActions(({ event, enqueue }) => {
       if (event.type !== 'ACCEPTED') return;
-      enqueue(named('setTimer', fromTimer('deadline', event.deadline_ms, 'DEADLINE')));
+      enqueue(actionOf('setTimer', fromTimer('deadline', event.deadline_ms, 'DEADLINE')));
     }),
-    waitForRoom: enqueueActions(({ context, event, enqueue }) => {
+    waitForSlot: enqueueActions(({ context, event, enqueue }) => {
       const delay_ms = spreadMs(context.polls, event);
-      enqueue(named('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
+      enqueue(actionOf('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
     }),
     waitToRetry: enqueueActions(({ context, event, enqueue }) => {
       const delay_ms = spreadMs(context.rounds, event);
-      enqueue(named('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
+      enqueue(actionOf('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
     }),
     waitToPoll: enqueueActions(({ context, event, enqueue }) => {
       const delay_ms = spreadMs(context.polls, event);
-      enqueue(named('setTimer', fromTimer('poll', delay_ms, 'POLL')));
+      enqueue(actionOf('setTimer', fromTimer('poll', delay_ms, 'POLL')));
     }),
-    waitToAsk: enqueueActions(({ context, event, enqueue }) => {
+    waitToLookUp: enqueueActions(({ context, event, enqueue }) => {
       const delay_ms = spreadMs(context.asks, event);
-      enqueue(named('setTimer', fromTimer('ask', delay_ms, 'ASK')));
+      enqueue(actionOf('setTimer', fromTimer('ask', delay_ms, 'ASK')));
     }),
     accept: assign(({ context, event }) =>
       event.type === 'ACCEPTED'
@@ -70,23 +70,23 @@ export const taskMachine = setup({
           }
         : context,
     ),
-    noteRejection: assign(({ context, event }) =>
+    recordRejection: assign(({ context, event }) =>
       event.type === 'SUBMIT_REJECTED' && event.channel_id !== null
         ? { tried: [...context.tried, event.channel_id] }
         : {},
     ),
     nextRound: assign(({ context }) => ({ tried: [], rounds: context.rounds + 1 })),
-    noteJob: assign({ has_job: true, polls: 0 }),
+    recordJob: assign({ has_job: true, polls: 0 }),
     countPoll: assign({ polls: ({ context }) => context.polls + 1 }),
-    countAsk: assign({ asks: ({ context }) => context.asks + 1 }),
+    countLookup: assign({ asks: ({ context }) => context.asks + 1 }),
     countRecollection: assign({ recollections: ({ context }) => context.recollections + 1 }),
-    expire: assign({ ending: ({ context }) => context.ending ?? 'timeout_error' }),
-    leave: assign({ ending: ({ context }) => context.ending ?? 'request_cancelled' }),
-    noteEnding: assign({ error_code: ({ context }) => context.ending ?? 'upstream_error' }),
-    noteError: assign({
+    markExpired: assign({ ending: ({ context }) => context.ending ?? 'timeout_error' }),
+    markCanceled: assign({ ending: ({ context }) => context.ending ?? 'request_cancelled' }),
+    recordEnding: assign({ error_code: ({ context }) => context.ending ?? 'upstream_error' }),
+    recordError: assign({
       error_code: ({ event }) => ('error_code' in event ? event.error_code : 'upstream_error'),
     }),
-    noteBill: assign({
+    recordBilling: assign({
       billing_id: ({ event }) => (event.type === 'SETTLED' ? event.billing_id : null),
     }),
   },
@@ -108,7 +108,7 @@ export const taskMachine = setup({
       context.rounds + 1 < MAX_ROUNDS,
     mayRecollect: ({ context }) =>
       context.has_job && context.ending === null && context.recollections < MAX_RECOLLECTIONS,
-    mayAskAgain: ({ context, event }) =>
+    mayLookUpAgain: ({ context, event }) =>
       context.ending === null && !(event.type === 'UNANSWERED' && event.hopeless),
   },
 }).createMachine({
@@ -140,8 +140,8 @@ export const taskMachine = setup({
               actions: ['accept', 'startDeadline'],
             },
             RETRY: 'submitting',
-            DEADLINE: { target: '#task.refunding', actions: ['expire', 'noteEnding'] },
-            CANCEL: { target: '#task.refunding', actions: ['leave', 'noteEnding'] },
+            DEADLINE: { target: '#task.refunding', actions: ['markExpired', 'recordEnding'] },
+            CANCEL: { target: '#task.refunding', actions: ['markCanceled', 'recordEnding'] },
           },
           exit: { type: 'cancelTimer', params: { name: 'retry' } },
         },
@@ -152,48 +152,48 @@ export const taskMachine = setup({
               {
                 guard: 'isEnding',
                 target: '#task.refunding',
-                actions: ['noteJob', 'noteEnding', { type: 'cancel', params: {} }],
+                actions: ['recordJob', 'recordEnding', { type: 'cancel', params: {} }],
               },
               {
                 target: '#task.processing.waiting',
-                actions: ['noteJob', 'waitToPoll'],
+                actions: ['recordJob', 'waitToPoll'],
               },
             ],
             PRODUCED: '#task.processing.collecting',
-            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'noteError' },
+            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'recordError' },
             SUBMIT_REJECTED: [
               {
                 guard: 'isEnding',
                 target: '#task.refunding',
-                actions: 'noteEnding',
+                actions: 'recordEnding',
               },
               {
                 guard: 'isBusy',
                 target: 'reserved',
-                actions: ['waitForRoom', 'countPoll'],
+                actions: ['waitForSlot', 'countPoll'],
               },
               {
                 guard: 'mayFailOver',
                 target: 'submitting',
                 reenter: true,
-                actions: 'noteRejection',
+                actions: 'recordRejection',
               },
               {
                 guard: 'mayTryLater',
                 target: 'reserved',
                 actions: ['waitToRetry', 'nextRound'],
               },
-              { target: '#task.refunding', actions: ['noteRejection', 'noteError'] },
+              { target: '#task.refunding', actions: ['recordRejection', 'recordError'] },
             ],
             LOST: [
               { guard: 'isEnding', target: '#task.processing.unknown.asking' },
               {
                 target: '#task.processing.unknown.resting',
-                actions: 'waitToAsk',
+                actions: 'waitToLookUp',
               },
             ],
-            DEADLINE: { actions: 'expire' },
-            CANCEL: { actions: 'leave' },
+            DEADLINE: { actions: 'markExpired' },
+            CANCEL: { actions: 'markCanceled' },
           },
         },
       },
@@ -204,11 +204,11 @@ export const taskMachine = setup({
         waiting: {
           on: {
             POLL: 'polling',
-            // Asked one last time: the result may be there.
-            DEADLINE: { target: 'polling', actions: 'expire' },
+            // One last poll: the result may be ready.
+            DEADLINE: { target: 'polling', actions: 'markExpired' },
             CANCEL: {
               target: '#task.refunding',
-              actions: ['leave', 'noteEnding', { type: 'cancel', params: {} }],
+              actions: ['markCanceled', 'recordEnding', { type: 'cancel', params: {} }],
             },
           },
           exit: { type: 'cancelTimer', params: { name: 'poll' } },
@@ -220,7 +220,7 @@ export const taskMachine = setup({
               {
                 guard: 'isEnding',
                 target: '#task.refunding',
-                actions: ['noteEnding', { type: 'cancel', params: {} }],
+                actions: ['recordEnding', { type: 'cancel', params: {} }],
               },
               {
                 target: 'waiting',
@@ -228,35 +228,35 @@ export const taskMachine = setup({
               },
             ],
             PRODUCED: 'collecting',
-            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'noteError' },
-            DEADLINE: { actions: 'expire' },
-            CANCEL: { actions: 'leave' },
+            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'recordError' },
+            DEADLINE: { actions: 'markExpired' },
+            CANCEL: { actions: 'markCanceled' },
           },
         },
         unknown: {
           initial: 'resting',
           on: {
-            // A report that was thought lost, or what was found.
+            // The submission's own report arrived late, or the lookup found its job.
             SUBMITTED: [
               {
                 guard: 'isEnding',
                 target: '#task.refunding',
-                actions: ['noteJob', 'noteEnding', { type: 'cancel', params: {} }],
+                actions: ['recordJob', 'recordEnding', { type: 'cancel', params: {} }],
               },
               {
                 target: 'waiting',
-                actions: ['noteJob', 'waitToPoll'],
+                actions: ['recordJob', 'waitToPoll'],
               },
             ],
             PRODUCED: 'collecting',
-            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'noteError' },
+            UPSTREAM_FAILED: { target: '#task.refunding', actions: 'recordError' },
           },
           states: {
             resting: {
               on: {
                 ASK: 'asking',
-                DEADLINE: { target: 'asking', actions: 'expire' },
-                CANCEL: { target: 'asking', actions: 'leave' },
+                DEADLINE: { target: 'asking', actions: 'markExpired' },
+                CANCEL: { target: 'asking', actions: 'markCanceled' },
               },
               exit: { type: 'cancelTimer', params: { name: 'ask' } },
             },
@@ -265,14 +265,14 @@ export const taskMachine = setup({
               on: {
                 UNANSWERED: [
                   {
-                    guard: 'mayAskAgain',
+                    guard: 'mayLookUpAgain',
                     target: 'resting',
-                    actions: ['countAsk', 'waitToAsk'],
+                    actions: ['countLookup', 'waitToLookUp'],
                   },
-                  { target: '#task.refunding', actions: 'noteEnding' },
+                  { target: '#task.refunding', actions: 'recordEnding' },
                 ],
-                DEADLINE: { actions: 'expire' },
-                CANCEL: { actions: 'leave' },
+                DEADLINE: { actions: 'markExpired' },
+                CANCEL: { actions: 'markCanceled' },
               },
             },
           },
@@ -287,15 +287,15 @@ export const taskMachine = setup({
                 target: 'waiting',
                 actions: ['countRecollection', 'waitToPoll'],
               },
-              { target: '#task.refunding', actions: 'noteError' },
+              { target: '#task.refunding', actions: 'recordError' },
             ],
-            DEADLINE: { actions: 'expire' },
-            CANCEL: { actions: 'leave' },
+            DEADLINE: { actions: 'markExpired' },
+            CANCEL: { actions: 'markCanceled' },
           },
         },
         settling: {
           entry: { type: 'settle', params: {} },
-          on: { SETTLED: { target: '#task.completed', actions: 'noteBill' } },
+          on: { SETTLED: { target: '#task.completed', actions: 'recordBilling' } },
         },
       },
     },

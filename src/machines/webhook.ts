@@ -1,22 +1,22 @@
 import { assign, enqueueActions, setup } from 'xstate';
 
-/** Telling one receiver that a task has ended (Standard Webhooks): again and again, then no more. */
+/** Delivery of one task's end to one receiver (Standard Webhooks), with a bounded number of retries. */
 export interface WebhookContext {
   attempts: number;
-  /** HTTP status of the last attempt; 0 = nobody answered, null = none was made. */
+  /** HTTP status of the last attempt; 0 = no response, null = no attempt yet. */
   last_status: number | null;
 }
 
 export type WebhookEvent =
   /** The task's end is committed. */
   | { type: 'ANNOUNCED' }
-  /** The receiver answered with 2xx. */
+  /** The receiver returned 2xx. */
   | { type: 'DELIVERED'; status: number }
-  /** It answered otherwise, or not at all; `final` = its address will never do. */
+  /** The receiver returned another status, or none. `final` = a retry cannot succeed. */
   | { type: 'REFUSED'; status: number; final: boolean }
   | { type: 'RETRY' };
 
-/** Seconds to hours: a receiver that is down for a night still hears of it. */
+/** Pauses between attempts, from seconds to hours: a receiver may be down for a whole night. */
 export const WEBHOOK_DELAYS_MS = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 28_800_000,
 ];
@@ -28,7 +28,7 @@ export const webhookMachine = setup({
     events: {} as WebhookEvent,
   },
   actions: {
-    // Effects and timers are data for the runtime; here they do nothing.
+    // The runtime reads effects and timers as data; the machine runs none of them.
     deliver: (_, _params: Record<string, never>) => undefined,
     setTimer: (_, _params: { name: string; delay_ms: number; event: { type: 'RETRY' } }) =>
       undefined,
@@ -44,7 +44,7 @@ export const webhookMachine = setup({
     }),
   },
   guards: {
-    isHopeless: ({ context, event }) =>
+    isLastAttempt: ({ context, event }) =>
       event.type === 'REFUSED' && (event.final || context.attempts + 1 >= MAX_WEBHOOK_ATTEMPTS),
   },
 }).createMachine({
@@ -52,14 +52,14 @@ export const webhookMachine = setup({
   context: { attempts: 0, last_status: null },
   initial: 'announced',
   states: {
-    /** Known, and not yet sent. */
+    /** Created, and not yet sent. */
     announced: { on: { ANNOUNCED: 'delivering' } },
     delivering: {
       entry: { type: 'deliver', params: {} },
       on: {
         DELIVERED: { target: 'delivered', actions: 'countAttempt' },
         REFUSED: [
-          { guard: 'isHopeless', target: 'failed', actions: 'countAttempt' },
+          { guard: 'isLastAttempt', target: 'failed', actions: 'countAttempt' },
           { target: 'waiting', actions: 'countAttempt' },
         ],
       },

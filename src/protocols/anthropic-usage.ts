@@ -1,20 +1,21 @@
 import { isObject } from '../json/object.ts';
-import { count, type TokenUsage } from './token-usage.ts';
+import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
- * Reads `usage`; what it leaves out is as `before`, since the counts of a stream are cumulative. null
- * if nothing was ever reported. `input_tokens` excludes both cache counts, as ours do.
+ * Reads `usage` of Anthropic messages. The counts of a stream are cumulative, so a missing count keeps
+ * its value of `before`. Returns null if no usage was reported yet. `input_tokens` excludes both cache
+ * counts, as in {@link TokenUsage}.
  */
 export function anthropicUsage(usage: unknown, before: TokenUsage | null): TokenUsage | null {
   if (!isObject(usage)) return before;
   const { input_tokens, output_tokens } = usage;
   if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return before;
-  const read = (key: string, earlier: number | undefined) =>
-    typeof usage[key] === 'number' ? count(usage[key]) : (earlier ?? 0);
+  const read = (key: string, previous: number | undefined) =>
+    typeof usage[key] === 'number' ? readTokenCount(usage[key]) : (previous ?? 0);
   const cache_write_tokens = read('cache_creation_input_tokens', before?.cache_write_tokens);
   const cache_write_1h_tokens = Math.min(
     cache_write_tokens,
-    writtenForAnHour(usage['cache_creation']) ?? before?.cache_write_1h_tokens ?? 0,
+    read1hCacheTokens(usage['cache_creation']) ?? before?.cache_write_1h_tokens ?? 0,
   );
   return {
     input_tokens: read('input_tokens', before?.input_tokens),
@@ -25,7 +26,7 @@ export function anthropicUsage(usage: unknown, before: TokenUsage | null): Token
   };
 }
 
-function writtenForAnHour(creation: unknown): number | undefined {
+function read1hCacheTokens(creation: unknown): number | undefined {
   const tokens = isObject(creation) ? creation['ephemeral_1h_input_tokens'] : undefined;
-  return typeof tokens === 'number' ? count(tokens) : undefined;
+  return typeof tokens === 'number' ? readTokenCount(tokens) : undefined;
 }

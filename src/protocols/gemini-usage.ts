@@ -1,22 +1,26 @@
 import { isObject } from '../json/object.ts';
-import { type AnswerUsage, count, type TokenUsage } from './token-usage.ts';
+import { type AnswerUsage, readTokenCount, type TokenUsage } from './token-usage.ts';
 
-/** Thinking is output, and stands beside the answer's tokens; null = nothing was reported. */
+/**
+ * Reads `usageMetadata` of Gemini. Returns null if no usage was reported. Gemini counts thinking
+ * tokens apart from the answer's tokens; both are output tokens here.
+ */
 export function geminiUsage(value: unknown): AnswerUsage | null {
   if (!isObject(value)) return null;
   const { promptTokenCount, candidatesTokenCount } = value;
   if (typeof promptTokenCount !== 'number' && typeof candidatesTokenCount !== 'number') return null;
-  const cached = Math.min(count(value['cachedContentTokenCount']), count(promptTokenCount));
-  const thoughts = count(value['thoughtsTokenCount']);
+  const cached = Math.min(readTokenCount(value['cachedContentTokenCount']), readTokenCount(promptTokenCount));
+  const thoughts = readTokenCount(value['thoughtsTokenCount']);
   const usage: TokenUsage = {
-    input_tokens: count(promptTokenCount) + count(value['toolUsePromptTokenCount']) - cached,
+    input_tokens: readTokenCount(promptTokenCount) + readTokenCount(value['toolUsePromptTokenCount']) - cached,
     cached_input_tokens: cached,
     cache_write_tokens: 0,
-    output_tokens: count(candidatesTokenCount) + thoughts,
+    output_tokens: readTokenCount(candidatesTokenCount) + thoughts,
   };
   return thoughts > 0 ? { ...usage, reasoning_tokens: thoughts } : usage;
 }
 
+/** Returns the usage as Gemini's `usageMetadata`. */
 export function usageMetadata(usage: AnswerUsage): object {
   const promptTokenCount =
     usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;

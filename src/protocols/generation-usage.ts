@@ -1,4 +1,4 @@
-/** What a generation used, as far as the provider says; absent = not said. */
+/** What a generation used. A missing member means that the provider did not report it. */
 export interface GenerationUsage {
   readonly images?: number;
   /** Seconds of output. */

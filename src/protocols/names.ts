@@ -1,7 +1,7 @@
-/** What the clients of the chat routes speak. */
+/** Protocols of clients on the chat routes. */
 export const CLIENT_PROTOCOLS = ['openai', 'anthropic', 'responses', 'gemini'] as const;
 
-/** What the upstreams of chat models speak. */
+/** Protocols of upstreams with chat models. */
 export const CHAT_PROTOCOLS = [
   'openai',
   'openai-responses',
@@ -12,7 +12,7 @@ export const CHAT_PROTOCOLS = [
   'vertex',
 ] as const;
 
-/** What the providers of images, videos and music speak: one file of `generation/` each. */
+/** Protocols for images, videos and music. Each one has a file in `src/upstreams/generation`. */
 const GENERATION_PROTOCOL_NAMES = [
   'openai-images',
   'azure-images',
@@ -31,16 +31,20 @@ const GENERATION_PROTOCOL_NAMES = [
   'replicate',
 ] as const;
 
-/** What providers of one thing only speak: one file of `direct/` each. */
+/** Protocols for direct calls only. Each one has a file in `src/upstreams/direct`. */
 const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
 
+/** A protocol of clients on the chat routes. */
 export type ClientProtocol = (typeof CLIENT_PROTOCOLS)[number];
+/** A protocol of upstreams with chat models. */
 export type ChatProtocol = (typeof CHAT_PROTOCOLS)[number];
+/** A protocol for images, videos or music. */
 export type GenerationProtocolName = (typeof GENERATION_PROTOCOL_NAMES)[number];
 type DirectProtocolName = (typeof DIRECT_PROTOCOL_NAMES)[number];
-/** What a channel can speak. */
+/** A protocol that a channel can be configured with. */
 export type ChannelProtocol = ChatProtocol | DirectProtocolName | GenerationProtocolName;
 
+/** All protocols that a channel can be configured with, without duplicates. */
 export const CHANNEL_PROTOCOLS: readonly ChannelProtocol[] = [
   ...new Set<ChannelProtocol>([
     ...CHAT_PROTOCOLS,
@@ -49,6 +53,7 @@ export const CHANNEL_PROTOCOLS: readonly ChannelProtocol[] = [
   ]),
 ];
 
+/** True if upstreams with this protocol have chat models. */
 export function isChatProtocol(name: ChannelProtocol): name is ChatProtocol {
-  return CHAT_PROTOCOLS.some((each) => each === name);
+  return CHAT_PROTOCOLS.some((protocol) => protocol === name);
 }

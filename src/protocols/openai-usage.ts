@@ -1,28 +1,29 @@
 import { isObject } from '../json/object.ts';
-import { count, type TokenUsage } from './token-usage.ts';
+import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
- * Reads `usage`; null if it reports nothing, which an explicit zero is not. `prompt_tokens` includes
- * what came from the cache or went into it; our counts never overlap.
+ * Reads `usage` of chat completions. Returns null if no count was reported; a zero is a count.
+ * `prompt_tokens` includes the tokens read from and written to the cache. The returned counts never
+ * overlap.
  */
 export function openaiUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
   const details = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
-  const prompt = count(prompt_tokens);
-  const cached = Math.min(count(details['cached_tokens']), prompt);
-  const written = Math.min(count(details['cache_write_tokens']), prompt - cached);
-  const completion = count(completion_tokens);
-  const spent = isObject(usage['completion_tokens_details'])
-    ? count(usage['completion_tokens_details']['reasoning_tokens'])
+  const prompt = readTokenCount(prompt_tokens);
+  const cached = Math.min(readTokenCount(details['cached_tokens']), prompt);
+  const written = Math.min(readTokenCount(details['cache_write_tokens']), prompt - cached);
+  const completion = readTokenCount(completion_tokens);
+  const reasoning = isObject(usage['completion_tokens_details'])
+    ? readTokenCount(usage['completion_tokens_details']['reasoning_tokens'])
     : 0;
-  // Some servers count reasoning beside the completion; their total tells.
-  const isBeside = spent > 0 && count(total_tokens) === prompt + completion + spent;
+  // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` includes it.
+  const isExcluded = reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
   return {
     input_tokens: prompt - cached - written,
     cached_input_tokens: cached,
     cache_write_tokens: written,
-    output_tokens: isBeside ? completion + spent : completion,
+    output_tokens: isExcluded ? completion + reasoning : completion,
   };
 }

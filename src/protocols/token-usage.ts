@@ -3,22 +3,27 @@ export interface TokenUsage {
   input_tokens: number;
   cached_input_tokens: number;
   cache_write_tokens: number;
-  /** Of those, what is kept for an hour, which costs more (Anthropic docs: Prompt caching). */
+  /**
+   * The part of `cache_write_tokens` cached for one hour, which costs more (Anthropic docs: Prompt
+   * caching).
+   */
   cache_write_1h_tokens?: number;
-  /** Reasoning included. */
+  /** Includes reasoning tokens. */
   output_tokens: number;
 }
 
-/** Tokens as metered, and how many of the output were thinking, where that was said. */
+/** The tokens of an answer, with its reasoning tokens if the upstream reported them. */
 export interface AnswerUsage extends TokenUsage {
   readonly reasoning_tokens?: number;
 }
 
-/** More tokens than any model reads or writes: whoever reports more is mistaken. */
+/** No model has a context of so many tokens. A higher count is an error of the upstream. */
 const MAX_REPORTED_TOKENS = 20_000_000;
 
-/** A count that an upstream reported, within reason; anything else counts as zero. */
-export function count(value: unknown): number {
+/**
+ * Returns a reported count, at most MAX_REPORTED_TOKENS; 0 if the value is not a positive integer.
+ */
+export function readTokenCount(value: unknown): number {
   const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
   return isCount ? Math.min(value, MAX_REPORTED_TOKENS) : 0;
 }

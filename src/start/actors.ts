@@ -27,7 +27,10 @@ import { subscribeToNotifications } from './notifications.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
-/** Everything of this replica that lives between requests (design 3). */
+/**
+ * Starts everything of this replica that lives between requests (design 3). Returns what the routes
+ * need, and `stop`.
+ */
 export async function startActors(
   databases: Databases,
   installation: OpenInstallation,
@@ -152,7 +155,8 @@ export async function startActors(
   const audit = new Audit({
     sql: databases.background.sql,
     clock: systemClock,
-    onImbalance: (imbalances) => log.error({ imbalances }, 'the books do not add up'),
+    onImbalance: (imbalances) =>
+      log.error({ imbalances }, 'the audit found imbalances in the ledger'),
     onError,
   });
   return {
@@ -173,7 +177,7 @@ export async function startActors(
     metrics: () => [
       {
         name: 'weir_ledger_imbalances',
-        help: 'Organizations, keys, grants and holds whose books do not add up; must be 0.',
+        help: 'Organizations, keys, grants and holds whose sums do not match; must be 0.',
         value: audit.imbalances,
       },
       {
@@ -188,7 +192,7 @@ export async function startActors(
       },
       {
         name: 'weir_configuration_valid',
-        help: '0 while the configuration file holds mistakes and the one before it is in force.',
+        help: '0 while the configuration file has mistakes and the previous configuration is in use.',
         value: installation.isValid() ? 1 : 0,
       },
       {

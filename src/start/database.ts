@@ -5,19 +5,26 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
 import { ConfigurationError } from '../config/environment.ts';
 
-/** The database of this replica, migrated; one pool per purpose. */
+/** The migrated database of this replica, with one pool per purpose. */
 export interface Databases {
   requests: Database;
   lane: Database;
-  /** Of durable actors, so that neither their batches nor those of the lane wait for each other. */
+  /**
+   * For durable actors, so that their transactions and those of the lane do not wait for each
+   * other.
+   */
   durable: Database;
   background: Database;
   /** True if no other process can use this database. */
   exclusive: boolean;
+  /** Closes all pools and stops the embedded server. */
   close(): Promise<void>;
 }
 
-/** Connects to `url`, or starts the embedded server in the data folder (design 6). */
+/**
+ * Connects to `url`, or starts the embedded server in the data folder (design 6). Migrates the
+ * database. Throws ConfigurationError for a transaction pooler.
+ */
 export async function openDatabases(
   url: string | undefined,
   dataDir: string,
@@ -25,8 +32,8 @@ export async function openDatabases(
 ): Promise<Databases> {
   if (url && /[?&]pgbouncer=true/.test(url)) {
     throw new ConfigurationError(
-      'DATABASE_URL leads to a transaction pooler, through which replicas cannot hear each other ' +
-        '(LISTEN). Connect directly or through a session pooler.',
+      'DATABASE_URL names a transaction pooler, which does not support LISTEN. ' +
+        'Connect directly or through a session pooler.',
     );
   }
   const embedded = url

@@ -19,19 +19,19 @@ import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
 import { GENERATION_PROTOCOLS } from '../upstreams/generation/protocols.ts';
 import type { TaskParts } from './tasks.ts';
 
-/** What a test puts in the place of the real thing. */
+/** Parts that a test replaces. */
 export interface GenerationOverrides {
   readonly protocols?: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage?: ResultStorage;
   readonly fetchOutput?: FetchOutput;
-  /** Wraps the tasks' kind, e.g. to watch its effects. */
+  /** Wraps the kind of tasks, e.g. to watch its effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
 }
 
-/** Providers and stores of generations. */
+/** Protocols, storage and keys of generations. */
 export interface Generation {
   readonly parts: Pick<TaskParts, 'protocols' | 'storage' | 'fetchOutput' | 'decorate'>;
-  /** Seals the secrets of webhooks. */
+  /** Key that encrypts the secrets of webhooks. */
   readonly webhook_key: Uint8Array;
   readonly webhook_hosts: ReadonlySet<string>;
   readonly files: NonNullable<FileRouteDeps['files']>;
@@ -39,37 +39,40 @@ export interface Generation {
 }
 
 const RESULTS_FOLDER = 'results';
-/** How long an address in an answer stays good; every poll signs a fresh one. */
+/** How long a signed address in an answer is valid. Every poll signs a new address. */
 const ADDRESS_LIFE_S = 24 * 60 * 60;
-const MS = 1_000;
-/** The largest result: minutes of video in 4k. */
+const MS_PER_S = 1_000;
+/** The largest result: several minutes of 4K video. */
 const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 
-/** How addresses answer whose time is over, at one provider or another. */
-const EXPIRED = [400, 401, 403, 404, 410];
+/** Statuses of an expired address; providers differ. */
+const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
-/** Opens the store of results, in the data folder or in the configured bucket (design 6). */
+/**
+ * Opens the storage of results, in the data folder or in the configured bucket (design 6). Throws
+ * ConfigurationError.
+ */
 export function openGeneration(
   environment: Environment,
   live: CurrentInstallation,
-  surroundings: GenerationOverrides,
+  overrides: GenerationOverrides,
 ): Generation {
   const storage = openStorage(environment);
   const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
   const secret = key.for('file-urls');
   return {
     parts: {
-      protocols: surroundings.protocols ?? GENERATION_PROTOCOLS,
-      storage: surroundings.storage ?? storage,
-      fetchOutput: surroundings.fetchOutput ?? outputFetcher(live),
-      ...(surroundings.decorate ? { decorate: surroundings.decorate } : {}),
+      protocols: overrides.protocols ?? GENERATION_PROTOCOLS,
+      storage: overrides.storage ?? storage,
+      fetchOutput: overrides.fetchOutput ?? outputFetcher(live),
+      ...(overrides.decorate ? { decorate: overrides.decorate } : {}),
     },
     webhook_key: key.for('webhook-secrets'),
     webhook_hosts: new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []),
     files: { storage, secret, now: Date.now },
     ports: {
-      filePath: (name) => signedPath(secret, name, Date.now() / MS + ADDRESS_LIFE_S),
+      filePath: (name) => signedPath(secret, name, Date.now() / MS_PER_S + ADDRESS_LIFE_S),
       async openFile(name) {
         const file = await storage.open(name);
         return file && { stream: file.stream() };
@@ -96,17 +99,20 @@ function openStorage(environment: Environment): Storage {
   return new BucketStorage({ bucket, endpoint, region, access_key_id, secret_access_key });
 }
 
-/** An internal address is fetched only where the operator put a channel himself. */
+/**
+ * Returns the fetcher of results. It fetches an internal address only if the operator configured a
+ * channel there.
+ */
 function outputFetcher(live: CurrentInstallation): FetchOutput {
-  const hosts = () =>
+  const channelHosts = () =>
     new Set(live.now.channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
-  let allow_hosts = hosts();
+  let allow_hosts = channelHosts();
   live.onChange(() => {
-    // What a channel made that is gone may still be fetched.
-    allow_hosts = new Set([...allow_hosts, ...hosts()]);
+    // A result of a channel that was removed may still be fetched.
+    allow_hosts = new Set([...allow_hosts, ...channelHosts()]);
   });
   return async (url, { headers, signal }) => {
-    const answer = await guardedFetch(url, {
+    const response = await guardedFetch(url, {
       headers,
       signal,
       allow_hosts,
@@ -115,10 +121,12 @@ function outputFetcher(live: CurrentInstallation): FetchOutput {
     }).catch((error: unknown) => {
       throw error instanceof ForbiddenAddressError ? new ResultMissingError(error.message) : error;
     });
-    if (answer.status === 200) return answer;
-    await answer.stream.cancel();
-    const message = `a result answered ${answer.status}`;
-    throw EXPIRED.includes(answer.status) ? new ResultMissingError(message) : new Error(message);
+    if (response.status === 200) return response;
+    await response.stream.cancel();
+    const message = `the address of a result returned ${response.status}`;
+    throw EXPIRED_STATUSES.includes(response.status)
+      ? new ResultMissingError(message)
+      : new Error(message);
   };
 }
 

@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FirstRun } from '../../db/bootstrap.ts';
 
-/** What a person sees on stdout: where Weir is, and on the first run what to paste. */
+/**
+ * Returns the text for stdout: the base URL and, on the first run, credentials and an example call.
+ */
 export function greeting(baseUrl: string, firstRun: FirstRun | undefined): string {
   const lines = [`Base URL          ${baseUrl}`];
   if (firstRun) {
@@ -23,7 +25,9 @@ export function greeting(baseUrl: string, firstRun: FirstRun | undefined): strin
   return lines.join('\n');
 }
 
-/** Keeps the first run's credentials beside the embedded data, readable by the owner alone. */
+/**
+ * Writes the credentials of the first run into the data folder. Only the owner can read the file.
+ */
 export function writeFirstRun(dataDir: string, baseUrl: string, firstRun: FirstRun): void {
   const content = { base_url: baseUrl, ...firstRun, dashboard_url: `${baseUrl}/` };
   writeFileSync(join(dataDir, 'first-run.json'), `${JSON.stringify(content, null, 2)}\n`, {

@@ -8,20 +8,22 @@ import { parseWeirYaml } from '../config/weir-yaml.ts';
 import { startSimulator } from './simulator.ts';
 
 const DEFAULT_CONFIG = './weir.yaml';
-/** A change is seen within this time, ms: by its content, which works on every file system. */
-const LOOK_MS = 400;
+/** The file is read this often, ms. Comparing its content works on every file system. */
+const POLL_MS = 400;
 
+/** The installation of this process. */
 export interface OpenInstallation {
   readonly live: CurrentInstallation;
-  /** False while the file holds mistakes; what held before them holds on. */
+  /** False if the file has mistakes. Then the previous configuration stays in use. */
   isValid(): boolean;
-  /** Stops looking at the file, or stops the simulator. */
+  /** Stops polling the file, or stops the simulator. */
   close(): Promise<void>;
 }
 
 /**
- * The file's channels and models, applied again whenever it changes; without a file the demo, and the
- * simulator that serves it (design 8). Throws ConfigurationError where the file cannot be used.
+ * Opens the channels and models of the configuration file. A changed file is applied again. Without
+ * a file, Weir runs the demo with its simulator (design 8). Throws ConfigurationError if the file
+ * cannot be used.
  */
 export async function openInstallation(
   configured: string | undefined,
@@ -36,38 +38,38 @@ export async function openInstallation(
 
 function watch(file: string, log: Logger): OpenInstallation {
   let applied = readConfig(file);
-  /** What was looked at last; undefined = it could not be read. */
-  let seen: string | undefined = applied;
-  const live = new CurrentInstallation(read(applied, file));
-  const look = () => {
+  /** The text of the last poll; undefined if the file could not be read. */
+  let polled: string | undefined = applied;
+  const live = new CurrentInstallation(parseConfig(applied, file));
+  const poll = () => {
     let text: string | undefined;
     try {
       text = readConfig(file);
-      if (text === seen) return;
+      if (text === polled) return;
       if (text !== applied) {
-        live.replace(read(text, file));
+        live.replace(parseConfig(text, file));
         applied = text;
         log.info({ file, channels: live.now.channels.length }, 'the configuration was applied');
       }
     } catch (error) {
-      // Said once, not at every look.
-      if (text !== seen) log.error({ error }, 'the configuration was not applied');
+      // Logged once per content, not on every poll.
+      if (text !== polled) log.error({ error }, 'the configuration was not applied');
     }
-    seen = text;
+    polled = text;
   };
-  const timer = setInterval(look, LOOK_MS);
-  process.on('SIGHUP', look);
+  const timer = setInterval(poll, POLL_MS);
+  process.on('SIGHUP', poll);
   return {
     live,
-    isValid: () => seen === applied,
+    isValid: () => polled === applied,
     async close() {
       clearInterval(timer);
-      process.off('SIGHUP', look);
+      process.off('SIGHUP', poll);
     },
   };
 }
 
-function read(text: string, file: string): Installation {
+function parseConfig(text: string, file: string): Installation {
   return installationOf(parseWeirYaml(text, process.env, file));
 }
 

@@ -3,7 +3,10 @@ import { WeirError } from '../errors/weir-error.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/contract.ts';
 import { LostSubmissionError } from '../upstreams/generation/contract.ts';
 
-/** The log goes to stderr; stdout is for what a person started Weir to see. Secrets are never passed in. */
+/**
+ * Returns the log. It writes to stderr, because stdout is for the person who starts Weir. Secrets
+ * must not be passed to it.
+ */
 export function createLog(level: string): Logger {
   return pino(
     {
@@ -16,7 +19,10 @@ export function createLog(level: string): Logger {
   );
 }
 
-/** What is the client's own doing is no error of ours. */
+/**
+ * Logs an error by its origin: a client's error as debug, an upstream's as warn, any other as
+ * error.
+ */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };
   if (error instanceof WeirError && error.entry.status < 500) {

@@ -8,8 +8,8 @@ import type { Quotas } from '../actors/money/quotas.ts';
 import type { KeyCache } from '../inference/keys/key-cache.ts';
 
 /**
- * Listens to what other replicas announce with their commits. A hint may be lost: everybody who
- * waits for one also looks by himself, later.
+ * Subscribes to the announcements that replicas send with their commits. An announcement may be
+ * lost, so its receivers also poll.
  */
 export async function subscribeToNotifications(
   sql: Sql,
@@ -41,9 +41,9 @@ export async function subscribeToNotifications(
         .then((record) => record && quotas.find(key_id)?.onKeyChanged(record.status))
         .catch(onError);
     },
-    // After a lost connection: whatever was announced meanwhile was missed.
+    // Called after a lost connection: announcements in between are missing.
     () => {
-      keys.forgetAll();
+      keys.invalidateAll();
       for (const quota of quotas.all()) quota.onMoneyReturned();
     },
   );

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 const SIMULATOR = fileURLToPath(new URL('../../simulator/main.ts', import.meta.url));
 const READY = /listens on (http:\/\/\S+)/;
 
-/** The demo's upstream: a process of its own that ends with this one. */
+/** The simulator process, which is the demo's upstream. It ends with this process. */
 export interface SimulatorProcess {
   url: string;
   stop(): Promise<void>;
@@ -12,7 +12,7 @@ export interface SimulatorProcess {
 /** Starts the simulator on a free port. Throws if it does not come up. */
 export async function startSimulator(): Promise<SimulatorProcess> {
   const child = Bun.spawn([process.execPath, SIMULATOR, '--port', '0', '--exit-with-parent'], {
-    // Its end of this pipe closes when we die, however we die.
+    // This pipe closes when this process ends, even after a crash. The simulator ends then.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',

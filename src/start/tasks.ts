@@ -15,14 +15,14 @@ import { taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
 import { Tasks } from '../inference/tasks/tasks.ts';
 
-/** What the durable part of this replica is made of. */
+/** Parts from which durable actors are composed. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchOutput' | 'announce'> {
-  /** Reads of requests. */
+  /** Connection for reads of requests. */
   readonly requests: Sql;
-  /** Transactions of durable actors. */
+  /** Connection for transactions of durable actors. */
   readonly durable: Sql;
-  /** What effects and pollers read and note. */
+  /** Connection for effects and pollers. */
   readonly background: Sql;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -31,13 +31,14 @@ export interface TaskParts
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
   readonly replica: { readonly id: string; isAlive(): boolean };
-  /** Durable actors beside the tasks. */
+  /** Kinds of durable actors besides tasks. */
   readonly kinds?: readonly DurableKind[];
-  /** Wraps the tasks' kind; a test may watch or stop its effects. */
+  /** Wraps the kind of tasks, so that a test may watch or stop its effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
   readonly onError: (error: unknown, task_id?: string) => void;
 }
 
+/** The composed durable actors. */
 export interface RunningTasks {
   readonly tasks: Tasks;
   readonly actors: DurableActors;
@@ -45,13 +46,13 @@ export interface RunningTasks {
   readonly feed: InspectionFeed;
   readonly outbox: Outbox;
   readonly timers: Timers;
-  /** Begins to fire timers and to run effects, those of adopted tasks among them. */
+  /** Starts timers and effects, including those of adopted tasks. */
   start(): void;
-  /** Fires and begins nothing more, lets effects end, commits what they brought back. */
+  /** Starts no more timers and effects, lets running effects end, and commits their events. */
   stop(): Promise<void>;
 }
 
-/** Composes durable actors, their timers, their effects and the tasks that they are (design 3). */
+/** Composes durable actors, their timers and effects, and the tasks (design 3). */
 export function composeTasks(parts: TaskParts): RunningTasks {
   const { clock, ids, random, replica, background, onError } = parts;
   const replica_id = () => replica.id;
@@ -65,10 +66,10 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     ids,
     kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
     replica_id,
-    onCommitted: (events, begun) => {
+    onCommitted: (events, new_effects) => {
       registry.onCommitted(events);
-      tasks.committed(events);
-      if (begun > 0) outbox.wake();
+      tasks.onCommitted(events);
+      if (new_effects > 0) outbox.wake();
     },
     onError,
   });

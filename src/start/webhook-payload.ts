@@ -3,8 +3,9 @@ import type { GenerationPorts } from '../http/tasks/ports.ts';
 import type { TaskPort } from '../inference/tasks/port.ts';
 
 /**
- * What a webhook says: the task as polling shows it. Addresses of files are absolute where
- * WEIR_PUBLIC_URL says how clients reach us, else relative to the base URL that the client knows.
+ * Returns the body of a task's webhook: the task as polling shows it; undefined if there is no such
+ * task. Addresses of files are absolute if WEIR_PUBLIC_URL is set. Otherwise they are relative to
+ * the base URL that the client knows.
  */
 export async function webhookPayload(
   tasks: TaskPort,

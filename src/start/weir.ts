@@ -11,7 +11,7 @@ import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 
-/** Requests in flight get this long to end when the process is asked to. */
+/** When the process stops, requests in flight get this long to end. */
 const DRAIN_MS = 30_000;
 const NANO_PER_USD = 1_000_000_000;
 
@@ -21,33 +21,33 @@ export interface Weir {
   /** The credentials of the first start on an empty database. */
   first_run: FirstRun | undefined;
   embedded: boolean;
-  /** Takes no new request, lets the running ones end, gives its grants back. */
+  /** Accepts no new requests, lets the running ones end, and returns all grants. */
   stop(): Promise<void>;
 }
 
 /**
- * The composition: config → database → actors → http → listen (design 2, floor 6). `surroundings` =
- * other providers and stores than those of the configuration.
+ * Starts Weir: config → database → actors → http → listen (design 2, floor 6). `overrides` replaces
+ * protocols and storage of the configuration. Throws ConfigurationError for an unusable setting.
  */
 export async function startWeir(
   environment: Environment,
   log: Logger,
-  surroundings: GenerationOverrides = {},
+  overrides: GenerationOverrides = {},
 ): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
-  const undo: (() => unknown)[] = [];
+  const stopSteps: (() => unknown)[] = [];
   try {
     const installation = await openInstallation(environment.WEIR_CONFIG, log);
-    undo.unshift(() => installation.close());
+    stopSteps.unshift(() => installation.close());
     const { live } = installation;
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);
-    undo.unshift(() => databases.close());
+    stopSteps.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
-    const generation = openGeneration(environment, live, surroundings);
+    const generation = openGeneration(environment, live, overrides);
     const actors = await startActors(databases, installation, generation, log);
-    undo.unshift(() => actors.stop());
+    stopSteps.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
-    undo.unshift(() => redis?.disconnect());
+    stopSteps.unshift(() => redis?.disconnect());
     const app = createApp({
       ...actors,
       orm: databases.requests.orm,
@@ -64,15 +64,15 @@ export async function startWeir(
     }).listen(environment.PORT);
     const server = app.server;
     if (!server) throw new Error('the server did not start');
-    undo.unshift(() => drain(server));
+    stopSteps.unshift(() => drain(server));
     return {
       base_url: `http://localhost:${server.port}`,
       first_run,
       embedded: databases.exclusive,
-      stop: () => runAll(undo),
+      stop: () => runAll(stopSteps),
     };
   } catch (error) {
-    await runAll(undo);
+    await runAll(stopSteps);
     throw error;
   }
 }
@@ -93,7 +93,7 @@ function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
   return redis;
 }
 
-/** The listener closes at once; running requests and streams may end. */
+/** Closes the listener at once; running requests and streams may end. */
 async function drain(server: { stop(now: boolean): Promise<void> }): Promise<void> {
   const ended = server.stop(false);
   await Promise.race([ended, Bun.sleep(DRAIN_MS)]);

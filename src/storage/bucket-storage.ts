@@ -8,16 +8,16 @@ export interface BucketOptions {
   readonly region?: string | undefined;
   readonly access_key_id: string;
   readonly secret_access_key: string;
-  /** For an answer about a file; storing one is bounded by whoever stores. */
+  /** Time limit of opening or deleting a file. The caller of `put` limits its time. */
   readonly timeout_ms?: number;
 }
 
-/** Bytes of one part of an upload; a result is held in memory no further than this. */
+/** Bytes of one part of an upload. An upload keeps only one part in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const RETRIES = 3;
 const TIMEOUT_MS = 30_000;
 
-/** Files in a bucket, through Bun's own client. A file appears when its upload is complete. */
+/** Files in a bucket, over Bun's S3 client. A file becomes visible when its upload is complete. */
 export class BucketStorage implements Storage {
   private readonly client: S3Client;
   private readonly timeout_ms: number;
@@ -48,8 +48,8 @@ export class BucketStorage implements Storage {
   async open(name: string): Promise<StoredFile | undefined> {
     assertStoredName(name);
     const file = this.client.file(name);
-    if (!(await this.answered(file.exists()))) return undefined;
-    const { size } = await this.answered(file.stat());
+    if (!(await this.withTimeout(file.exists()))) return undefined;
+    const { size } = await this.withTimeout(file.stat());
     return {
       stream: (start = 0, end = size) => file.slice(start, end).stream(),
       size_bytes: size,
@@ -59,16 +59,16 @@ export class BucketStorage implements Storage {
 
   async delete(name: string): Promise<void> {
     assertStoredName(name);
-    await this.answered(this.client.delete(name));
+    await this.withTimeout(this.client.delete(name));
   }
 
-  /** The client itself waits for ever. */
-  private answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    const late = Promise.withResolvers<never>();
+  /** Rejects after the time limit, because the S3 client has none. */
+  private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new Error(`the bucket did not answer in ${this.timeout_ms} ms`)),
+      () => timeout.reject(new Error(`the bucket did not answer in ${this.timeout_ms} ms`)),
       this.timeout_ms,
     );
-    return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+    return Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
   }
 }

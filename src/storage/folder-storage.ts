@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { assertStoredName, contentTypeOf, type Storage, type StoredFile } from './storage.ts';
 
 /**
- * Files in a folder. A file appears whole or not at all: it is written beside its place and renamed,
- * so that a process that dies in the middle leaves nothing that looks like a result.
+ * Files in a folder. A file is written under a temporary name and then renamed. So a crash leaves
+ * no partial result.
  */
 export class FolderStorage implements Storage {
   constructor(private readonly folder: string) {}

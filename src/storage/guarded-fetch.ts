@@ -7,36 +7,39 @@ import { isPublicAddress } from './public-address.ts';
 
 const MAX_REDIRECTS = 3;
 
+/** Options of `guardedFetch`. */
 export interface GuardedFetchOptions {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly max_bytes: number;
-  /** For the whole exchange, the body included. */
+  /** Time limit of the whole exchange, including the body. */
   readonly timeout_ms: number;
-  /** `host:port` of internal upstreams that the operator named himself. */
+  /** `host:port` of internal hosts that the operator allowed. */
   readonly allow_hosts?: ReadonlySet<string>;
-  /** false = a redirect is an answer like any other. */
+  /** false: a redirect is returned like any other response. */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
 }
 
+/** A response of `guardedFetch`. */
 export interface GuardedAnswer {
   readonly status: number;
   readonly content_type: string;
   readonly stream: ReadableStream<Uint8Array>;
 }
 
-/** The address may not be fetched, or gave more than it may. Not worth another try. */
+/** The address must not be fetched, or its body was too large. A retry cannot help. */
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
 /**
- * Fetches an address that somebody else named. Only the public internet is reached: the host is
- * resolved here, every address it has is checked, and the connection goes to the checked one, so a
- * name that changes its mind in between gains nothing. Redirects are checked the same way, at most
- * three; headers stay with the host they were meant for.
+ * Fetches an address from outside, e.g. of a provider or a client. Only public internet addresses
+ * are reached. The host is resolved here, and each of its addresses is checked. The connection goes
+ * to a checked address, so a later change of the name has no effect. At most three redirects are
+ * followed, and each is checked in the same way. Headers are sent only to the first host. Throws
+ * ForbiddenAddressError, or the signal's reason.
  */
 export async function guardedFetch(
   url: string,
@@ -54,7 +57,7 @@ export async function guardedFetch(
       return {
         status: answer.status,
         content_type: answer.headers['content-type'] ?? '',
-        stream: bounded(answer.body, options.max_bytes),
+        stream: limitBytes(answer.body, options.max_bytes),
       };
     }
     answer.body.destroy();
@@ -68,10 +71,10 @@ export async function guardedFetch(
 function parseAddress(url: string): URL {
   const parsed = URL.parse(url);
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
-    throw new ForbiddenAddressError('not an http address');
+    throw new ForbiddenAddressError('the address is not http or https');
   }
   if (parsed.username || parsed.password) {
-    throw new ForbiddenAddressError('an address with credentials');
+    throw new ForbiddenAddressError('the address contains credentials');
   }
   return parsed;
 }
@@ -96,7 +99,8 @@ async function exchange(target: URL, options: Exchange): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
-        // The checked address; the name goes into the header and into the certificate's check.
+        // The connection goes to the checked address. The Host header and the certificate check use
+        // the name.
         host: address,
         port,
         ...(isIP(hostnameOf(target)) ? {} : { servername: hostnameOf(target) }),
@@ -122,7 +126,7 @@ function portOf(target: URL): number {
   return Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
 }
 
-/** Without the brackets of IPv6. */
+/** Returns the host name without the brackets of IPv6. */
 function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
@@ -133,15 +137,15 @@ async function checkedAddress(target: URL, allow?: ReadonlySet<string>): Promise
   const [first] = addresses;
   if (!first) throw new ForbiddenAddressError('the host has no address');
   if (allow?.has(`${target.hostname}:${portOf(target)}`)) return first.address;
-  // One bad address among good ones is a trick, not a mistake.
+  // If one address is not public, the name is treated as an attack.
   if (!addresses.every(({ address }) => isPublicAddress(address))) {
     throw new ForbiddenAddressError('the host is not on the public internet');
   }
   return first.address;
 }
 
-/** The body up to its limit; beyond it the stream breaks and the connection is cut. */
-function bounded(body: Readable, max_bytes: number): ReadableStream<Uint8Array> {
+/** Returns the body. Beyond its limit the stream fails and the connection closes. */
+function limitBytes(body: Readable, max_bytes: number): ReadableStream<Uint8Array> {
   let read = 0;
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {

@@ -1,16 +1,22 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isStoredName } from './storage.ts';
 
-/** Where stored files are served; the signature in the query is the permission. */
+/** Path of stored files. The signature in the query permits the download. */
 const FILES_PATH = '/v1/files/';
 
-/** Path and query under which anybody fetches a stored file until `expires_at_s` (Unix seconds). */
+/**
+ * Returns path and query of a stored file. They are valid for any client until `expires_at_s` (Unix
+ * seconds).
+ */
 export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {
   const expires = Math.floor(expires_at_s);
   return `${FILES_PATH}${name}?expires=${expires}&signature=${signatureOf(secret, name, expires)}`;
 }
 
-/** The name that a signed address leads to: `expired` or `wrong` where it leads nowhere. */
+/**
+ * Returns the file name of a signed address, `expired`, or `wrong` if name or signature are not
+ * valid.
+ */
 export function readSignedPath(
   secret: Uint8Array,
   url: URL,

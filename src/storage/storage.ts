@@ -1,32 +1,41 @@
-/** Where results of generations are kept: the data folder, or an S3-compatible bucket (design 6). */
+/**
+ * Storage of results: the data folder, or an S3-compatible bucket (design 6). A name that Weir did
+ * not make is refused with an Error.
+ */
 export interface Storage {
-  /** Keeps bytes under a name; the same name again replaces them whole. */
+  /** Stores a file. A file of the same name is replaced as a whole. */
   put(name: string, bytes: Uint8Array | Blob | ReadableStream, content_type: string): Promise<void>;
-  /** undefined = there is no such file. */
+  /** Opens a file; undefined if there is none. */
   open(name: string): Promise<StoredFile | undefined>;
+  /** Deletes a file, if it exists. */
   delete(name: string): Promise<void>;
 }
 
+/** A file of the storage. */
 export interface StoredFile {
-  /** The bytes, or from `start` up to before `end`. */
+  /** Returns the bytes from `start` (included) to `end` (excluded); by default all bytes. */
   stream(start?: number, end?: number): ReadableStream<Uint8Array>;
   readonly size_bytes: number;
   readonly content_type: string;
 }
 
-/** Names are paths of two parts that Weir makes: `<task>/<number>.<ending>`. */
+/** Names that Weir makes: `<task>/<number>.<ending>`. */
 const NAME = /^[A-Za-z0-9_-]{1,100}\/[0-9]{1,4}\.[a-z0-9]{1,8}$/;
 
-/** True for a name that Weir makes; nothing else reaches a file system or a bucket. */
+/** True for a name that Weir makes. No other name reaches a file system or a bucket. */
 export function isStoredName(name: string): boolean {
   return NAME.test(name);
 }
 
+/** Throws if a name is not one that Weir makes. */
 export function assertStoredName(name: string): void {
   if (!isStoredName(name)) throw new Error(`not a name of a stored file: ${name.slice(0, 200)}`);
 }
 
-/** Media types by the ending of a name: what a file is was decided when it was named. */
+/**
+ * Media types by the ending of a name. The ending was chosen by the media type when the file was
+ * stored.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -46,6 +55,7 @@ const TYPES: Readonly<Record<string, string>> = {
   stl: 'model/stl',
 };
 
+/** Returns the media type of a stored file, by the ending of its name. */
 export function contentTypeOf(name: string): string {
   return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }

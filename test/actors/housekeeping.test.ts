@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test('what ended long ago is forgotten; what is young or still to be done stays', async () => {
+test('old ended effects and old requests are deleted; recent and pending ones stay', async () => {
   const { sql } = database;
   const long_ago = Date.now() - KEEP_EFFECTS_MS - 60_000;
   const effect = (name: string, at: number, status: string) => sql`

@@ -7,29 +7,29 @@ import { tokenPrice } from '../../src/catalogue/price.ts';
 
 const all = builtInModels();
 const models = all.filter(({ category }) => category === 'chat');
-const makers = all.filter(({ family }) => isGenerationFamily(family));
+const generators = all.filter(({ family }) => isGenerationFamily(family));
 const direct = all.filter(({ family }) => isDirectFamily(family));
-/** When the prices were compared; a later price change of a vendor shows when the package is updated. */
+/** The date of the compared prices. Later changes of a provider show when the package is updated. */
 const COMPARED_AT = new Date('2026-11-20T00:00:00Z');
 
-/** A price of the package, which may be tiered: the lowest tier is that of the context window. */
-function flat(price: unknown): number | undefined {
+/** The base price of the package. Tiers of the package apply to long prompts only. */
+function basePrice(price: unknown): number | undefined {
   if (typeof price === 'number' || price === undefined) return price;
   return (price as { base: number }).base;
 }
 
-/** What it costs beyond a long prompt, and from how many tokens on. */
-function longer(price: unknown): { start: number; price: number } | undefined {
+/** The price for long prompts, and the number of tokens from which it applies. */
+function longPrice(price: unknown): { start: number; price: number } | undefined {
   if (typeof price !== 'object' || price === null) return undefined;
   return (price as { tiers: { start: number; price: number }[] }).tiers[0];
 }
 
-describe('the models that answer at once', () => {
-  // The list knows no prices by characters or searches: those say where they are from.
+describe('the models of direct calls', () => {
+  // The list has no prices per character or search. For those, only the source is checked.
   const listed = direct.filter(
     ({ price }) => price.usd_per_mchar === undefined && price.usd_per_request === undefined,
   );
-  test.each(listed)('$id costs what the independent price list says', (model) => {
+  test.each(listed)('$id has the price of the independent price list', (model) => {
     const list = calcPrice({ input_tokens: 1 }, model.id, {
       providerId: model.owned_by,
       timestamp: COMPARED_AT,
@@ -44,19 +44,19 @@ describe('the models that answer at once', () => {
       );
   });
 
-  test.each(direct)('$id says where its price is from', ({ pricing_provenance }) => {
+  test.each(direct)('$id has the source of its price', ({ pricing_provenance }) => {
     expect(pricing_provenance?.source).toBeString();
   });
 });
 
 describe('the chat models of the catalogue', () => {
-  test('are of three vendors', () => {
+  test('are of three providers', () => {
     expect(new Set(models.map(({ owned_by }) => owned_by))).toEqual(
       new Set(['openai', 'anthropic', 'google']),
     );
   });
 
-  test('names each model once, aliases included', () => {
+  test('have unique ids and aliases', () => {
     const names = all.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
     expect(names).toEqual([...new Set(names)]);
   });
@@ -68,23 +68,23 @@ describe('the chat models of the catalogue', () => {
     expect(model.pricing_provenance).toBeDefined();
   });
 
-  test.each(models)('$id costs what the independent price list says', (model) => {
+  test.each(models)('$id has the price of the independent price list', (model) => {
     const found = calcPrice({ input_tokens: 1 }, model.id, {
       providerId: model.owned_by,
       timestamp: COMPARED_AT,
     });
     expect(found?.model.id).toBe(model.id);
     const list = found?.model_price ?? {};
-    const input = flat(list['input_mtok']) ?? Number.NaN;
+    const input = basePrice(list['input_mtok']) ?? Number.NaN;
     expect(tokenPrice(model.price)).toEqual(
       tokenPrice({
         input_usd_per_mtok: input,
-        cached_input_usd_per_mtok: flat(list['cache_read_mtok']) ?? input,
-        cache_write_usd_per_mtok: flat(list['cache_write_mtok']) ?? input,
+        cached_input_usd_per_mtok: basePrice(list['cache_read_mtok']) ?? input,
+        cache_write_usd_per_mtok: basePrice(list['cache_write_mtok']) ?? input,
         ...(list['cache_write_1h_mtok'] === undefined
           ? {}
-          : { cache_write_1h_usd_per_mtok: flat(list['cache_write_1h_mtok']) as number }),
-        output_usd_per_mtok: flat(list['output_mtok']) ?? Number.NaN,
+          : { cache_write_1h_usd_per_mtok: basePrice(list['cache_write_1h_mtok']) as number }),
+        output_usd_per_mtok: basePrice(list['output_mtok']) ?? Number.NaN,
         ...longContext(list),
       }),
     );
@@ -94,7 +94,7 @@ describe('the chat models of the catalogue', () => {
     const [input, cached, write, hour, output] = [
       ...[list['input_mtok'], list['cache_read_mtok'], list['cache_write_mtok']],
       ...[list['cache_write_1h_mtok'], list['output_mtok']],
-    ].map(longer);
+    ].map(longPrice);
     if (!input || !output) return {};
     return {
       long_context: {
@@ -108,7 +108,7 @@ describe('the chat models of the catalogue', () => {
     };
   }
 
-  test('each says what it takes beside text', () => {
+  test('each lists its capabilities', () => {
     for (const { capabilities } of models) expect(capabilities).toContain('vision');
   });
 });
@@ -121,28 +121,31 @@ describe('the models of images, videos and music', () => {
     expect(FAMILIES.filter((family) => !families.has(family))).toEqual([]);
   });
 
-  test.each(makers)('$id says since when it is, what it costs and who says so', (model) => {
+  test.each(generators)('$id has a date, a price and the source of the price', (model) => {
     expect(model.created).toBeGreaterThan(1_600_000_000);
     expect(model.pricing_provenance?.source).toBeString();
     expect(model.pricing_provenance?.date).toMatch(/^20\d\d-\d\d-\d\d$/);
     const found = catalogue.find(model.id);
-    if (found?.kind !== 'generation') throw new Error('a maker talks');
+    if (found?.kind !== 'generation') throw new Error('not a generation model');
     expect(found.scene).toBe(model.category as typeof found.scene);
     if (found.price.unit !== 'token') expect(found.price.nano_usd).toBeGreaterThan(0);
   });
 
-  test.each(makers)('no tier of $id is out of reach', (model) => {
-    const { price } = model;
-    const found = catalogue.find(model.id);
-    if (found?.kind !== 'generation') throw new Error('a maker talks');
-    for (const { when } of price.tiers ?? []) {
-      for (const [name, value] of Object.entries(when)) {
-        const schema = JSON.stringify(found.contract.schema.properties[name]);
-        if (typeof value === 'string') expect(schema).toContain(`"${value}"`);
-        else expect(schema).toContain('boolean');
+  test.each(generators)(
+    'the contract of $id accepts the parameters of every price tier',
+    (model) => {
+      const { price } = model;
+      const found = catalogue.find(model.id);
+      if (found?.kind !== 'generation') throw new Error('not a generation model');
+      for (const { when } of price.tiers ?? []) {
+        for (const [name, value] of Object.entries(when)) {
+          const schema = JSON.stringify(found.contract.schema.properties[name]);
+          if (typeof value === 'string') expect(schema).toContain(`"${value}"`);
+          else expect(schema).toContain('boolean');
+        }
       }
-    }
-  });
+    },
+  );
 
   test('have a default of each scene', () => {
     for (const [scene, id] of Object.entries(BUILT_IN_DEFAULTS)) {
@@ -150,7 +153,7 @@ describe('the models of images, videos and music', () => {
     }
   });
 
-  test('nobody offers audio-to-video and video-extension, as the specification says', () => {
+  test('no model offers audio-to-video or video-extension (spec: Video generation)', () => {
     const offered = catalogue
       .all()
       .flatMap((model) => (model.kind === 'generation' ? model.contract.operations : []));

@@ -16,7 +16,7 @@ const NAMES = [
   ...['referenceImages', 'outputAudio', 'compression', 'stream', '__proto__', 'constructor'],
 ];
 
-/** Values that mean something to one parameter or another. */
+/** Values that are valid for at least one parameter. */
 const sensible = fc.constantFrom<unknown>(
   ...['a lighthouse', 'url', 'b64_json', '1024x1024', '16:9', '720p', '1k', 'MUSIC', 'high'],
   ...[image, video, audio, PNG, [image], [video], [PNG, image], [element('cat')]],
@@ -29,7 +29,7 @@ const body = fc
   })
   .chain((fields) => fc.constantFrom(fields, { prompt: 'a lighthouse', ...fields }));
 
-test('whatever is sent, a contract accepts it with a price or names a parameter', () => {
+test('for any body, a contract either accepts it with an estimate or names a parameter', () => {
   let accepted = 0;
   fc.assert(
     fc.property(fc.constantFrom(...IDS), body, (id, fields) => {
@@ -39,10 +39,10 @@ test('whatever is sent, a contract accepts it with a price or names a parameter'
         accepted += 1;
         expect(input.scene).toBe(model.scene);
         expect(Number.isSafeInteger(estimateGeneration(model, input))).toBe(true);
-        // What goes into a row of the task must come out of it as it was.
-        const kept = JSON.stringify(input);
-        expect(JSON.stringify(JSON.parse(kept))).toBe(kept);
-        expect(kept).not.toMatch(/\\u0000|\\ud[89a-f]/);
+        // The row of a task stores the input as JSON, which must not change it.
+        const stored = JSON.stringify(input);
+        expect(JSON.stringify(JSON.parse(stored))).toBe(stored);
+        expect(stored).not.toMatch(/\\u0000|\\ud[89a-f]/);
       } catch (error) {
         if (!(error instanceof WeirError)) throw error;
         expect(error.entry.status).toBeOneOf([400, 413]);
@@ -55,7 +55,7 @@ test('whatever is sent, a contract accepts it with a price or names a parameter'
   expect(accepted).toBeGreaterThan(100);
 });
 
-test('a checked input is a fixed point: checking it again changes nothing', () => {
+test('a validated input is a fixed point: validating it again changes nothing', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...IDS.filter((id) => generationModel(id).scene !== 'video')),

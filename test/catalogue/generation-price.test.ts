@@ -15,7 +15,7 @@ const price = (id: string, body: object, usage: GenerationUsage, outputs: number
 const video_url = 'https://example.com/a.mp4';
 const image_url = 'https://example.com/a.png';
 
-describe('what a generation can cost at most', () => {
+describe('the estimate of a generation', () => {
   test.each<[id: string, body: object, usd: number]>([
     ['dall-e-3', {}, 0.04],
     ['dall-e-3', { size: '1792x1024' }, 0.08],
@@ -50,13 +50,14 @@ describe('what a generation can cost at most', () => {
     ['high', '1024x1024', 4_160],
     ['high', '1024x1536', 6_240],
     ['high', '1536x1024', 6_208],
-  ])('tokens of a picture: %s %s, as the vendor lists them', (quality, size, tokens) => {
+  ])('tokens of an image: %s %s, as the provider lists them', (quality, size, tokens) => {
     expect(maxImageTokens({ quality, size })).toBe(tokens);
     expect(maxImageTokens({ quality: 'auto', size: 'auto' })).toBeGreaterThanOrEqual(tokens);
   });
 
-  test('of tokens: the longest prompt and the largest picture', () => {
-    // 6,240 tokens of 40 USD, and 112 of 5 USD: the prompt's 12 bytes and what is put around it.
+  test('by tokens: the longest prompt and the largest image', () => {
+    // USD per million: 6,240 output tokens at 40, and 112 input tokens at 5. The input is the 12 bytes of
+    // the prompt and 100 tokens of instructions.
     expect(estimate('gpt-image-1', {})).toBeCloseTo((6_240 * 40 + 112 * 5) / 1e6, 9);
     expect(estimate('gpt-image-1', { n: 2, quality: 'low', size: '1024x1024' })).toBeCloseTo(
       (2 * 272 * 40 + 112 * 5) / 1e6,
@@ -67,21 +68,21 @@ describe('what a generation can cost at most', () => {
   });
 });
 
-describe('what a generation costs', () => {
+describe('the charge of a generation', () => {
   test.each<
     [what: string, id: string, body: object, GenerationUsage, outputs: number, usd: number]
   >([
-    ['per image, by what came out', 'dall-e-3', {}, {}, 1, 0.04],
-    ['per image, by what the provider counted', 'ideogram-v3', { n: 4 }, { images: 3 }, 4, 0.18],
-    ['per image, fewer than asked', 'ideogram-v3', { n: 4 }, {}, 2, 0.12],
-    ['per second, by what the provider counted', 'veo-3.1', {}, { seconds: 6.5 }, 1, 2.6],
-    ['per second, by what was asked', 'veo-3.1', { duration: 6 }, {}, 1, 2.4],
+    ['per image, by the number of results', 'dall-e-3', {}, {}, 1, 0.04],
+    ['per image, by the provider’s count', 'ideogram-v3', { n: 4 }, { images: 3 }, 4, 0.18],
+    ['per image, fewer than requested', 'ideogram-v3', { n: 4 }, {}, 2, 0.12],
+    ['per second, by the provider’s count', 'veo-3.1', {}, { seconds: 6.5 }, 1, 2.6],
+    ['per second, by the request', 'veo-3.1', { duration: 6 }, {}, 1, 2.4],
     ['a begun nano-USD, whole', 'veo-3.1', {}, { seconds: 1e-9 }, 1, 1e-9],
     ['per second of a source', 'topaz-video-upscale', { video_url }, { seconds: 12 }, 1, 0.24],
     ['per song', 'suno_music', {}, { songs: 1 }, 2, 0.03],
-    ['per song, by what came out', 'suno_music', {}, {}, 2, 0.06],
-    ['nothing made is free', 'veo-3.1', {}, { seconds: 8 }, 0, 0],
-    ['an explicit zero is no missing number', 'veo-3.1', {}, { seconds: 0 }, 1, 0],
+    ['per song, by the number of results', 'suno_music', {}, {}, 2, 0.06],
+    ['without a result it is free', 'veo-3.1', {}, { seconds: 8 }, 0, 0],
+    ['an explicit zero is not a missing number', 'veo-3.1', {}, { seconds: 0 }, 1, 0],
     [
       'by tokens',
       'gpt-image-1',
@@ -91,7 +92,7 @@ describe('what a generation costs', () => {
       (10 * 5 + 20 * 1.25 + 1_056 * 40) / 1e6,
     ],
     [
-      'by tokens, image input too',
+      'by tokens, with image input',
       'gpt-image-2',
       {},
       { tokens: { text_input: 0, cached_input: 0, image_input: 100, output: 200 } },
@@ -102,11 +103,11 @@ describe('what a generation costs', () => {
     expect(price(id, body, usage, outputs)).toBeCloseTo(usd, 9);
   });
 
-  test('tokens that nobody counted cost what was set aside for them', () => {
+  test('without a token count the charge is the estimate', () => {
     expect(price('gpt-image-1', {}, {}, 1)).toBe(estimate('gpt-image-1', {}));
   });
 
-  test('P2: what was asked never costs more than what was set aside', () => {
+  test('P2: the charge never exceeds the estimate', () => {
     const seconds = fc.constantFrom(4, 6, 8);
     const resolution = fc.constantFrom('720p', '1080p', '4k');
     fc.assert(
@@ -142,7 +143,7 @@ describe('what a generation costs', () => {
   });
 });
 
-describe('a price that cannot be', () => {
+describe('an invalid price', () => {
   test.each([[{}], [{ usd_per_image: 1, usd_per_request: 1 }], [{ output_usd_per_mtok: 1 }]])(
     '%j is refused',
     (declared) => {
@@ -152,7 +153,7 @@ describe('a price that cannot be', () => {
     },
   );
 
-  test('beyond what is counted exactly is refused', () => {
+  test('an amount that is too large to be exact is refused', () => {
     const model = declaredModel({
       category: 'image',
       family: 'flux-image',

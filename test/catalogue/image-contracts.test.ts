@@ -48,22 +48,22 @@ describe('fields of every image model', () => {
     expect(refusal(model, { response_format: 'jpg' }).details.param).toBe('response_format');
   });
 
-  test.each(IMAGE_MODELS)('%s: user goes along', (model) => {
+  test.each(IMAGE_MODELS)('%s: user is passed on', (model) => {
     expect(accept(model, { user: 'u-1' })).toMatchObject({ user: 'u-1' });
   });
 
-  test.each(IMAGE_MODELS)('%s: null is the same as nothing', (model) => {
-    const nothing = { n: null, size: null, quality: null, style: null, aspect_ratio: null };
-    expect(accept(model, nothing)).toEqual(accept(model, {}));
+  test.each(IMAGE_MODELS)('%s: null is the same as a missing parameter', (model) => {
+    const nulls = { n: null, size: null, quality: null, style: null, aspect_ratio: null };
+    expect(accept(model, nulls)).toEqual(accept(model, {}));
   });
 
-  test.each(IMAGE_MODELS)('%s: what the route does not know is left out', (model) => {
+  test.each(IMAGE_MODELS)('%s: unknown parameters are left out', (model) => {
     expect(accept(model, { stream: false, metadata: {}, nonsense: [1] })).toEqual(
       accept(model, {}),
     );
   });
 
-  test.each(IMAGE_MODELS)('%s: the defaults of SDKs never refuse a call', (model) => {
+  test.each(IMAGE_MODELS)('%s: the defaults of SDKs are accepted', (model) => {
     const quality = model === TOKEN || model === 'gpt-image-1' ? 'auto' : 'standard';
     accept(model, { size: '1024x1024', quality, style: 'vivid', n: 1, stream: false });
   });
@@ -104,10 +104,10 @@ const ACCEPTED: Accepted[] = [
   ['rule 1: smallest square', TOKEN, { size: '816x816' }, { size: '816x816' }],
   ['rule 1: fewest pixels', TOKEN, { size: '1024x640' }, { size: '1024x640' }],
   ['rule 1: longest edge and most pixels', TOKEN, { size: '3840x2160' }, { size: '3840x2160' }],
-  ['rule 1: upright', TOKEN, { size: '2160x3840' }, { size: '2160x3840' }],
+  ['rule 1: portrait', TOKEN, { size: '2160x3840' }, { size: '2160x3840' }],
   ['rule 1: ratio of exactly 3:1', TOKEN, { size: '1536x512' }, { size: '1536x512' }],
   [
-    'rule 1: compression is another name of output_compression',
+    'rule 1: compression is an alias of output_compression',
     TOKEN,
     { compression: 50 },
     { output_compression: 50 },
@@ -152,7 +152,7 @@ const ACCEPTED: Accepted[] = [
   ],
   ['rule 2: size: the nearest ratio', PRO, { size: '1792x1024' }, { aspect_ratio: '16:9' }],
   [
-    'rule 2: what is said goes before size',
+    'rule 2: aspect_ratio and resolution have precedence over size',
     PRO,
     { size: '1024x1024', aspect_ratio: '9:16', resolution: '4k' },
     { aspect_ratio: '9:16', resolution: '4k' },
@@ -175,7 +175,7 @@ const ACCEPTED: Accepted[] = [
     { aspect_ratio: '3:2', resolution: '2k' },
     { aspect_ratio: '3:2', resolution: '2k' },
   ],
-  ['rule 3: Grok-type: 1k is usual', GROK, {}, { resolution: '1k' }],
+  ['rule 3: Grok-type: 1k is the default', GROK, {}, { resolution: '1k' }],
   [
     'rule 3: the legacy pro id',
     'grok-imagine-image-pro',
@@ -185,7 +185,7 @@ const ACCEPTED: Accepted[] = [
   ['FLUX-type: exact pixel size', 'flux-1.1-pro', { size: '1440x960' }, { size: '1440x960' }],
   ['FLUX-type: size is 1024x1024 by default', 'flux-1.1-pro', {}, { size: '1024x1024' }],
   [
-    'FLUX-type: aspect_ratio instead',
+    'FLUX-type: aspect_ratio instead of size',
     'flux-2-pro',
     { aspect_ratio: '16:9' },
     { aspect_ratio: '16:9' },
@@ -204,7 +204,7 @@ const ACCEPTED: Accepted[] = [
     { size: '1920x1080' },
     { aspect_ratio: '16:9' },
   ],
-  ['Midjourney-type: async is what it does anyway', 'midjourney', { async: true }, {}],
+  ['Midjourney-type: async is accepted', 'midjourney', { async: true }, {}],
   [
     'Ideogram-type: aspect_ratio',
     'ideogram-v3',
@@ -235,7 +235,7 @@ const REFUSED: Refused[] = [
   ['rule 1: size: fewer than 655360 pixels', TOKEN, { size: '800x800' }, 'size'],
   ['rule 1: size: more than 8294400 pixels', TOKEN, { size: '3840x2176' }, 'size'],
   ['rule 1: size: not WIDTHxHEIGHT', TOKEN, { size: 'big' }, 'size'],
-  ['rule 1: size: no number', TOKEN, { size: '0x0' }, 'size'],
+  ['rule 1: size: zero', TOKEN, { size: '0x0' }, 'size'],
   ['rule 1: size of a model with three sizes', 'gpt-image-1', { size: '2048x2048' }, 'size'],
   ['rule 1: quality standard is the classic family’s', TOKEN, { quality: 'standard' }, 'quality'],
   ['rule 1: quality hd is the classic family’s', TOKEN, { quality: 'hd' }, 'quality'],
@@ -244,7 +244,7 @@ const REFUSED: Refused[] = [
   ['rule 1: output_compression over 100', TOKEN, { output_compression: 101 }, 'output_compression'],
   ['rule 1: output_compression below 0', TOKEN, { compression: -1 }, 'output_compression'],
   [
-    'rule 1: both names of one parameter',
+    'rule 1: two values for one parameter',
     TOKEN,
     { compression: 1, output_compression: 2 },
     'compression',
@@ -252,7 +252,7 @@ const REFUSED: Refused[] = [
   ['rule 1: moderation', TOKEN, { moderation: 'none' }, 'moderation'],
   ['rule 1: partial_images over 3', TOKEN, { partial_images: 4 }, 'partial_images'],
   ['text with NUL', TOKEN, { prompt: 'a\0b' }, 'prompt'],
-  ['text with half of a character', TOKEN, { prompt: 'a\ud800' }, 'prompt'],
+  ['text with an unpaired surrogate', TOKEN, { prompt: 'a\ud800' }, 'prompt'],
   ['images are not streamed', TOKEN, { stream: true }, 'stream'],
   ['classic: quality', CLASSIC, { quality: 'high' }, 'quality'],
   ['classic: style', CLASSIC, { style: 'wild' }, 'style'],
@@ -266,7 +266,7 @@ const REFUSED: Refused[] = [
   ['rule 2: prompt-only: no resolution', PROMPT_ONLY, { resolution: '1k' }, 'resolution'],
   ['rule 2: pro Gemini-type: resolution', PRO, { resolution: '8k' }, 'resolution'],
   ['rule 2: pro Gemini-type: aspect_ratio', PRO, { aspect_ratio: '17:9' }, 'aspect_ratio'],
-  ['rule 2: size that is no size', PRO, { size: '1024' }, 'size'],
+  ['rule 2: size: not WIDTHxHEIGHT', PRO, { size: '1024' }, 'size'],
   ['rule 2: Gemini-type: async is for other families', PRO, { async: true }, 'async'],
   ['rule 3: Grok-type: no 4k', GROK, { resolution: '4k' }, 'resolution'],
   ['rule 3: Grok-type: async is for other families', GROK, { async: true }, 'async'],
@@ -276,7 +276,7 @@ const REFUSED: Refused[] = [
   ['Stable-Diffusion-type: inline', 'stable-diffusion-3.5', { async: true }, 'async'],
 ];
 
-describe('model-specific rules: what is accepted', () => {
+describe('model-specific rules: accepted bodies', () => {
   test.each(ACCEPTED)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'image', ...input });
   });
@@ -285,11 +285,11 @@ describe('model-specific rules: what is accepted', () => {
     expect(accept(TOKEN, { input_fidelity: 'high' })).not.toHaveProperty('input_fidelity');
   });
 
-  test('rule 1: what belongs to the classic family is not forwarded', () => {
+  test('rule 1: parameters of the classic family are not forwarded', () => {
     expect(accept(TOKEN, { style: 'vivid' })).not.toHaveProperty('style');
   });
 
-  test('rule 2: a prompt-only model gets the prompt and nothing of its shape', () => {
+  test('rule 2: a prompt-only model gets no shape parameters', () => {
     expect(accept(PROMPT_ONLY, { size: '1792x1024', quality: 'hd', style: 'vivid' })).toEqual({
       scene: 'image',
       prompt: 'a lighthouse',
@@ -298,22 +298,22 @@ describe('model-specific rules: what is accepted', () => {
     });
   });
 
-  test('rule 2: size itself is not forwarded where it is an alias', () => {
+  test('rule 2: size is not forwarded if it is an alias', () => {
     expect(accept(PRO, { size: '1024x1024' })).not.toHaveProperty('size');
   });
 
-  test('async says how to answer, not what to make', () => {
+  test('async is not part of the input', () => {
     expect(accept(TOKEN, { async: true })).toEqual(accept(TOKEN, {}));
   });
 });
 
-describe('model-specific rules: what is refused, by name', () => {
+describe('model-specific rules: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_rule, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
   });
 });
 
-describe('a model of the configuration', () => {
+describe('a model of weir.yaml', () => {
   test('narrows its family’s contract', () => {
     const model = declaredModel({
       category: 'image',

@@ -22,19 +22,24 @@ const ACCEPTED: Accepted[] = [
     { title: 'Light', tags: 'folk, calm', mv: 'chirp-v5', user: 'u' },
   ],
   [
-    'continuation: a clip, from a second on',
+    'continuation: of a clip, from a given second',
     MUSIC,
     { continue_clip_id: 'clip_1', continue_at: 61.5 },
     { continue_clip_id: 'clip_1', continue_at: 61.5 },
   ],
   [
-    'continuation: from the end',
+    'continuation: of a clip, from its end',
     MUSIC,
     { continue_clip_id: 'clip_1' },
     { continue_clip_id: 'clip_1' },
   ],
-  ['null is the same as nothing', MUSIC, { title: null, action: null }, { action: 'MUSIC' }],
-  ['what the route does not know is left out', MUSIC, { nonsense: 1 }, { action: 'MUSIC' }],
+  [
+    'null is the same as a missing parameter',
+    MUSIC,
+    { title: null, action: null },
+    { action: 'MUSIC' },
+  ],
+  ['unknown parameters are left out', MUSIC, { nonsense: 1 }, { action: 'MUSIC' }],
 ];
 
 const REFUSED: Refused[] = [
@@ -46,32 +51,27 @@ const REFUSED: Refused[] = [
   ['tags are text', MUSIC, { tags: ['folk'] }, 'tags'],
   ['mv', MUSIC, { mv: 'chirp v5' }, 'mv'],
   ['continue_at without a clip', MUSIC, { continue_at: 3 }, 'continue_clip_id'],
-  [
-    'continue_at before the beginning',
-    MUSIC,
-    { continue_clip_id: 'c', continue_at: -1 },
-    'continue_at',
-  ],
+  ['continue_at below 0', MUSIC, { continue_clip_id: 'c', continue_at: -1 }, 'continue_at'],
   ['continue_at is a number', MUSIC, { continue_clip_id: 'c', continue_at: '3' }, 'continue_at'],
   [
-    'lyrics continue nothing',
+    'continue_clip_id with LYRICS',
     MUSIC,
     { action: 'LYRICS', continue_clip_id: 'c' },
     'continue_clip_id',
   ],
 ];
 
-describe('music: what is accepted', () => {
+describe('music: accepted bodies', () => {
   test.each(ACCEPTED)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'music', ...input });
   });
 
-  test('music works by task', () => {
+  test('every music model returns tasks', () => {
     expect([MUSIC, LYRICS].map((id) => generationModel(id).by_task)).toEqual([true, true]);
   });
 });
 
-describe('music: what is refused, by name', () => {
+describe('music: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_rule, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
   });

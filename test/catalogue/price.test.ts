@@ -11,15 +11,15 @@ import type { TokenUsage } from '../../src/protocols/token-usage.ts';
 
 const RUNS = { numRuns: 5_000 };
 
-const usage = (given: Partial<TokenUsage>): TokenUsage => ({
+const usage = (members: Partial<TokenUsage>): TokenUsage => ({
   input_tokens: 0,
   cached_input_tokens: 0,
   cache_write_tokens: 0,
   output_tokens: 0,
-  ...given,
+  ...members,
 });
 
-/** The same sum with unbounded integers, rounded up once. */
+/** The charge computed with BigInt, rounded up once. */
 function exactPrice(tokens: TokenUsage, price: TokenPrice): bigint {
   const pico =
     BigInt(tokens.input_tokens) * BigInt(price.input) +
@@ -40,7 +40,7 @@ const anyUsage = fc.record({
   cache_write_tokens: anyCount,
   output_tokens: anyCount,
 });
-/** Up to 1,000 USD per million tokens, the most that a declaration may say. */
+/** Up to 1,000 USD per million tokens, the limit of a declaration. */
 const anyPicoPrice = fc.oneof(
   fc.integer({ min: 0, max: 5_000 }),
   fc.integer({ min: 0, max: 30_000_000 }),
@@ -53,20 +53,20 @@ const anyPrice = fc.record({
   output: anyPicoPrice,
 });
 
-describe('a price of what is kept in a cache for an hour', () => {
+describe('the price of tokens that are cached for an hour', () => {
   const listed = tokenPrice({
     ...{ input_usd_per_mtok: 3, cached_input_usd_per_mtok: 0.3, cache_write_usd_per_mtok: 3.75 },
     ...{ cache_write_1h_usd_per_mtok: 6, output_usd_per_mtok: 15 },
   });
 
-  test('is for those tokens alone', () => {
+  test('applies to those tokens only', () => {
     const written = { cache_write_tokens: 10, cache_write_1h_tokens: 4 };
     expect(chargeFor(usage(written), listed)).toBe(6 * 3_750 + 4 * 6_000);
     const { cache_write_1h: _, ...without } = listed;
     expect(chargeFor(usage(written), without)).toBe(10 * 3_750);
   });
 
-  test('P2: and is what is set aside at most', () => {
+  test('P2: bounds the estimate', () => {
     expect(maxChargeFor(10, 0, listed)).toBe(10 * 6_000);
   });
 });
@@ -80,14 +80,18 @@ describe('a price of long prompts', () => {
     },
   });
 
-  test('is for every token of the call, from the first token beyond on, cached ones counted', () => {
-    const at = (given: Partial<TokenUsage>) => chargeFor(usage(given), listed);
-    expect(at({ input_tokens: 200_000, output_tokens: 10 })).toBe(200_000 * 2_000 + 10 * 12_000);
-    expect(at({ input_tokens: 200_001, output_tokens: 10 })).toBe(200_001 * 4_000 + 10 * 18_000);
-    expect(at({ input_tokens: 1, cached_input_tokens: 200_000 })).toBe(4_000 + 200_000 * 400);
+  test('applies to every token of the call above the limit, cached tokens included', () => {
+    const charge = (members: Partial<TokenUsage>) => chargeFor(usage(members), listed);
+    expect(charge({ input_tokens: 200_000, output_tokens: 10 })).toBe(
+      200_000 * 2_000 + 10 * 12_000,
+    );
+    expect(charge({ input_tokens: 200_001, output_tokens: 10 })).toBe(
+      200_001 * 4_000 + 10 * 18_000,
+    );
+    expect(charge({ input_tokens: 1, cached_input_tokens: 200_000 })).toBe(4_000 + 200_000 * 400);
   });
 
-  test('P2: what is set aside covers every call with at most so many tokens', () => {
+  test('P2: the estimate covers every call with at most as many tokens', () => {
     fc.assert(
       fc.property(anyUsage, fc.nat({ max: 500_000 }), (used, more) => {
         const input = used.input_tokens + used.cached_input_tokens + used.cache_write_tokens;
@@ -102,7 +106,7 @@ describe('a price of long prompts', () => {
 });
 
 describe('a price', () => {
-  test('is read from a price list without a rounding error', () => {
+  test('is converted without a rounding error', () => {
     expect(
       tokenPrice({
         input_usd_per_mtok: 1.1,
@@ -118,13 +122,13 @@ describe('a price', () => {
     });
   });
 
-  test('is the input price for cached tokens where the list names none', () => {
+  test('for cached tokens is the input price if none is declared', () => {
     const price = tokenPrice({ input_usd_per_mtok: 2, output_usd_per_mtok: 8 });
     expect(price.cached_input).toBe(price.input);
     expect(price.cache_write).toBe(price.input);
   });
 
-  test('below a pico-USD a token never becomes free', () => {
+  test('below one pico-USD per token is never rounded to 0', () => {
     expect(tokenPrice({ input_usd_per_mtok: 1e-9, output_usd_per_mtok: 0 })).toEqual({
       input: 1,
       cached_input: 1,
@@ -134,7 +138,7 @@ describe('a price', () => {
   });
 });
 
-describe('the price of a call', () => {
+describe('the charge of a call', () => {
   const price = tokenPrice({
     input_usd_per_mtok: 0.15,
     cached_input_usd_per_mtok: 0.075,
@@ -152,7 +156,7 @@ describe('the price of a call', () => {
     expect(chargeFor(usage({ output_tokens: 1 }), broken)).toBe(1);
   });
 
-  test('of nothing is nothing', () => {
+  test('without tokens is 0', () => {
     expect(chargeFor(usage({}), price)).toBe(0);
   });
 
@@ -170,7 +174,7 @@ describe('the price of a call', () => {
     expect(() => chargeFor(usage({ input_tokens: 10_000_000_000 }), dear)).toThrow(RangeError);
   });
 
-  test('never grows when a token less is used', () => {
+  test('does not grow if fewer tokens are used', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, (tokens, list) => {
         const more = { ...tokens, output_tokens: tokens.output_tokens + 1 };
@@ -182,7 +186,7 @@ describe('the price of a call', () => {
 });
 
 describe('an estimate', () => {
-  test('P2: is never below the price of what it covers, however the input is cached', () => {
+  test('P2: is never below the charge, for any caching of the input', () => {
     fc.assert(
       fc.property(anyUsage, anyPrice, (tokens, list) => {
         const input = tokens.input_tokens + tokens.cached_input_tokens + tokens.cache_write_tokens;
@@ -194,7 +198,7 @@ describe('an estimate', () => {
     );
   });
 
-  test('P2: allows exactly the tokens that the money pays for', () => {
+  test('P2: allows exactly as many tokens as the money pays for', () => {
     const anyMoney = fc.oneof(
       fc.integer({ min: 0, max: 100_000 }),
       fc.integer({ min: 0, max: 100_000 * 1_000_000_000 }),
@@ -211,7 +215,7 @@ describe('an estimate', () => {
     );
   });
 
-  test('allows nothing where the input alone costs more', () => {
+  test('allows no token if the input alone costs more', () => {
     const list = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 1 };
     expect(affordableOutputTokens(999, 1, list)).toBe(0);
   });

@@ -26,10 +26,10 @@ describe('the ranking', () => {
     expect(Object.keys(ranking)).not.toContain('chat');
   });
 
-  test('goes by success, of those with enough outcomes', () => {
+  test('orders models with enough outcomes by success rate', () => {
     const ranked = order([first, 15, 5], [second, 19, 1], [third, 19, 0]);
     expect(ranked.slice(0, 2).map(({ model }) => model)).toEqual([second, first]);
-    // All of its calls went well, but there are too few of them.
+    // All of its calls succeeded, but there are too few of them.
     expect(ranked[2]).toMatchObject({ model: third, ready: false, samples: 19, success_rate: 1 });
   });
 
@@ -38,7 +38,7 @@ describe('the ranking', () => {
     expect(ranked.map(({ model }) => model)).toEqual([second, first]);
   });
 
-  test('breaks ties by the number of outcomes, then by the price', () => {
+  test('orders equal success rates by the number of outcomes, then by price', () => {
     expect(order([first, 20, 0], [second, 40, 0])[0]?.model).toBe(second);
     const price = new Map(models.map(({ id, declaration }) => [id, declaration.price]));
     const cheap = 'grok-imagine-image';
@@ -66,7 +66,7 @@ describe('the ranking', () => {
     expect(ranked.map(({ model }) => model)).toEqual(['b-cheap', 'a-dear']);
   });
 
-  test('P14: is the same for the same outcomes, in whatever order they are read', () => {
+  test('P14: is the same for the same outcomes, in any order', () => {
     const outcome = fc.record({
       model: fc.constantFrom(...images),
       succeeded: fc.nat(60),
@@ -81,7 +81,7 @@ describe('the ranking', () => {
           const other = [...outcomes.slice(at), ...outcomes.slice(0, at)];
           const ranked = rankModels(models, outcomes, MIN).image ?? [];
           expect(rankModels([...models].reverse(), other, MIN).image).toEqual(ranked);
-          // Ready ones first, each no better than the one before.
+          // Ready models come first, in descending order of success.
           for (const [place, here] of ranked.entries()) {
             const before = ranked[place - 1];
             if (!before) continue;

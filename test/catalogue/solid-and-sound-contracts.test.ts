@@ -2,41 +2,41 @@ import { describe, expect, test } from 'bun:test';
 import { type Accepted, accept, type Refused, refusal } from '../support/contracts.ts';
 
 const BOTH = 'tripo-2.5';
-const PICTURE = 'trellis';
+const FROM_IMAGE = 'trellis';
 const SOUND = 'elevenlabs-sound-effects';
 const URL = 'https://example.com/chair.png';
 const DATA = 'data:image/png;base64,aGVsbG8=';
 
 const ACCEPTED: Accepted[] = [
   ['3d: a prompt alone', BOTH, {}, { scene: '3d', prompt: 'a lighthouse' }],
-  ['3d: a picture alone', PICTURE, { prompt: null, image_url: URL }, { image: URL }],
-  ['3d: a picture by its other name, inline', PICTURE, { image: DATA }, { image: DATA }],
-  ['3d: both, and a seed', BOTH, { image_url: URL, seed: 7 }, { image: URL, seed: 7 }],
+  ['3d: an image alone', FROM_IMAGE, { prompt: null, image_url: URL }, { image: URL }],
+  ['3d: an inline image under its alias', FROM_IMAGE, { image: DATA }, { image: DATA }],
+  ['3d: prompt, image and seed', BOTH, { image_url: URL, seed: 7 }, { image: URL, seed: 7 }],
   ['sound: a prompt alone, five seconds', SOUND, {}, { scene: 'audio', duration: 5 }],
-  ['sound: its duration', SOUND, { duration: 22 }, { duration: 22 }],
-  ['sound: longer ones where the model has them', 'stable-audio-2.5', { duration: 190 }, {}],
-  ['what the route does not know is left out', SOUND, { nonsense: 1 }, { duration: 5 }],
+  ['sound: a duration', SOUND, { duration: 22 }, { duration: 22 }],
+  ['sound: a long duration that the model has', 'stable-audio-2.5', { duration: 190 }, {}],
+  ['unknown parameters are left out', SOUND, { nonsense: 1 }, { duration: 5 }],
 ];
 
 const REFUSED: Refused[] = [
-  ['3d: nothing to work from', BOTH, { prompt: null }, 'prompt'],
-  ['3d: words where a picture is needed', PICTURE, {}, 'image_url'],
-  ['3d: a picture that is none', BOTH, { image_url: 'chair.png' }, 'image_url'],
-  ['3d: sound as a picture', BOTH, { image_url: 'data:audio/mpeg;base64,aGVs' }, 'image_url'],
-  ['3d: a seed that is none', BOTH, { seed: -1 }, 'seed'],
-  ['3d: two pictures by two names', BOTH, { image_url: URL, image: DATA }, 'image'],
+  ['3d: neither prompt nor image', BOTH, { prompt: null }, 'prompt'],
+  ['3d: a prompt without the required image', FROM_IMAGE, {}, 'image_url'],
+  ['3d: an image that is not a URL', BOTH, { image_url: 'chair.png' }, 'image_url'],
+  ['3d: audio as the image', BOTH, { image_url: 'data:audio/mpeg;base64,aGVs' }, 'image_url'],
+  ['3d: an invalid seed', BOTH, { seed: -1 }, 'seed'],
+  ['3d: two images under two names', BOTH, { image_url: URL, image: DATA }, 'image'],
   ['sound: prompt is required', SOUND, { prompt: null }, 'prompt'],
-  ['sound: a duration that it has not', SOUND, { duration: 23 }, 'duration'],
+  ['sound: a duration that the model does not have', SOUND, { duration: 23 }, 'duration'],
   ['sound: half a second', SOUND, { duration: 0.5 }, 'duration'],
 ];
 
-describe('3d and sound: what is accepted', () => {
+describe('3d and sound: accepted bodies', () => {
   test.each(ACCEPTED)('%s', (_, model, body, expected) => {
     expect(accept(model, body)).toMatchObject(expected);
   });
 });
 
-describe('3d and sound: what is refused, by name', () => {
+describe('3d and sound: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
   });

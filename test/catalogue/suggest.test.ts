@@ -19,7 +19,7 @@ describe('suggestions for a refused model', () => {
     expect(suggestions[0]).toEqual({ id: meant });
   });
 
-  test('are none where no name is close', () => {
+  test('are empty if no name is similar', () => {
     expect(suggestModels('zzzzzzzzzzzz', models)).toEqual({ suggestions: [] });
     expect(suggestModels('', models)).toEqual({ suggestions: [] });
   });
@@ -46,7 +46,7 @@ describe('suggestions for a refused model', () => {
     );
   });
 
-  test('a very long name is answered at once', () => {
+  test('are fast for a very long name', () => {
     expect(suggestModels('gpt-4o'.repeat(100_000), models).suggestions).toEqual([]);
   });
 });

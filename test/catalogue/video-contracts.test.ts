@@ -68,31 +68,31 @@ const OPERATIONS: Accepted[] = [
   ],
   ['video_url is video-to-video', SEEDANCE, { video_url: video }, { operation: 'video-to-video' }],
   [
-    'video_url and image_url are motion-control where that is offered',
+    'video_url and image_url are motion-control if the model offers it',
     MOTION,
     { video_url: video, image_url: image },
     { operation: 'motion-control', video_url: video, image },
   ],
   [
-    'video_url and image_url are video-to-video elsewhere',
+    'video_url and image_url are video-to-video for other models',
     SEEDANCE,
     { video_url: video, image_url: image },
     { operation: 'video-to-video', video_url: video, image },
   ],
   [
-    'an upscaler does video-to-video',
+    'an upscaler uses video-to-video',
     UPSCALER,
     { video_url: video },
     { operation: 'video-to-video' },
   ],
   [
-    'audio is a reference where audio-to-video is not offered',
+    'audio is a reference if the model does not offer audio-to-video',
     SEEDANCE,
     { audio_url: audio, reference_images: [image] },
     { operation: 'reference-to-video', audio_url: audio },
   ],
   [
-    'what is said goes before what is inferred',
+    'operation has precedence over the inference',
     SEEDANCE,
     { operation: 'reference-to-video', video_url: video },
     { operation: 'reference-to-video', video_url: video },
@@ -124,7 +124,7 @@ const FIELDS: Accepted[] = [
     { reference_images: urls(9, 'png'), video_urls: urls(3, 'mp4'), audio_urls: urls(3, 'mp3') },
   ],
   [
-    'rule 2: the other model of the family too',
+    'rule 2: the same for the other model of the family',
     'seedance-2.0-fast',
     { reference_images: urls(9, 'png') },
     { reference_images: urls(9, 'png') },
@@ -137,7 +137,7 @@ const FIELDS: Accepted[] = [
   ],
   ['rule 3: a data URL as image_url', VEO, { image_url: PNG }, { image: PNG }],
   [
-    'kling_elements: one to three, each of two to four pictures',
+    'kling_elements: one to three, each with two to four images',
     KLING,
     {
       prompt: '@cat meets @dog, says hello@example.com',
@@ -168,9 +168,9 @@ const FIELDS: Accepted[] = [
     { start_image: image, end_image: image, kling_elements: [element('cat')] },
     { operation: 'start-end-to-video' },
   ],
-  ['duration: the model’s own when omitted', VEO, {}, { duration: 8 }],
-  ['duration: one that the model has', VEO, { duration: 4 }, { duration: 4 }],
-  ['resolution: the model’s own when omitted', VEO, {}, { resolution: '720p' }],
+  ['duration: the model’s default if it is missing', VEO, {}, { duration: 8 }],
+  ['duration: one that the model offers', VEO, { duration: 4 }, { duration: 4 }],
+  ['resolution: the model’s default if it is missing', VEO, {}, { resolution: '720p' }],
   ['resolution: 4k', VEO, { resolution: '4k' }, { resolution: '4k' }],
   ['aspect_ratio', VEO, { aspect_ratio: '9:16' }, { aspect_ratio: '9:16' }],
   ['negative_prompt', VEO, { negative_prompt: 'fog' }, { negative_prompt: 'fog' }],
@@ -178,41 +178,36 @@ const FIELDS: Accepted[] = [
   ['cfg_scale 0', KLING, { cfg_scale: 0 }, { cfg_scale: 0 }],
   ['cfg_scale 20', KLING, { cfg_scale: 20 }, { cfg_scale: 20 }],
   ['watermark', KLING, { watermark: true }, { watermark: true }],
-  ['watermark false on a model without', VEO, { watermark: false }, {}],
+  ['watermark false for a model without watermark', VEO, { watermark: false }, {}],
   ['user', VEO, { user: 'u' }, { user: 'u' }],
-  ['prompt is not needed by an upscaler', UPSCALER, { prompt: null, video_url: video }, {}],
+  ['prompt is optional for an upscaler', UPSCALER, { prompt: null, video_url: video }, {}],
   [
-    'prompt is not needed by motion-control',
+    'prompt is optional for motion-control',
     MOTION,
     { prompt: null, video_url: video, image_url: image },
     {},
   ],
   [
-    'duration of motion-control is the source’s, thirty seconds at most',
+    'duration of motion-control is that of the source, at most 30 seconds',
     MOTION,
     { video_url: video, image_url: image },
     { duration: 30 },
   ],
   [
-    'null is the same as nothing',
+    'null is the same as a missing parameter',
     VEO,
     { image_url: null, seed: null, duration: null },
     { duration: 8 },
   ],
-  [
-    'what the route does not know is left out',
-    VEO,
-    { nonsense: 1 },
-    { operation: 'text-to-video' },
-  ],
+  ['unknown parameters are left out', VEO, { nonsense: 1 }, { operation: 'text-to-video' }],
 ];
 
-describe('operation: inferred from the inputs when omitted', () => {
+describe('operation: inferred from the inputs if it is missing', () => {
   test.each(OPERATIONS)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'video', ...input });
   });
 
-  test('extend_at, extend_times and task_id are video-extension', () => {
+  test('extend_at, extend_times and task_id mean video-extension', () => {
     for (const more of [{ extend_at: 3 }, { extend_times: '2' }, {}]) {
       expect(accept(open, { task_id: 'task_1', ...more })).toMatchObject({
         operation: 'video-extension',
@@ -222,13 +217,13 @@ describe('operation: inferred from the inputs when omitted', () => {
     }
   });
 
-  test('audio_url is audio-to-video where that is offered', () => {
+  test('audio_url means audio-to-video if the model offers it', () => {
     for (const body of [{ audio_url: audio }, { audio_urls: [audio] }]) {
       expect(accept(open, body)).toMatchObject({ operation: 'audio-to-video', ...body });
     }
   });
 
-  test('rule 4: the contract knows all eight operations', () => {
+  test('rule 4: contracts exist for all eight operations', () => {
     const inputs: Record<(typeof VIDEO_OPERATIONS)[number], object> = {
       'text-to-video': {},
       'image-to-video': { image_url: image },
@@ -245,7 +240,7 @@ describe('operation: inferred from the inputs when omitted', () => {
   });
 });
 
-describe('fields and rules: what is accepted', () => {
+describe('fields and rules: accepted bodies', () => {
   test.each(FIELDS)('%s', (_rule, model, body, input) => {
     expect(accept(model, body)).toMatchObject({ scene: 'video', ...input });
   });
@@ -261,7 +256,7 @@ describe('fields and rules: what is accepted', () => {
       expect(accept(open, { [name]: value })).toMatchObject({ [name]: value });
   });
 
-  test('parameters are never forwarded under an alias', () => {
+  test('parameters are forwarded under their canonical names only', () => {
     const input = accept(VEO, {
       referenceImages: [image],
       referenceImageType: 'asset',
@@ -272,7 +267,7 @@ describe('fields and rules: what is accepted', () => {
 });
 
 describe('the models', () => {
-  test.each(VIDEO_MODELS)('%s has a call that names nothing but what it must', (model) => {
+  test.each(VIDEO_MODELS)('%s accepts a call with only the required parameters', (model) => {
     const { operations } = generationModel(model).contract;
     const media = {
       'text-to-video': {},
@@ -284,7 +279,7 @@ describe('the models', () => {
     expect(accept(model, usual)).toMatchObject({ operation: operations[0] });
   });
 
-  test('rule 2: two models are of the multimodal-reference family', () => {
+  test('rule 2: two models belong to the multimodal-reference family', () => {
     const family = 'multimodal-reference-video';
     const models = VIDEO_MODELS.filter((id) => generationModel(id).family === family);
     expect(models).toEqual(['seedance-2.0', 'seedance-2.0-fast']);
@@ -297,11 +292,11 @@ describe('the models', () => {
     expect(models).toEqual([KLING]);
   });
 
-  test('all of them work by task', () => {
+  test('every video model returns tasks', () => {
     expect(VIDEO_MODELS.filter((id) => !generationModel(id).by_task)).toEqual([]);
   });
 
-  test('Grok-type edits are as long as their source', () => {
+  test('the duration of a Grok-type edit is that of its source', () => {
     expect(accept(GROK, { video_url: video })).toMatchObject({ duration: 9 });
     expect(accept(GROK, { duration: 12 })).toMatchObject({ duration: 12 });
   });

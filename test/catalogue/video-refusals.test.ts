@@ -19,13 +19,13 @@ const REFUSED: Refused[] = [
   ['prompt is text', VEO, { prompt: ['x'] }, 'prompt'],
   ['operation is one of eight', VEO, { operation: 'dance' }, 'operation'],
   [
-    'rule 4: audio-to-video is advertised by no public model',
+    'rule 4: no public model offers audio-to-video',
     VEO,
     { operation: 'audio-to-video', audio_url: audio },
     'operation',
   ],
   [
-    'rule 4: video-extension is advertised by no public model',
+    'rule 4: no public model offers video-extension',
     KLING,
     { operation: 'video-extension', task_id: 'x' },
     'operation',
@@ -45,12 +45,12 @@ const REFUSED: Refused[] = [
   ],
   ['image-to-video needs an image', VEO, { operation: 'image-to-video' }, 'start_image'],
   [
-    'start-end-to-video needs an end',
+    'start-end-to-video needs a last frame',
     VEO,
     { operation: 'start-end-to-video', start_image: image },
     'end_image',
   ],
-  ['start-end-to-video needs a start', VEO, { end_image: image }, 'start_image'],
+  ['start-end-to-video needs a first frame', VEO, { end_image: image }, 'start_image'],
   [
     'reference-to-video needs a reference',
     VEO,
@@ -72,10 +72,10 @@ const REFUSED: Refused[] = [
     { image_url: image, reference_images: [image] },
     'image_url',
   ],
-  ['two images to begin with', KLING, { image_url: image, start_image: image }, 'image_url'],
-  ['two images to end with', KLING, { image_urls: [image, image], end_image: image }, 'end_image'],
+  ['two first frames', KLING, { image_url: image, start_image: image }, 'image_url'],
+  ['two last frames', KLING, { image_urls: [image, image], end_image: image }, 'end_image'],
   [
-    'rule 1: two names that disagree',
+    'rule 1: two names with different values',
     VEO,
     { outputAudio: true, output_audio: false },
     'outputAudio',
@@ -107,21 +107,21 @@ const REFUSED: Refused[] = [
   ],
   ['rule 3: inline and remote inputs', VEO, { start_image: PNG, end_image: image }, 'start_image'],
   [
-    'rule 3: inline data where a model takes none',
+    'rule 3: inline data for a model that takes none',
     UPSCALER,
     { video_url: 'data:video/mp4;base64,AAAA' },
     'video_url',
   ],
   ['rule 3: a private scheme', VEO, { image_url: 'file:///etc/passwd' }, 'image_url'],
   [
-    'rule 3: an address with a password',
+    'rule 3: a URL with a password',
     VEO,
     { image_url: 'https://u:p@example.com/a.png' },
     'image_url',
   ],
-  ['rule 3: no URL', VEO, { image_url: 'a.png' }, 'image_url'],
+  ['rule 3: not a URL', VEO, { image_url: 'a.png' }, 'image_url'],
   ['image is a data URL', VEO, { image: 'https://example.com/a.png' }, 'image'],
-  ['image is an image', VEO, { image: 'data:text/html;base64,AAAA' }, 'image'],
+  ['image must be of type image', VEO, { image: 'data:text/html;base64,AAAA' }, 'image'],
   ['image is Base64', VEO, { image: 'data:image/png;base64,%%%' }, 'image'],
   ['image is not empty', VEO, { image: 'data:image/png;base64,' }, 'image'],
   ['reference_images is a list', VEO, { reference_images: image }, 'reference_images'],
@@ -138,7 +138,7 @@ const REFUSED: Refused[] = [
     'kling_elements',
   ],
   [
-    'kling_elements: not its sibling',
+    'kling_elements: not for the other Kling model',
     MOTION,
     { video_url: video, image_url: image, kling_elements: [element('cat')] },
     'kling_elements',
@@ -157,19 +157,19 @@ const REFUSED: Refused[] = [
     'kling_elements',
   ],
   [
-    'kling_elements: one picture',
+    'kling_elements: one image',
     KLING,
     { image_url: image, kling_elements: [element('cat', 1)] },
     'kling_elements.0.element_input_urls',
   ],
   [
-    'kling_elements: five pictures',
+    'kling_elements: five images',
     KLING,
     { image_url: image, kling_elements: [element('cat', 5)] },
     'kling_elements.0.element_input_urls',
   ],
   [
-    'kling_elements: a picture that is no URL',
+    'kling_elements: an image that is not a URL',
     KLING,
     { image_url: image, kling_elements: [{ name: 'cat', element_input_urls: [image, 'x'] }] },
     'kling_elements.0.element_input_urls.1',
@@ -187,35 +187,35 @@ const REFUSED: Refused[] = [
     'kling_elements',
   ],
   [
-    'kling_elements: @name of no element',
+    'kling_elements: @name without an element',
     KLING,
     { prompt: '@cat and @dog', image_url: image, kling_elements: [element('cat')] },
     'prompt',
   ],
-  ['duration: one that the model does not have', VEO, { duration: 5 }, 'duration'],
-  ['duration: no integer', VEO, { duration: 4.5 }, 'duration'],
+  ['duration: one that the model does not offer', VEO, { duration: 5 }, 'duration'],
+  ['duration: not an integer', VEO, { duration: 4.5 }, 'duration'],
   [
-    'duration: of what follows its source',
+    'duration: for a model that uses the duration of the source',
     MOTION,
     { video_url: video, image_url: image, duration: 5 },
     'duration',
   ],
-  ['resolution: one that the model does not have', VEO, { resolution: '8k' }, 'resolution'],
-  ['aspect_ratio: one that the model does not have', VEO, { aspect_ratio: '1:1' }, 'aspect_ratio'],
-  ['seed on a model without', VEO, { seed: 1 }, 'seed'],
-  ['fps on a model without', VEO, { fps: 24 }, 'fps'],
+  ['resolution: one that the model does not offer', VEO, { resolution: '8k' }, 'resolution'],
+  ['aspect_ratio: one that the model does not offer', VEO, { aspect_ratio: '1:1' }, 'aspect_ratio'],
+  ['seed for a model without seed', VEO, { seed: 1 }, 'seed'],
+  ['fps for a model without fps', VEO, { fps: 24 }, 'fps'],
   ['cfg_scale over 20', KLING, { cfg_scale: 20.1 }, 'cfg_scale'],
   ['cfg_scale below 0', KLING, { cfg_scale: -1 }, 'cfg_scale'],
   ['output_audio is true or false', VEO, { output_audio: 'yes' }, 'output_audio'],
   [
-    'output_audio on a model without',
+    'output_audio for a model without output_audio',
     UPSCALER,
     { video_url: video, output_audio: true },
     'output_audio',
   ],
 ];
 
-describe('fields and rules: what is refused, by name', () => {
+describe('fields and rules: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_rule, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
   });
@@ -247,7 +247,7 @@ describe('fields and rules: what is refused, by name', () => {
     });
   });
 
-  test('an image of 20 MB is taken', () => {
+  test('an image of 20 MB is accepted', () => {
     const whole = Buffer.alloc(20 * 1024 * 1024).toString('base64');
     accept(VEO, { image: `data:image/png;base64,${whole}` });
   });

@@ -45,14 +45,14 @@ describe('a channel', () => {
       'gpt-4o',
       'openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',
     ],
-  ])('that speaks %s cannot be given %s', (protocol, model, needed) => {
+  ])('that speaks %s cannot serve %s', (protocol, model, needed) => {
     const [mistake] = mistakesOf(channel(protocol, model));
     expect(mistake).toBe(
       `channels.0.models.${model}: cannot be served by a channel that speaks ${protocol}: needs ${needed}`,
     );
   });
 
-  test('cannot be given a model of this file whose family it does not speak', () => {
+  test('cannot serve a model of the file whose family needs another protocol', () => {
     expect(mistakesOf(channel('suno', 'mine') + CHAT)).toEqual([
       'channels.0.models.mine: cannot be served by a channel that speaks suno: needs openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',
     ]);
@@ -67,7 +67,7 @@ describe('a model', () => {
       'chat',
       'openai-chat',
       '{ input_usd_per_mtok: 1, output_usd_per_mtok: 2, usd_per_image: 1 }',
-      'price.usd_per_image: is no price of a chat model',
+      'price.usd_per_image: is not a price of a chat model',
     ],
     ['image', 'flux-image', '{}', 'price: needs usd_per_image or usd_per_request'],
     [
@@ -83,20 +83,30 @@ describe('a model', () => {
       '{ output_usd_per_mtok: 1 }',
       'price.input_usd_per_mtok: is required',
     ],
-    ['video', 'flux-image', '{ usd_per_image: 1 }', 'category: must be image, as flux-image is'],
-    ['chat', 'veo-video', '{ usd_per_second: 1 }', 'category: must be video, as veo-video is'],
+    [
+      'video',
+      'flux-image',
+      '{ usd_per_image: 1 }',
+      'category: must be image, the category of flux-image',
+    ],
+    [
+      'chat',
+      'veo-video',
+      '{ usd_per_second: 1 }',
+      'category: must be video, the category of veo-video',
+    ],
   ])('of category %s and family %s with the price %s', (category, family, price, mistake) => {
     const text = mine(`    category: ${category}\n    family: ${family}\n    price: ${price}\n`);
     expect(mistakesOf(text)).toEqual([`models.0.${mistake}`]);
   });
 
-  test('that talks offers nothing to make', () => {
+  test('of chat cannot have offers', () => {
     expect(mistakesOf(`${CHAT}    offers: { max_images: 2 }\n`)).toEqual([
-      'models.0.offers: is only for models of images, videos and music',
+      'models.0.offers: is allowed only for image, video, music, 3d and audio models',
     ]);
   });
 
-  test('offers only parameters that exist', () => {
+  test('can offer only parameters that exist', () => {
     const text = mine(`    category: video
     family: veo-video
     price: { usd_per_second: 1 }
@@ -116,7 +126,7 @@ describe('a model', () => {
 });
 
 describe('a default model', () => {
-  test('is one that is served, by any of its names', () => {
+  test('must be served and of its scene; an alias is allowed', () => {
     const flux = channel('bfl', 'flux-2-pro');
     expect(mistakesOf(`${flux}default_models: { image: flux-2-pro }\n`)).toEqual([]);
     expect(mistakesOf(`${flux}default_models: { image: flux-2 }\n`)).toEqual([]);

@@ -5,7 +5,7 @@ const read = (env: Record<string, string | undefined>, args: string[] = []) =>
   readEnvironment(args, env).environment;
 
 describe('the environment', () => {
-  test('has a default for everything', () => {
+  test('has a default for every required setting', () => {
     expect(read({})).toEqual({
       PORT: 3_000,
       WEIR_DATA: './data',
@@ -14,19 +14,19 @@ describe('the environment', () => {
     });
   });
 
-  test('is read as the types that it means', () => {
+  test('is parsed to the types of the settings', () => {
     const environment = read({ PORT: '0', WEIR_BOOTSTRAP_BALANCE_USD: '12.5' });
     expect(environment).toMatchObject({ PORT: 0, WEIR_BOOTSTRAP_BALANCE_USD: 12.5 });
   });
 
-  test('gives way to a flag', () => {
+  test('is overridden by a flag', () => {
     expect(read({ PORT: '1' }, ['--port', '2', '--data', '/d'])).toMatchObject({
       PORT: 2,
       WEIR_DATA: '/d',
     });
   });
 
-  test('an empty variable is an unset one', () => {
+  test('an empty variable counts as not set', () => {
     expect(read({ PORT: '', DATABASE_URL: '' })).not.toHaveProperty('DATABASE_URL');
     expect(read({ PORT: '' }).PORT).toBe(3_000);
   });
@@ -42,12 +42,12 @@ describe('the environment', () => {
     [{ WEIR_BOOTSTRAP_API_KEY: 'mt-of-the-wrong-kind' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_BOOTSTRAP_API_KEY: 'sk-with a space' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_LOG_LEVEL: 'loud' }, 'WEIR_LOG_LEVEL'],
-  ])('%j is refused by name', (env, name) => {
+  ])('%j is refused with the name of the variable', (env, name) => {
     expect(() => read(env)).toThrow(ConfigurationError);
     expect(() => read(env)).toThrow(new RegExp(`^${name} is not usable`));
   });
 
-  test('P5: a refused credential is not repeated', () => {
+  test('P5: the message does not repeat a refused credential', () => {
     expect(() => read({ WEIR_BOOTSTRAP_API_KEY: 'hush' })).not.toThrow(/hush/);
   });
 

@@ -21,30 +21,30 @@ const MINE = `models:
 `;
 
 describe('an installation', () => {
-  test('serves what its channels serve, and hides the rest', () => {
+  test('serves the models of its channels, and hides all others', () => {
     const { catalogue } = installationOf(parseWeirYaml(CHANNEL + MINE, {}));
     expect(catalogue.all().map(({ id }) => id)).toEqual(['gpt-4o', 'mine']);
     expect(catalogue.find('gpt-4o-mini')).toBeUndefined();
   });
 
-  test('takes from the catalogue what an override does not say', () => {
+  test('takes fields that an override omits from the catalogue', () => {
     const override = `${MINE}  - id: gpt-4o\n    price: { input_usd_per_mtok: 3, output_usd_per_mtok: 9 }\n`;
     const { catalogue } = installationOf(parseWeirYaml(CHANNEL + override, {}));
     const model = catalogue.find('gpt-4o');
     expect(model).toMatchObject({ owned_by: 'openai', context_window: 128_000 });
     expect(model?.price).toMatchObject({ input: 3_000_000, output: 9_000_000 });
-    // The catalogue's source does not vouch for a price that is not its own.
+    // The catalogue's source does not apply to a price from the file.
     expect(model?.declaration.pricing_provenance).toBeUndefined();
   });
 
-  test('keeps the built-in roles beside its own', () => {
+  test('has the built-in roles and the roles of the file', () => {
     const { roles } = installationOf(
       parseWeirYaml(`${CHANNEL}${MINE}roles: { standard: 5, guest: 7 }`, {}),
     );
     expect(roles).toEqual({ trial: 60, standard: 5, enterprise: 30_000, guest: 7 });
   });
 
-  test('a later override of the same model wins', () => {
+  test('merges several overrides of the same model', () => {
     const [model] = mergeModels(builtInModels().slice(0, 1), [
       { id: 'gpt-4o', context_window: 5 },
       { id: 'gpt-4o', owned_by: 'us' },
@@ -53,7 +53,7 @@ describe('an installation', () => {
   });
 });
 
-describe('the model of a call that names none', () => {
+describe('the default model of a scene', () => {
   const serving = (models: string) => `channels:
   - id: images
     protocol: fal
@@ -62,19 +62,19 @@ describe('the model of a call that names none', () => {
     models: { ${models} }
 `;
 
-  test('is the catalogue’s choice where a channel serves it', () => {
+  test('is the catalogue’s default if a channel serves it', () => {
     const { catalogue } = installationOf(
       parseWeirYaml(serving('flux-2-pro: a, flux-1.1-pro: b'), {}),
     );
     expect(catalogue.defaults).toEqual({ image: 'flux-1.1-pro' });
   });
 
-  test('is the file’s choice before that', () => {
+  test('is the file’s default, before the catalogue’s', () => {
     const text = `${serving('flux-2-pro: a, flux-1.1-pro: b')}default_models: { image: flux-2-pro }\n`;
     expect(installationOf(parseWeirYaml(text, {})).catalogue.defaults.image).toBe('flux-2-pro');
   });
 
-  test('is the first that is served where neither is', () => {
+  test('is the first served model if there is no other default', () => {
     const { catalogue } = installationOf(parseWeirYaml(serving('ideogram-v3: a'), {}));
     expect(catalogue.defaults).toEqual({ image: 'ideogram-v3' });
   });
@@ -100,7 +100,7 @@ describe('the demo', () => {
     }
   });
 
-  test('a model’s protocol is its channel’s', () => {
+  test('serves each model on a channel whose protocol fits its family', () => {
     for (const channel of demo.channels) {
       for (const id of Object.keys(channel.models)) {
         const family = demo.catalogue.find(id)?.family;

@@ -7,7 +7,7 @@ import { weirYamlJsonSchema } from '../../src/config/json-schema.ts';
 const published = readFileSync(join(import.meta.dir, '../../docs/weir.schema.json'), 'utf8');
 
 describe('the JSON Schema of weir.yaml', () => {
-  test('is the one in docs: after a change, run "bun run schema"', () => {
+  test('is published in docs; after a change, run "bun run schema"', () => {
     expect(JSON.parse(published)).toEqual(JSON.parse(JSON.stringify(weirYamlJsonSchema())));
   });
 
@@ -15,7 +15,7 @@ describe('the JSON Schema of weir.yaml', () => {
   const at = (...path: string[]) =>
     path.reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], all);
 
-  test('requires only what has no default', () => {
+  test('requires only keys without a default', () => {
     expect(at('required')).toEqual([]);
     expect(at('properties', 'channels', 'items', 'required')).toEqual([
       'id',
@@ -26,7 +26,7 @@ describe('the JSON Schema of weir.yaml', () => {
     ]);
   });
 
-  test('allows env:NAME wherever a value has a form', () => {
+  test('allows env:NAME where a value has a rule', () => {
     const channel = at('properties', 'channels', 'items', 'properties') as Record<string, TSchema>;
     for (const field of ['id', 'protocol', 'base_url', 'api_key', 'priority', 'enabled']) {
       const anyOf = channel[field]?.['anyOf'] as { pattern?: string }[];

@@ -6,7 +6,7 @@ import { seal, unseal } from '../../src/config/seal.ts';
 const key = randomBytes(32);
 
 describe('a sealed secret', () => {
-  test('opens with its key and its context, whatever it is', () => {
+  test('is decrypted with its key and its context', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (plain, context) => {
         expect(unseal(key, seal(key, plain, context), context)).toBe(plain);
@@ -14,14 +14,14 @@ describe('a sealed secret', () => {
     );
   });
 
-  test('P6: says nothing of what is in it, and is another one each time', () => {
+  test('P6: does not contain the plain text, and differs each time', () => {
     const plain = 'whsec_0123456789';
     const [first, second] = [seal(key, plain, 'org'), seal(key, plain, 'org')];
     expect(first).not.toBe(second);
     expect(Buffer.from(first, 'base64url').toString('latin1')).not.toContain('0123');
   });
 
-  test('stays shut for another key, another organization, and once a byte is changed', () => {
+  test('is not decrypted with another key or context, or after a change of any byte', () => {
     const sealed = seal(key, 'secret', 'org_a');
     expect(() => unseal(randomBytes(32), sealed, 'org_a')).toThrow();
     expect(() => unseal(key, sealed, 'org_b')).toThrow();

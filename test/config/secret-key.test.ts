@@ -7,18 +7,18 @@ const folder = throwawayFolder('secret');
 afterAll(() => removeFolder(folder));
 
 describe('the installation’s key', () => {
-  test('is made once, for nobody else to read', () => {
+  test('is created once, in a file that only its owner can read', () => {
     const first = openSecretKey(undefined, folder).for('file-urls');
     expect(openSecretKey(undefined, folder).for('file-urls')).toEqual(first);
     expect(statSync(`${folder}/secret.key`).mode & 0o777).toBe(0o600);
   });
 
-  test('is another one for each use', () => {
+  test('differs for each use', () => {
     const key = openSecretKey(undefined, folder);
     expect(key.for('webhook-secrets')).not.toEqual(key.for('file-urls'));
   });
 
-  test('comes from the environment, the same everywhere', () => {
+  test('comes from WEIR_SECRET_KEY on every replica, and must not be short', () => {
     const given = 'a key that all replicas of Weir have';
     const [one, two] = [folder, '/nowhere'].map((at) => openSecretKey(given, at).for('file-urls'));
     expect(one).toEqual(two as Uint8Array);

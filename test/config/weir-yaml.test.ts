@@ -39,7 +39,7 @@ const channel = (lines: string) => `channels:
 ${lines}`;
 
 describe('weir.yaml', () => {
-  test('is read with its values from the environment', () => {
+  test('takes values from the environment', () => {
     const config = parseWeirYaml(EXAMPLE, ENV);
     expect(config.channels).toEqual([
       {
@@ -58,7 +58,7 @@ describe('weir.yaml', () => {
     expect(config.models[0]?.price?.output_usd_per_mtok).toBe(10);
   });
 
-  test('gets defaults for what it leaves out', () => {
+  test('has defaults for keys that it omits', () => {
     const [only] = parseWeirYaml(channel(''), {}).channels;
     expect(only).toMatchObject({
       priority: 0,
@@ -82,12 +82,12 @@ describe('weir.yaml', () => {
     expect(only).toMatchObject({ max_concurrency: 7, enabled: false });
   });
 
-  test('keeps a number from the environment as text where text is meant', () => {
+  test('keeps a number from the environment as text if the setting is text', () => {
     const text = channel('').replace('secret', 'env:KEY');
     expect(parseWeirYaml(text, { KEY: '12345' }).channels[0]?.api_key).toBe('12345');
   });
 
-  test('may be a service account, which is JSON with spaces and line ends of its own', () => {
+  test('accepts a service account as api_key: JSON with spaces and line breaks', () => {
     const text = channel('').replace('api_key: secret', 'api_key: env:KEY');
     const key = `{\n  "private_key": "-----BEGIN PRIVATE KEY-----\\nAAAA\\n"\n}\n`;
     expect(parseWeirYaml(text, { KEY: key }).channels[0]?.api_key).toBe(key);
@@ -96,7 +96,7 @@ describe('weir.yaml', () => {
     }
   });
 
-  test('takes roles, and base URLs with a slash too many', () => {
+  test('accepts roles, and removes slashes at the end of base URLs', () => {
     const text = `${channel('').replace('/v1', '/v1//')}roles: { standard: 5000, guest: 10 }\n`;
     const config = parseWeirYaml(text, {});
     expect(config.roles).toEqual({ standard: 5_000, guest: 10 });
@@ -106,7 +106,7 @@ describe('weir.yaml', () => {
 
 describe('a mistake in weir.yaml names its line', () => {
   test.each([
-    ['no YAML', 'channels: [\n  - id: x\n', /^\d /],
+    ['invalid YAML', 'channels: [\n  - id: x\n', /^\d /],
     ['a list instead of a mapping', '- a\n', /^1 : must be an object/],
     [
       'an unknown key at the top',
@@ -119,7 +119,7 @@ describe('a mistake in weir.yaml names its line', () => {
       /^7 channels\.0\.max_concurency: .*did you mean max_concurrency/,
     ],
     [
-      'an unknown key that resembles none',
+      'an unknown key without a similar known key',
       channel('    colour: red\n'),
       /^7 channels\.0\.colour: is not known here$/,
     ],
@@ -147,12 +147,12 @@ describe('a mistake in weir.yaml names its line', () => {
       /^7 channels\.1\.id: main is declared twice$/,
     ],
     [
-      'a model that nobody declares',
+      'a model that is not declared',
       channel('').replace('{ gpt-4o: gpt-4o }', '\n      gpt-4p: x'),
       /^7 channels\.0\.models\.gpt-4p: is not a model .*did you mean gpt-4o\?$/,
     ],
     [
-      'another name of a model',
+      'an alias of a model',
       channel('').replace('gpt-4o:', 'claude-haiku-4-5-20251001:'),
       /^6 channels\.0\.models\.claude-haiku.*did you mean claude-haiku-4-5\?$/,
     ],
@@ -168,7 +168,7 @@ describe('a mistake in weir.yaml names its line', () => {
     expect(mistakes[0]).toMatch(expected);
   });
 
-  test('all of them are told at once, each once', () => {
+  test('all mistakes are reported together, each once', () => {
     const text = channel('    priority: high\n    weight: 0\n').replace('secret', 'env:NOWHERE');
     expect(mistakesOf(text).map((mistake) => mistake.split(':')[0])).toEqual([
       '5 channels.0.api_key',
@@ -177,21 +177,21 @@ describe('a mistake in weir.yaml names its line', () => {
     ]);
   });
 
-  test('the thrown error names the file and the line of each', () => {
+  test('the thrown error names the file and the line of each mistake', () => {
     const parse = () => parseWeirYaml(channel('    priority: high\n'), {}, 'conf/my.yaml');
     expect(parse).toThrow(ConfigurationError);
     expect(parse).toThrow('conf/my.yaml:7: channels.0.priority: ');
   });
 
-  test('P5: the value itself is never repeated, it may be a secret', () => {
+  test('P5: a mistake never quotes the value, because it may be a secret', () => {
     const text = channel('    timeout_ms: env:SECRET\n').replace('secret', '"sk with spaces"');
-    const told = mistakesOf(text, { SECRET: 'hush-hush' }).join('\n');
-    expect(told).toContain('api_key');
-    expect(told).toContain('timeout_ms');
-    expect(told).not.toMatch(/hush|spaces/);
+    const reported = mistakesOf(text, { SECRET: 'hush-hush' }).join('\n');
+    expect(reported).toContain('api_key');
+    expect(reported).toContain('timeout_ms');
+    expect(reported).not.toMatch(/hush|spaces/);
   });
 
-  test('a file that unfolds into a huge value is refused, not read', () => {
+  test('a file whose aliases unfold into a huge value is refused', () => {
     const fold = Array.from({ length: 12 }, (_, level) => {
       const below = level === 0 ? 'x' : `*l${level - 1}`;
       return `l${level}: &l${level} [${Array(9).fill(below).join(', ')}]`;
@@ -199,7 +199,7 @@ describe('a mistake in weir.yaml names its line', () => {
     expect(mistakesOf(fold.join('\n'))[0]).toMatch(/alias/i);
   });
 
-  test('whatever the file says, reading it yields a configuration or mistakes with lines', () => {
+  test('any text yields a configuration or mistakes with lines', () => {
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
     const key = fc.oneof(
       fc.constantFrom('channels', 'models', 'roles', 'id', 'price', '__proto__', 'constructor'),

@@ -27,7 +27,7 @@ function replicaOf({ url }: TestDatabase): Database {
 const BALANCE = { balance_nano_usd: 100_000_000_000 };
 
 describe('the first run', () => {
-  test('makes credentials that work, of an organization with money', async () => {
+  test('creates an organization with money, and credentials that work', async () => {
     const { orm, sql } = replicaOf(await freshDatabase());
     const first = await bootstrap(orm, BALANCE);
     if (!first) throw new Error('no first run');
@@ -53,7 +53,7 @@ describe('the first run', () => {
     expect(await findImbalances(sql)).toEqual([]);
   });
 
-  test('takes the credentials that it is given', async () => {
+  test('uses the given credentials', async () => {
     const { orm } = replicaOf(await freshDatabase());
     const wishes = {
       api_key: 'sk-chosen-by-hand',
@@ -64,7 +64,7 @@ describe('the first run', () => {
     expect(await findKeyByHash(orm, hashCredential(wishes.api_key))).toBeDefined();
   });
 
-  test('keeps no credential, only its hash', async () => {
+  test('stores only hashes of credentials', async () => {
     const { orm, sql } = replicaOf(await freshDatabase());
     const first = await bootstrap(orm, BALANCE);
     const rows = [
@@ -75,13 +75,13 @@ describe('the first run', () => {
     for (const secret of Object.values(first ?? {})) expect(stored).not.toContain(secret);
   });
 
-  test('may begin without money', async () => {
+  test('makes no deposit if the balance is 0', async () => {
     const { orm, sql } = replicaOf(await freshDatabase());
     expect(await bootstrap(orm, { balance_nano_usd: 0 })).toBeDefined();
     expect([...(await sql`select * from deposit`)]).toEqual([]);
   });
 
-  test('happens once, whatever later starts wish for', async () => {
+  test('runs once, even if a later start names other credentials', async () => {
     const { orm, sql } = replicaOf(await freshDatabase());
     await bootstrap(orm, BALANCE);
     expect(await bootstrap(orm, { ...BALANCE, api_key: 'sk-too-late-now' })).toBeUndefined();
@@ -89,7 +89,7 @@ describe('the first run', () => {
     expect([...(await sql`select id from organization`)]).toHaveLength(1);
   });
 
-  test('happens once, though many replicas start at once', async () => {
+  test('runs once, even if many replicas start at the same time', async () => {
     const database = await freshDatabase();
     const replicas = Array.from({ length: 8 }, () => replicaOf(database));
     const runs = await Promise.all(replicas.map(({ orm }) => bootstrap(orm, BALANCE)));
@@ -104,13 +104,13 @@ describe('the first run', () => {
 });
 
 describe('a credential', () => {
-  test('is 256 random bits after its kind', () => {
+  test('has 256 random bits after its kind', () => {
     const many = new Set(Array.from({ length: 1_000 }, () => newCredential('sk')));
     expect(many.size).toBe(1_000);
     for (const credential of many) expect(credential).toMatch(/^sk-[A-Za-z0-9_-]{43}$/);
   });
 
-  test('is shown by its beginning only, and one that is short hardly at all', () => {
+  test('is shown by its first characters only, and a short one only by its kind', () => {
     expect(shownPrefix('sk-AbCdEfGhIjKlMnOpQrStUvWx')).toBe('sk-AbCdE…');
     expect(shownPrefix('sk-secret')).toBe('sk-…');
   });

@@ -26,7 +26,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     await target.drop();
   });
 
-  test('talks to the version it should', async () => {
+  test('connects to the right version', async () => {
     const [row] = await target.sql`SHOW server_version_num`;
     expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(version);
   });
@@ -40,7 +40,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
       await expect(target.sql`SELECT ${inexact}::int8`.execute()).rejects.toThrow(RangeError);
     }
     await expect(target.sql`SELECT 9007199254740993 AS one`.execute()).rejects.toThrow(RangeError);
-    // And the connections are as good as before.
+    // The connections still work.
     expect(await target.sql`SELECT 1 AS one`).toMatchObject([{ one: 1 }]);
   });
 
@@ -63,7 +63,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     expect(raw?.created_at).toEqual(instant);
   });
 
-  test('every wait and every pool is bounded, and says whose it is', async () => {
+  test('every wait and every pool has a limit, and connections have a name', async () => {
     const { sql } = connect('lane');
     const [row] = await sql`
       SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
@@ -83,7 +83,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     expect(count?.n).toBe(POOLS.lane);
   });
 
-  test('through a transaction pooler nothing is left on the session', async () => {
+  test('with a transaction pooler the session gets no settings and no prepared statements', async () => {
     const { sql } = connect('single', `${target.url}?pgbouncer=true`);
     const [row] = await sql`
       SELECT current_setting('statement_timeout') AS timeout, ${1}::int AS parameter,
@@ -91,20 +91,20 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     expect(row).toMatchObject({ timeout: '0', prepared: 0 });
   });
 
-  test('a pool survives any number of cut connections', async () => {
+  test('a pool recovers from repeatedly closed connections', async () => {
     const { sql } = connect('lane');
     for (let round = 0; round < 20; round++) {
       const load = Array.from({ length: 12 }, () => sql`SELECT pg_sleep(0.002)`.catch(() => {}));
       await cut(target, 'weir:lane');
       await Promise.all(load);
     }
-    // Every connection works, once the last cut has arrived; closing waits for none of the dead.
+    // Every connection works after the last cut, and closing the pool waits for no closed connection.
     const queries = Array.from({ length: 8 }, () => retried(() => sql`SELECT pg_sleep(0.01)`));
     await Promise.all(queries);
     await sql.end();
   });
 
-  test('a connection that is cut while it learns the types of arrays is no error of its own', async () => {
+  test('a connection that is cut while it reads array types causes no unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', note);
@@ -122,7 +122,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
     }
   });
 
-  test('a transaction that lost its connection cannot write into somebody else’s', async () => {
+  test('a transaction that lost its connection cannot write into another transaction', async () => {
     const { sql } = connect('single');
     await sql`SELECT 1`;
     const work_ended = Promise.withResolvers<unknown>();
@@ -130,7 +130,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
       try {
         await transaction`INSERT INTO note VALUES (1)`;
         await cut(target, 'weir:single');
-        // By now the only connection of this pool may serve another transaction.
+        // Now the only connection of this pool may serve another transaction.
         await retried(() => sql`INSERT INTO note VALUES (2)`);
         await transaction`INSERT INTO note VALUES (3)`;
         work_ended.resolve('undisturbed');
@@ -145,7 +145,7 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
   });
 });
 
-/** Ends every session of that name in the database, as a fail-over would. */
+/** Ends every session with this name in the database, like a failover of the database. */
 async function cut(target: TestDatabase, application_name: string): Promise<void> {
   await target.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -153,8 +153,8 @@ async function cut(target: TestDatabase, application_name: string): Promise<void
       AND pid <> pg_backend_pid()`;
 }
 
-/** Stands before a database, and cuts the first connection that says these words. */
-function cuttingProxy(url: string, words: string) {
+/** A proxy before a database that cuts the first connection that sends `pattern`. */
+function cuttingProxy(url: string, pattern: string) {
   const database = new URL(url);
   const state = { cuts: 0 };
   const server = createServer((client) => {
@@ -167,7 +167,7 @@ function cuttingProxy(url: string, words: string) {
     upstream.on('error', end).on('close', end);
     upstream.on('data', (bytes) => client.write(bytes));
     client.on('data', (bytes) => {
-      if (state.cuts > 0 || !bytes.includes(words)) return upstream.write(bytes);
+      if (state.cuts > 0 || !bytes.includes(pattern)) return upstream.write(bytes);
       state.cuts += 1;
       return end();
     });
@@ -184,7 +184,7 @@ function cuttingProxy(url: string, words: string) {
   };
 }
 
-/** A statement right after a cut may fail once per connection that was cut. */
+/** Retries a statement: after a cut it may fail once for each connection that was cut. */
 async function retried<T>(statement: () => PromiseLike<T>): Promise<T> {
   for (let tries_left = 100; ; tries_left--) {
     try {

@@ -65,7 +65,7 @@ async function query(connection: PostgresConnection, statement: string): Promise
 }
 
 describe('after kill -9', () => {
-  test('of Weir, its database ends too and the next start finds every row', async () => {
+  test('of Weir, the database ends too and the next start finds every row', async () => {
     const data_dir = preparedFolder();
     const first = await hold(data_dir);
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
@@ -75,7 +75,7 @@ describe('after kill -9', () => {
     expect(await query(second.connection, 'SELECT value FROM kept')).toEqual([7]);
   });
 
-  test('of Weir, the next start need not wait for the orphan', async () => {
+  test('of Weir, the next start succeeds at once, even if the orphan still runs', async () => {
     const data_dir = preparedFolder();
     const first = await hold(data_dir);
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
@@ -94,23 +94,26 @@ describe('after kill -9', () => {
     expect(await query(second.connection, 'SELECT value FROM kept')).toEqual([7]);
   });
 
-  test('of a database whose process id belongs to a stranger by now, the next start recovers', async () => {
+  test('of a database whose process id was reused, the next start recovers', async () => {
     const data_dir = preparedFolder();
     const first = await hold(data_dir);
     first.kill('SIGKILL');
     process.kill(first.postgres_pid, 'SIGKILL');
     await first.exited;
-    await until('all are gone', () => processesIn(join(data_dir, 'cluster')).length === 0);
-    const stranger = Bun.spawn(['sleep', '300']);
-    cleanups.push(() => stranger.kill('SIGKILL'));
+    await until(
+      'all processes have ended',
+      () => processesIn(join(data_dir, 'cluster')).length === 0,
+    );
+    const unrelated = Bun.spawn(['sleep', '300']);
+    cleanups.push(() => unrelated.kill('SIGKILL'));
     const lock_file = join(data_dir, 'cluster/postmaster.pid');
     const lines = readFileSync(lock_file, 'utf8').split('\n');
-    writeFileSync(lock_file, [stranger.pid, ...lines.slice(1)].join('\n'));
+    writeFileSync(lock_file, [unrelated.pid, ...lines.slice(1)].join('\n'));
     await hold(data_dir);
-    expect(stranger.exitCode).toBeNull();
+    expect(unrelated.exitCode).toBeNull();
   });
 
-  test('in the middle of the very first start, the next one begins afresh', async () => {
+  test('in the middle of the first start, the next start creates a new cluster', async () => {
     const data_dir = folder();
     const child = Bun.spawn([
       process.execPath,
@@ -130,7 +133,7 @@ describe('after kill -9', () => {
 });
 
 describe.skipIf(!is_root)('as root', () => {
-  test('where user namespaces are forbidden, the database runs as nobody; both ways share a folder', async () => {
+  test('without user namespaces the database runs as nobody; both ways work on one folder', async () => {
     const data_dir = preparedFolder();
     const usual = await hold(data_dir);
     await query(usual.connection, 'CREATE TABLE kept AS SELECT 7 AS value');
@@ -145,8 +148,8 @@ describe.skipIf(!is_root)('as root', () => {
     expect(await query(again.connection, 'SELECT value FROM kept')).toEqual([7]);
   });
 
-  test('an ordinary user can run it too', async () => {
-    // The project may lie where only root can look.
+  test('an ordinary user can run the database', async () => {
+    // The test copies the project, because its folder may be readable for root only.
     const root = folder();
     for (const part of [
       'db',

@@ -1,6 +1,6 @@
 /**
- * A process that does nothing but hold an embedded database, for tests that kill it.
- * Usage: bun embedded-holder.ts DATA_DIR. Prints one line of JSON when it is ready, or the error.
+ * A process that only runs an embedded database, for tests that kill it.
+ * Usage: bun embedded-holder.ts DATA_DIR. Prints one line of JSON: the connection, or the error.
  */
 import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 

@@ -49,7 +49,7 @@ function connect(connection: PostgresConnection): Database {
 }
 
 describe('the embedded PostgreSQL', () => {
-  test('starts in an empty folder, keeps what was committed, and stops without a trace', async () => {
+  test('starts in an empty folder, keeps committed rows, and leaves no process after stop', async () => {
     const data_dir = folder();
     const first = await start(data_dir);
     const database = connect(first.connection);
@@ -65,7 +65,7 @@ describe('the embedded PostgreSQL', () => {
     expect(row?.text).toBe('kept');
   });
 
-  test('is durable, listens on no TCP port and lets nobody else near its socket', async () => {
+  test('is durable, has no TCP port, and its socket is closed to other users', async () => {
     const server = await start(preparedFolder());
     const { sql } = connect(server.connection);
     const settings = await sql<{ name: string; setting: string }[]>`
@@ -81,7 +81,7 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(server.connection.host).mode & 0o777).toBe(0o700);
   });
 
-  test('refuses a folder that a living process has, and says which', async () => {
+  test('refuses a folder that a running process uses, and names the process', async () => {
     const data_dir = preparedFolder();
     await start(data_dir);
     const second = startEmbeddedPostgres({ data_dir, log });
@@ -90,7 +90,7 @@ describe('the embedded PostgreSQL', () => {
     await expect(other_process).rejects.toThrow(`in use by another process (pid ${process.pid})`);
   });
 
-  test('comes back by itself when it is killed, with every committed row', async () => {
+  test('restarts by itself after a kill, with every committed row', async () => {
     const server = await start(preparedFolder());
     const { sql } = connect(server.connection);
     await sql`CREATE TABLE entry (id int PRIMARY KEY)`;
@@ -130,7 +130,7 @@ describe('the embedded PostgreSQL', () => {
     expect(processesIn(join(data_dir, 'cluster'))).toEqual([]);
   });
 
-  test('is out of reach of a Ctrl-C at the terminal', async () => {
+  test('runs in its own session, so Ctrl-C at the terminal does not reach it', async () => {
     const server = await start(preparedFolder());
     const fields = readFileSync(`/proc/${server.pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
     // state, parent, process group, session
@@ -138,7 +138,7 @@ describe('the embedded PostgreSQL', () => {
     expect(Number(fields?.[3])).toBe(server.pid);
   });
 
-  test('works below a path that is too long for a socket', async () => {
+  test('works in a folder whose path is too long for a socket', async () => {
     const data_dir = join(folder(), 'long'.repeat(30));
     const server = await start(data_dir);
     const [row] = await connect(server.connection).sql`SELECT 1 AS one`;
@@ -160,7 +160,7 @@ describe('the embedded PostgreSQL', () => {
     expect(written).not.toContain('hush');
   });
 
-  test('keeps its log bounded', () => {
+  test('limits the size of its log', () => {
     const path = join(folder(), 'postgres.log');
     const file = openLogFile(path);
     cleanups.push(() => file.close());
@@ -172,17 +172,17 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(`${path}.1`).size).toBeLessThan(2_000);
   });
 
-  test('says why it cannot start', async () => {
+  test('reports why it cannot start', async () => {
     const data_dir = preparedFolder();
     const settings = { shared_buffers: 'nonsense' };
     const starting = startEmbeddedPostgres({ data_dir, log, settings });
     await expect(starting).rejects.toThrow('invalid value for parameter "shared_buffers"');
-    // And it gave the folder free.
+    // The failed start unlocked the folder.
     await start(data_dir);
   });
 
   test('a zombie counts as dead', async () => {
-    // A shell that became `sleep` never collects the child it had.
+    // The shell becomes `sleep`, which never collects the child of the shell.
     const parent = Bun.spawn(['sh', '-c', 'sleep 0.5 & echo $!; exec sleep 60'], {
       stdout: 'pipe',
     });

@@ -1,5 +1,5 @@
 /**
- * Starts {@link file://./embedded-holder.ts} and reads what it says.
+ * Starts {@link file://./embedded-holder.ts} and reads its output.
  */
 import { join } from 'node:path';
 import type { PostgresConnection } from '../../db/client.ts';
@@ -14,12 +14,12 @@ export interface Holder {
 export interface HolderOptions {
   prefix?: string[];
   env?: Record<string, string>;
-  /** The project's folder, where the test runs from a copy of it. */
+  /** The project's folder, if the test uses a copy of it. */
   root?: string;
   bun?: string;
 }
 
-/** @throws with what the holder printed when its database did not start. */
+/** @throws with the output of the holder if its database does not start. */
 export async function startHolder(data_dir: string, options: HolderOptions = {}): Promise<Holder> {
   const script =
     options.root === undefined
@@ -36,15 +36,15 @@ export async function startHolder(data_dir: string, options: HolderOptions = {})
     },
   );
   const line = await firstLine(child.stdout);
-  const said = (line === '' ? { error: 'nothing printed' } : JSON.parse(line)) as {
+  const output = (line === '' ? { error: 'nothing printed' } : JSON.parse(line)) as {
     error?: string;
     postgres_pid: number;
     connection: PostgresConnection;
   };
-  if (said.error !== undefined) throw new Error(said.error);
+  if (output.error !== undefined) throw new Error(output.error);
   return {
-    postgres_pid: said.postgres_pid,
-    connection: said.connection,
+    postgres_pid: output.postgres_pid,
+    connection: output.connection,
     kill: (signal) => child.kill(signal),
     exited: child.exited,
   };

@@ -72,7 +72,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     expect((await findManagedKey(pool.orm, organization_id, id))?.name).toBe('n');
   });
 
-  test('keep the enforced ceiling at what is out until it comes back', async () => {
+  test('keep the enforced ceiling at the used and held money until it is returned', async () => {
     const id = await addKey({ limit_nano_usd: 100 });
     await database.sql`update api_key set used_nano_usd = 20, held_nano_usd = 30 where id = ${id}`;
     const ceilings = [];
@@ -84,19 +84,19 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     expect(ceilings).toEqual([50, 50, 60, null, 50]);
   });
 
-  test('announce a change with its commit, and what changed nothing not at all', async () => {
-    const heard: string[] = [];
+  test('announce a change with its commit, and announce nothing without a change', async () => {
+    const announced: string[] = [];
     const listener = connectDatabase(database.url, { pool: 'single' });
-    await listener.sql.listen(KEY_CHANNEL, (payload) => heard.push(payload));
+    await listener.sql.listen(KEY_CHANNEL, (payload) => announced.push(payload));
     const id = await addKey();
     await updateKey(pool.orm, organization_id, 'key_unknown', { name: 'x' });
     await updateKey(pool.orm, organization_id, id, { name: 'x' });
-    await until('the change is announced', () => heard.length > 0);
-    expect(heard).toEqual([id]);
+    await until('the change is announced', () => announced.length > 0);
+    expect(announced).toEqual([id]);
     await listener.close();
   });
 
-  test('never bring a revoked key back', async () => {
+  test('never end a revocation', async () => {
     const id = await addKey();
     const update = (status: 'active' | 'revoked') =>
       updateKey(pool.orm, organization_id, id, { status });

@@ -39,7 +39,7 @@ describe.each([...POSTGRES_VERSIONS])('migrations on PostgreSQL %d', (version) =
     return made;
   }
 
-  test('four replicas that start at once migrate once', async () => {
+  test('if four replicas start at the same time, one migrates', async () => {
     const { url, sql } = await emptyDatabase();
     const replicas: Database[] = Array.from({ length: 4 }, () =>
       connectDatabase(url, { pool: 'single' }),
@@ -60,7 +60,7 @@ describe.each([...POSTGRES_VERSIONS])('migrations on PostgreSQL %d', (version) =
     expect(tables.length).toBe(0);
   });
 
-  test('only what is new is applied, and a database that is ahead is left alone', async () => {
+  test('only missing migrations are applied, and a newer database stays unchanged', async () => {
     const { sql } = await emptyDatabase();
     const old_version = migrations('CREATE TABLE one (id int);');
     const new_version = migrations('CREATE TABLE one (id int);', 'CREATE TABLE two (id int);');
@@ -77,20 +77,20 @@ describe.each([...POSTGRES_VERSIONS])('migrations on PostgreSQL %d', (version) =
   });
 });
 
-test('the migrations make exactly the tables that the schema declares', async () => {
+test('the migrations create exactly the tables of the schema', async () => {
   const copy = join(folder(), 'migrations');
   cpSync(MIGRATIONS_DIR, copy, { recursive: true });
   const child = Bun.spawn(
     [
       ...[process.execPath, join(ROOT, 'node_modules/drizzle-kit/bin.cjs'), 'generate'],
       ...['--dialect', 'postgresql', '--schema', './db/**/schema.ts'],
-      // Drizzle Kit takes a relative folder only.
+      // Drizzle Kit accepts only a relative folder.
       ...['--out', relative(ROOT, copy)],
     ],
     { cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
   );
-  const said = await child.stdout.text();
-  expect(await child.exited, said).toBe(0);
-  // Anything else names the migration that it would have written.
-  expect(said).toContain('No schema changes');
+  const output = await child.stdout.text();
+  expect(await child.exited, output).toBe(0);
+  // If the schema differs, the output names the migration that is missing.
+  expect(output).toContain('No schema changes');
 });

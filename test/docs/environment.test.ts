@@ -15,7 +15,7 @@ const codeOf = (patterns: string[]) =>
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('\n');
 const product = codeOf(['{src,db}/**/*.ts', 'bin/**']);
-const tests = codeOf(['test/run.ts', 'test/support/*.ts']);
+const tests = codeOf(['test/run.ts', 'test/{support,sim,runner}/*.ts']);
 
 /** The rows of the table of settings in docs/operations.md. */
 const rows = textOf('docs/operations.md')

@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { explainMismatch } from '../../src/errors/mismatch.ts';
 
-/** Pointer and message of the first thing that does not fit. */
+/** Returns pointer and message of the first mismatch. */
 function explained(schema: TSchema, value: unknown): string {
   const error = Value.Errors(schema, value).First();
   if (!error) return 'fits';
@@ -14,7 +14,7 @@ function explained(schema: TSchema, value: unknown): string {
 const Part = Type.Object({ type: Type.String() });
 const Nullable = Type.Union([Type.Union([Type.String(), Type.Array(Part)]), Type.Null()]);
 
-describe('why a value does not fit', () => {
+describe('the explanation of a mismatch', () => {
   test.each<[TSchema, unknown, string]>([
     [Type.String(), 5, ' must be a string'],
     [Type.Integer(), 1.5, ' must be an integer'],
@@ -42,11 +42,11 @@ describe('why a value does not fit', () => {
     [Type.Object({ a: Part }), {}, '/a is required'],
     [Type.Object({}, { additionalProperties: false }), { 'a/b': 1 }, '/a~1b is not known here'],
     [Type.String({ errorMessage: 'must be what I want' }), 5, ' must be what I want'],
-    // Inside of a union, the variant of the value's own type is the one that was meant.
+    // In a union, the mismatch is that of the variant with the value's JSON type.
     [Nullable, 5, ' must be a string, an array or null'],
     [Nullable, [{}], '/0/type is required'],
     [Nullable, [{ type: 5 }], '/0/type must be a string'],
-  ])('%#', (schema, value, words) => {
-    expect(explained(schema, value)).toBe(words);
+  ])('%#', (schema, value, expected) => {
+    expect(explained(schema, value)).toBe(expected);
   });
 });

@@ -26,7 +26,7 @@ interface NewKey {
   expires_at?: Date;
 }
 
-/** A key of the first organization, written past the app. */
+/** Inserts a key of the first organization straight into the database. */
 async function addKey(key: NewKey = {}): Promise<{ id: string; secret: string }> {
   const [id, secret] = [newId('key'), newCredential('sk')];
   await app.database.sql`insert into api_key ${app.database.sql({
@@ -45,14 +45,14 @@ const listModels = (authorization: string) =>
   fetch(`${app.base_url}/v1/models`, { headers: { authorization } });
 
 describe('an inference route', () => {
-  test('200: takes the key as a Bearer token, in any letter case of the word', async () => {
+  test('200: accepts the key as a Bearer token; the scheme is case-insensitive', async () => {
     const { api_key } = app.credentials;
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect((await listModels(`${scheme} ${api_key}`)).status).toBe(200);
     }
   });
 
-  test('401: without a key, naming what to send', async () => {
+  test('401: without a key; the hint names the header to send', async () => {
     const error = await errorOf(await fetch(`${app.base_url}/v1/models`), 401);
     expect(error).toMatchObject({ type: 'invalid_request_error', code: 'invalid_api_key' });
     expect(error.hint).toContain('Bearer sk-');
@@ -63,7 +63,7 @@ describe('an inference route', () => {
     ['a key of another kind', 'Bearer pk-something'],
     ['an empty key', 'Bearer '],
     ['another scheme', 'Basic c2stOng='],
-    ['a key of enormous length', `Bearer sk-${'x'.repeat(8_000)}`],
+    ['a very long key', `Bearer sk-${'x'.repeat(8_000)}`],
   ])('401: with %s', async (_what, authorization) => {
     const error = await errorOf(await listModels(authorization), 401);
     expect(error.code).toBe('invalid_api_key');
@@ -75,7 +75,7 @@ describe('an inference route', () => {
     expect(error.hint).toContain('sk-');
   });
 
-  test('401: a wrong key is answered before anything is said about the request', async () => {
+  test('401: a wrong key is refused before the request is validated', async () => {
     const response = await app.post('/v1/chat/completions', 'nonsense', {
       authorization: 'Bearer sk-unknown',
     });
@@ -87,15 +87,18 @@ describe('an inference route', () => {
     expect((await errorOf(await listModels(`Bearer ${secret}`), 401)).code).toBe('expired_api_key');
   });
 
-  test.each(['inactive', 'suspended'])('403: an %s key, with what to do', async (status) => {
-    const { secret } = await addKey({ status });
-    const error = await errorOf(await listModels(`Bearer ${secret}`), 403);
-    expect(error).toMatchObject({ type: 'access_denied', code: 'access_denied' });
-    expect(error.message).toContain(status);
-    expect(error.hint).toContain('active');
-  });
+  test.each(['inactive', 'suspended'])(
+    '403: an %s key; the hint says what to do',
+    async (status) => {
+      const { secret } = await addKey({ status });
+      const error = await errorOf(await listModels(`Bearer ${secret}`), 403);
+      expect(error).toMatchObject({ type: 'access_denied', code: 'access_denied' });
+      expect(error.message).toContain(status);
+      expect(error.hint).toContain('active');
+    },
+  );
 
-  test('401: a key expires by the clock, not by a change', async () => {
+  test('401: a key expires at its time, without a change of the key', async () => {
     const { secret } = await addKey({ expires_at: new Date(Date.now() + 10_000) });
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
     skipped_ms = 10_000;
@@ -123,22 +126,22 @@ describe('x-api-key', () => {
       body: JSON.stringify(body),
     });
 
-  test('200: serves on the native route', async () => {
+  test('200: is accepted on the native route', async () => {
     const { api_key } = app.credentials;
     expect((await send('/v1/messages', { 'x-api-key': api_key })).status).toBe(200);
   });
 
-  test('401: a wrong one is answered in the native envelope', async () => {
+  test('401: a wrong key is refused in the native envelope', async () => {
     const error = await nativeErrorOf(await send('/v1/messages', { 'x-api-key': 'sk-no' }), 401);
     expect(error.type).toBe('authentication_error');
   });
 
-  test('401: does not serve on OpenAI-style routes', async () => {
+  test('401: is not accepted on OpenAI-style routes', async () => {
     const { api_key } = app.credentials;
     await errorOf(await send('/v1/chat/completions', { 'x-api-key': api_key }), 401);
   });
 
-  test('401: does not serve for management', async () => {
+  test('401: is not accepted for management', async () => {
     const response = await fetch(`${app.base_url}/v1/management/balance`, {
       headers: { 'x-api-key': app.credentials.management_token },
     });
@@ -150,7 +153,7 @@ describe('a management route', () => {
   const balance = (authorization: string) =>
     fetch(`${app.base_url}/v1/management/balance`, { headers: { authorization } });
 
-  test('200: takes a management token', async () => {
+  test('200: accepts a management token', async () => {
     expect((await balance(`Bearer ${app.credentials.management_token}`)).status).toBe(200);
   });
 
@@ -180,8 +183,8 @@ describe('a management route', () => {
   });
 });
 
-describe('the keys in memory', () => {
-  test('a change by the management interface counts from its answer on', async () => {
+describe('the key cache', () => {
+  test('a change through the management routes applies from its response on', async () => {
     const { id, secret } = await addKey();
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
     await app.manage('PATCH', `/api-keys/${id}`, { status: 'suspended' });
@@ -190,7 +193,7 @@ describe('the keys in memory', () => {
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
   });
 
-  test('a change on another replica counts as soon as it is announced', async () => {
+  test('a change on another replica applies as soon as its notification arrives', async () => {
     const { id, secret } = await addKey();
     const replica = connectDatabase(app.database.url, { pool: 'background' });
     const keys = new KeyCache(replica.orm, Date.now);
@@ -225,7 +228,7 @@ describe('the keys in memory', () => {
     await replica.close();
   });
 
-  test('a change whose announcement got lost counts after the time to live', async () => {
+  test('a change whose notification was lost applies after the time to live', async () => {
     const { id, secret } = await addKey();
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
     await app.database.sql`update api_key set status = 'suspended' where id = ${id}`;
@@ -235,7 +238,7 @@ describe('the keys in memory', () => {
     skipped_ms = 0;
   });
 
-  test('a key that was asked for too early is found soon after its creation', async () => {
+  test('a key that was used before its creation is found soon after it', async () => {
     const secret = newCredential('sk');
     await errorOf(await listModels(`Bearer ${secret}`), 401);
     const { id } = await addKey();
@@ -248,7 +251,7 @@ describe('the keys in memory', () => {
 });
 
 describe('without its database', () => {
-  test('503: says so, and when to retry', async () => {
+  test('503: with the time to wait before the next request', async () => {
     const nowhere = `postgres://weir@127.0.0.1:${await freePort()}/weir`;
     const lost = await startTestApp({ requests_go_to: nowhere });
     try {

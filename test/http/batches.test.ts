@@ -1,4 +1,4 @@
-/** Message batches: every rule of their routes, and what must hold of their items. */
+/** Message batches: every rule of their routes, and the promises about their items. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { archiveBatch } from '../../db/batches/batches.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
@@ -45,7 +45,7 @@ async function create(...requests: object[]): Promise<Batch> {
   return (await response.json()) as Batch;
 }
 
-function ended({ id }: Batch): Promise<Batch> {
+function waitUntilEnded({ id }: Batch): Promise<Batch> {
   return until('the batch ended', async () => {
     const batch = (await (await get(`${PATH}/${id}`)).json()) as Batch;
     return batch.processing_status === 'ended' && batch;
@@ -57,19 +57,19 @@ interface Refusal {
   error: { type: string; message: string; param: string | null };
 }
 
-/** Rules of the body, by what breaks them. */
+/** Rules of the body, each with a body that breaks it. */
 const REFUSED: [rule: string, body: unknown, param: string, message?: string][] = [
-  ['requests is there', {}, 'requests', 'requests: Field required'],
+  ['requests is required', {}, 'requests', 'requests: Field required'],
   ['requests is a list', { requests: {} }, 'requests', 'requests: Input should be a valid list'],
-  ['requests is no text', { requests: 'x' }, 'requests'],
+  ['requests is not text', { requests: 'x' }, 'requests'],
   ['requests is not null', { requests: null }, 'requests'],
   [
-    'there is a request',
+    'requests is not empty',
     { requests: [] },
     'requests',
     'requests: List should have at least 1 item',
   ],
-  ['there is nothing else', { requests: [request()], model: MODEL }, 'model'],
+  ['requests is the only member', { requests: [request()], model: MODEL }, 'model'],
   ['a request is an object', { requests: [1] }, 'requests.0'],
   ['a request has an id', { requests: [{ params: {} }] }, 'requests.0.custom_id'],
   ['an id is a string', { requests: [request(7)] }, 'requests.0.custom_id'],
@@ -80,7 +80,11 @@ const REFUSED: [rule: string, body: unknown, param: string, message?: string][] 
     'requests.1.custom_id',
     'requests.1.custom_id: String should have at most 64 characters',
   ],
-  ['an id is of letters, digits, - and _', { requests: [request('a b')] }, 'requests.0.custom_id'],
+  [
+    'an id has only letters, digits, - and _',
+    { requests: [request('a b')] },
+    'requests.0.custom_id',
+  ],
   [
     'ids are unique',
     { requests: [request('a'), request('b'), request('a')] },
@@ -90,7 +94,7 @@ const REFUSED: [rule: string, body: unknown, param: string, message?: string][] 
   ['a request has params', { requests: [{ custom_id: 'a' }] }, 'requests.0.params'],
   ['params are an object', { requests: [request('a', 'x')] }, 'requests.0.params'],
   [
-    'files need their header',
+    'a file_id requires the files header',
     { requests: [request('a', { x: [{ source: { type: 'file', file_id: 'f' } }] })] },
     'anthropic-beta',
   ],
@@ -129,7 +133,7 @@ describe('POST /v1/messages/batches', () => {
     expect((await get(PATH, { method: 'PUT' })).status).toBe(405);
   });
 
-  test('413: more than 256 MB, said before they are sent', async () => {
+  test('413: more than 256 MB, refused before the body is sent', async () => {
     const socket = await Bun.connect({
       ...{ hostname: '127.0.0.1', port: Number(new URL(gateway.base_url).port) },
       socket: { data: (_, data) => void answers.push(data.toString()) },
@@ -145,7 +149,7 @@ describe('POST /v1/messages/batches', () => {
     socket.end();
   });
 
-  test('leaves nothing behind of a batch that is refused in its middle', async () => {
+  test('a batch that is refused in the middle of its body leaves no rows', async () => {
     const requests = Array.from({ length: 3_000 }, (_, at) => request(`r${at}`));
     const before = await (await get(PATH)).text();
     const response = await gateway.post(PATH, { requests: [...requests, request('r0')] });
@@ -153,7 +157,7 @@ describe('POST /v1/messages/batches', () => {
     expect(await (await get(PATH)).text()).toBe(before);
   });
 
-  test('holds as many requests as the vendor allows, and no more', async () => {
+  test('has at most as many requests as the provider allows', async () => {
     const items = Array.from({ length: MAX_ITEMS }, (_, at) => `{"custom_id":"${at}","params":{}}`);
     const read = async (list: string[]) => {
       let count = 0;
@@ -166,22 +170,22 @@ describe('POST /v1/messages/batches', () => {
     expect(failure.id).toBe('payload_too_large');
   });
 
-  test('holds large bodies one after the other', () => {
+  test('the budget admits large bodies one after the other', () => {
     const budget = new BodyBudget(100);
-    const free = budget.take('1000');
-    expect(() => budget.take('1')).toThrow('large batches');
+    const free = budget.reserve('1000');
+    expect(() => budget.reserve('1')).toThrow('large batches');
     free();
-    const small = [budget.take('40'), budget.take('60')];
-    expect(() => budget.take(null)).toThrow('large batches');
+    const small = [budget.reserve('40'), budget.reserve('60')];
+    expect(() => budget.reserve(null)).toThrow('large batches');
     for (const give of small) give();
-    budget.take(null)();
+    budget.reserve(null)();
   });
 });
 
 describe('a batch', () => {
-  test('P6: is none for another organization', async () => {
+  test('P6: does not exist for another organization', async () => {
     const batch = await create(request());
-    await ended(batch);
+    await waitUntilEnded(batch);
     const { sql } = gateway.database;
     const [organization_id, key] = [newId('org'), newCredential('sk')];
     await sql`insert into organization ${sql({ id: organization_id, name: 'strangers' })}`;
@@ -210,16 +214,19 @@ describe('a batch', () => {
   });
 
   test('P5: its results name no channel, no account and no physical model', async () => {
-    gateway.upstream.answer = (asked) =>
-      asked.text.includes('refuse')
+    gateway.upstream.answer = (request) =>
+      request.text.includes('refuse')
         ? refusal({ physical: 'canary-model-haiku', secret: 'canary-secret-anthropic' }, 400)
-        : answerOf(asked);
+        : answerOf(request);
     const messages = [{ role: 'user', content: 'refuse' }];
     const batch = await create(
       request('ok'),
       request('bad', { ...(request().params as object), messages }),
     );
-    expect((await ended(batch)).request_counts).toMatchObject({ succeeded: 1, errored: 1 });
+    expect((await waitUntilEnded(batch)).request_counts).toMatchObject({
+      succeeded: 1,
+      errored: 1,
+    });
     const results = await get(`${PATH}/${batch.id}/results`);
     expect(results.headers.get('content-type')).toBe('application/x-jsonl');
     const text = await results.text();
@@ -233,7 +240,7 @@ describe('a batch', () => {
     gateway.upstream.answer = answerOf;
   });
 
-  test('P3: an answer whose charge may be missing is charged once, and not asked for again', async () => {
+  test('P3: an answer whose charge may be missing is charged once, and not requested again', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const { id } = await create(request());
     const { sql } = gateway.database;
@@ -241,7 +248,7 @@ describe('a batch', () => {
       const [item] = await sql`select attempts from batch_item where batch_id = ${id}`;
       return item?.['attempts'] > 0;
     });
-    const asked = gateway.upstream.asked.length;
+    const requests_before = gateway.upstream.asked.length;
     const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0 };
     const draft = {
       usage: { ...usage, cache_write_tokens: 0 },
@@ -250,7 +257,7 @@ describe('a batch', () => {
     await sql`
       update batch_item set answer = '{"id":"msg_before"}', draft = ${sql.json(draft)},
         next_attempt_at = now() where batch_id = ${id}`;
-    await ended({ id } as Batch);
+    await waitUntilEnded({ id } as Batch);
     expect(await (await get(`${PATH}/${id}/results`)).json()).toEqual({
       custom_id: 'one',
       result: { type: 'succeeded', message: { id: 'msg_before' } },
@@ -259,11 +266,11 @@ describe('a batch', () => {
       select outcome, output_tokens, charged_nano_usd > 0 as charged from usage_line
       where id in (select request_id from batch_item where batch_id = ${id})`;
     expect([...lines]).toEqual([{ outcome: 'completed', output_tokens: 10, charged: true }]);
-    expect(gateway.upstream.asked.length).toBe(asked);
+    expect(gateway.upstream.asked.length).toBe(requests_before);
     gateway.upstream.answer = answerOf;
   });
 
-  test('of a key that was revoked meanwhile has errors, and nothing is charged', async () => {
+  test('has errors and no charge if its key was revoked meanwhile', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const { key, id: key_id } = await gateway.manage<{ key: string; id: string }>(
       'POST',
@@ -279,26 +286,29 @@ describe('a batch', () => {
     const batch = (await made.json()) as Batch;
     await gateway.manage('PATCH', `/api-keys/${key_id}`, { status: 'revoked' });
     gateway.upstream.answer = answerOf;
-    expect((await ended(batch)).request_counts).toMatchObject({ succeeded: 0, errored: 1 });
+    expect((await waitUntilEnded(batch)).request_counts).toMatchObject({
+      succeeded: 0,
+      errored: 1,
+    });
     expect(await (await get(`${PATH}/${batch.id}/results`)).text()).toContain(
       'authentication_error',
     );
   });
 
-  test('expires: what has not run by then is expired, and free', async () => {
+  test('expires: requests that have not run are expired and free', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const batch = await create(request('a'), request('b'));
     const { sql } = gateway.database;
     await sql`update message_batch set expires_at = now() where id = ${batch.id}`;
-    const { request_counts } = await ended(batch);
+    const { request_counts } = await waitUntilEnded(batch);
     expect(request_counts).toMatchObject({ expired: 2, errored: 0, processing: 0 });
     expect(await (await get(`${PATH}/${batch.id}/results`)).text()).toContain('"type":"expired"');
     gateway.upstream.answer = answerOf;
   });
 
-  test('is archived after 29 days: its results are gone, its record stays', async () => {
+  test('is archived after 29 days: its results are deleted, its record stays', async () => {
     const batch = await create(request());
-    await ended(batch);
+    await waitUntilEnded(batch);
     const { sql } = gateway.database;
     await sql`update message_batch set ended_at = now() - interval '30 days' where id = ${batch.id}`;
     expect(await archiveBatch(sql, 29)).toBe(true);

@@ -54,7 +54,7 @@ const TARGETS: Target[] = [
   management('PATCH', '/v1/management/api-keys/key_1'),
 ];
 
-/** Sends the bytes in pieces, without saying how many there will be. */
+/** Sends the bytes in chunks, without a content length. */
 function chunked(bytes: number, piece = new Uint8Array(64 * 1024).fill(32)): ReadableStream {
   let sent = 0;
   return new ReadableStream({
@@ -112,14 +112,14 @@ describe.each(TARGETS)('the body of $name', (target) => {
     ['with a comment', '{} // hi'],
     ['with single quotes', "{'a': 1}"],
     ['with a bare control character', '{"a": "\u0001"}'],
-    ['of two documents', '{}{}'],
+    ['with two documents', '{}{}'],
     ['an array', '[]'],
     ['a string', '"{}"'],
     ['null', 'null'],
     ['a number', '1e9'],
   ])('400: %s', async (_what, text) => {
     const error = await refused(400, 'body', text);
-    // Where it went wrong is of no use without the text, and would differ between parsers.
+    // The position of the error is useless without the text, and differs between parsers.
     expect(error.message).toMatch(/^The body (is not valid JSON|must be a JSON object)\.$/);
   });
 
@@ -139,49 +139,49 @@ describe.each(TARGETS)('the body of $name', (target) => {
     ['objects', '{"a":'],
     ['both', '{"a":['],
   ])('400: a body full of nested %s', async (_what, opening) => {
-    // As much as the route takes: a parser that recurses over it would overflow its stack.
+    // The largest body of the route: a recursive parser would overflow its stack.
     const depth = Math.floor(Math.min(10_000_000, target.limit - 1) / opening.length);
     const error = await refused(400, 'body', opening.repeat(depth));
     expect(error.message).toBe('The body is nested too deeply.');
   });
 
-  test('brackets inside of strings are not nesting', async () => {
+  test('brackets inside strings do not count as nesting', async () => {
     const text = JSON.stringify({ unknown_field: '[{\\"'.repeat(500) });
     const error = await target.errorOf(await target.send(text), 400);
     expect(error.param).not.toBe('body');
   });
 
-  test('413: announced as too large, answered before it is sent', async () => {
+  test('413: a content length above the limit is refused before the body is sent', async () => {
     const error = await refused(413, 'body', new Uint8Array(target.limit + 1).fill(32));
     expect(error).toMatchObject({ code: 'payload_too_large' });
     expect(error.message).toMatch(/32 MB|64 kB/);
   });
 
-  test('413: too large without saying so', async () => {
+  test('413: a chunked body above the limit', async () => {
     const error = await refused(413, 'body', chunked(target.limit + 100_000));
     expect(error.code).toBe('payload_too_large');
   });
 
-  test('413: far beyond what a server would like to hold', async () => {
+  test('413: a body that would fill the memory', async () => {
     await refused(413, 'body', chunked(20 * target.limit));
   });
 
-  test('a body of just the limit is read', async () => {
+  test('a body of exactly the limit is read', async () => {
     const text = '{"nonsense":1}';
     const padding = ' '.repeat(target.limit - text.length);
     const error = await target.errorOf(await target.send(text + padding), 400);
     expect(error.param).not.toBe('body');
   });
 
-  test('keys of the prototype are keys like others, and change nothing', async () => {
+  test('names of the prototype are ordinary members, and change no prototype', async () => {
     const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     await target.errorOf(await target.send(text), 400);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 });
 
-describe('a body that does not come', () => {
-  /** What a server reads that waits this long, for a body of so many bytes. */
+describe('a body that does not arrive', () => {
+  /** Result of a server with this timeout, for a body with this content length. */
   async function waited(patience_ms: number, length?: number): Promise<unknown> {
     const read = Promise.withResolvers<unknown>();
     const server = Bun.serve({
@@ -200,11 +200,11 @@ describe('a body that does not come', () => {
     });
     const coding =
       length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
-    const begun = length === undefined ? '5\r\n{"a":\r\n' : '{"a":';
+    const first_bytes = length === undefined ? '5\r\n{"a":\r\n' : '{"a":';
     socket.write(
       `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${coding}\r\n\r\n`,
     );
-    socket.write(begun);
+    socket.write(first_bytes);
     const result = await failureOf(read.promise).finally(() => socket.terminate());
     await server.stop(true);
     return result;

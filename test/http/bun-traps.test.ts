@@ -1,4 +1,4 @@
-/** What Bun and Elysia do unless they are kept from it. Each of these once broke a gateway. */
+/** Defaults of Bun and Elysia that would break a gateway. Weir must override each of them. */
 import {
   afterAll,
   beforeAll,
@@ -40,10 +40,10 @@ const chat = (init: RequestInit = {}) =>
     ...init,
   });
 
-describe('Bun’s idle time-out of 10 s', () => {
+describe('Bun’s idle timeout of 10 s', () => {
   const SILENCE_MS = 12_000;
 
-  test('cuts neither a late answer nor a stream that pauses', async () => {
+  test('ends neither a late answer nor a stream that pauses', async () => {
     app.answer = async ({ stream }) => {
       if (!stream) {
         await Bun.sleep(SILENCE_MS);
@@ -69,7 +69,7 @@ describe('Bun’s idle time-out of 10 s', () => {
 });
 
 describe('Bun’s 413 without a body', () => {
-  test('is never seen: a body of any announced size gets ours, before it is sent', async () => {
+  test('is never sent: a content length of any size gets our envelope before the body is sent', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const { port, hostname } = new URL(app.base_url);
       const socket = connect(Number(port), hostname, () => {
@@ -108,7 +108,7 @@ describe('Elysia’s parsing and validation', () => {
     expect((await errorOf(response, 400)).param).toBe('max_tokens');
   });
 
-  test('answer nothing by themselves: 422 is unknown here', async () => {
+  test('send no response of their own: no route sends 422', async () => {
     const body = JSON.stringify({ limitAmount: 'x' });
     for (const path of ['/v1/chat/completions', '/v1/management/api-keys']) {
       const headers = { authorization: `Bearer ${app.credentials.management_token}` };
@@ -119,8 +119,8 @@ describe('Elysia’s parsing and validation', () => {
   });
 });
 
-describe('a rejection that nobody awaits ends the process', () => {
-  test('so clients may leave at any moment without one', async () => {
+describe('an unhandled rejection ends the process', () => {
+  test('so a client that leaves at any moment causes none', async () => {
     let waiting = 0;
     app.answer = ({ signal, stream }) => {
       waiting += 1;
@@ -158,7 +158,7 @@ describe('a rejection that nobody awaits ends the process', () => {
     });
     await Promise.all(visitors);
     expect(waiting).toBeGreaterThan(0);
-    // Whatever is left of them runs out while others are served.
+    // Work that is left of these calls ends while others are served.
     await until('the app serves on', async () => (await app.fetch('/v1/models')).ok);
     await Bun.sleep(50);
     expect(unhandled).toEqual([]);
@@ -168,7 +168,7 @@ describe('a rejection that nobody awaits ends the process', () => {
 describe('Bun’s limit of 256 fetches at a time', () => {
   const CALLS = 300;
 
-  /** How many of 300 calls that are all left unanswered reach their server. */
+  /** How many of 300 unanswered calls reach their server. */
   async function arrivals(env: Record<string, string | undefined>): Promise<number> {
     const script = `
       let arrived = 0;
@@ -186,7 +186,7 @@ describe('Bun’s limit of 256 fetches at a time', () => {
     return Number(await new Response(child.stdout).text());
   }
 
-  test('is real, and lifted by what bin/start puts into the environment', async () => {
+  test('exists, and the environment of bin/start raises it', async () => {
     const prepare = await Bun.file(`${import.meta.dir}/../../bin/lib/prepare.sh`).text();
     const limit = /BUN_CONFIG_MAX_HTTP_REQUESTS:-(\d+)/.exec(prepare)?.[1];
     expect(Number(limit)).toBeGreaterThan(CALLS);

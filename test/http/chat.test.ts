@@ -3,15 +3,15 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf } from '../support/envelope.ts';
 
 let app: TestApp;
-const away = new Set<string>();
+const unavailable = new Set<string>();
 beforeAll(async () => {
-  app = await startTestApp({ isServed: (model) => !away.has(model.id) });
+  app = await startTestApp({ isServed: (model) => !unavailable.has(model.id) });
 });
 afterAll(() => app.stop());
 beforeEach(() => {
   app.calls.length = 0;
   app.answer = () => Response.json({ ok: true });
-  away.clear();
+  unavailable.clear();
 });
 
 const user = (content: unknown) => ({ role: 'user', content });
@@ -19,7 +19,7 @@ const HELLO = { model: 'gpt-4o', messages: [user('hello')] };
 const post = (body: unknown, headers?: Record<string, string>) =>
   app.post('/v1/chat/completions', body, headers);
 
-/** The one call that reached the inference floor. */
+/** The only call that reached the inference floor. */
 function theCall() {
   expect(app.calls).toHaveLength(1);
   const [call] = app.calls;
@@ -35,7 +35,7 @@ async function keyFor(models: string[]): Promise<Record<string, string>> {
 }
 
 describe('POST /v1/chat/completions', () => {
-  test('200: hands the call to the inference floor, every byte of the body with it', async () => {
+  test('200: passes the call and every byte of its body to the inference floor', async () => {
     const text =
       '{ "messages":[{"role":"user","content":"h\\u00e9"}],\n "seed": 12345678901234567890, "x_new": 1.0, "model":"gpt-4o"}';
     const response = await app.fetch('/v1/chat/completions', {
@@ -54,7 +54,7 @@ describe('POST /v1/chat/completions', () => {
     expect(response.headers.get('x-request-id')).toBe(`req_${hex}`);
   });
 
-  test('200: passes the answer on, headers and all', async () => {
+  test('200: passes the answer and its headers on', async () => {
     app.answer = () =>
       new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } });
     const response = await post({ ...HELLO, stream: true });
@@ -64,19 +64,19 @@ describe('POST /v1/chat/completions', () => {
   });
 
   test.each([
-    ['what the vendors’ suites send', { max_tokens: 0 }],
+    ['max_tokens 0, which OpenAI’s suite sends', { max_tokens: 0 }],
     ['zero completion tokens', { max_completion_tokens: 0 }],
     ['stream_options without a stream', { stream: false, stream_options: { include_usage: true } }],
-    ['functions beside tools', { functions: [{ name: 'f' }], tools: [{ type: 'function' }] }],
+    ['functions and tools together', { functions: [{ name: 'f' }], tools: [{ type: 'function' }] }],
     ['nulls', { temperature: null, stop: null, stream: null, n: null, tools: null }],
     ['a cache control', { cache_control: { type: 'no_cache' } }],
-    ['fields that nobody knows yet', { reasoning_effort: 'max', future: { deep: [1] } }],
+    ['unknown fields', { reasoning_effort: 'max', future: { deep: [1] } }],
   ])('200: forwards %s', async (_what, more) => {
     expect((await post({ ...HELLO, ...more })).status).toBe(200);
     expect(theCall().body).toEqual({ ...HELLO, ...more });
   });
 
-  test('200: takes every role and every kind of content', async () => {
+  test('200: accepts every role and every kind of content', async () => {
     const messages = [
       { role: 'developer', content: 'd' },
       { role: 'system', content: [{ type: 'text', text: 's' }] },
@@ -132,12 +132,12 @@ describe('POST /v1/chat/completions', () => {
     expect(app.calls).toEqual([]);
   });
 
-  test('400: what is missing is said to be missing', async () => {
+  test('400: a missing field is reported as missing', async () => {
     const error = await errorOf(await post({ model: 'gpt-4o' }), 400);
     expect(error.message).toBe('messages is required.');
   });
 
-  test('400: an unknown model, with the one that is meant', async () => {
+  test('400: an unknown model, with a suggestion', async () => {
     const error = await errorOf(await post({ ...HELLO, model: 'gpt-4o-mni' }), 400);
     expect(error).toMatchObject({
       type: 'invalid_request_error',
@@ -148,18 +148,18 @@ describe('POST /v1/chat/completions', () => {
     expect(error.hint).toContain('/v1/models');
   });
 
-  test('400: P13: suggests only what this key can call now on this route', async () => {
+  test('400: P13: suggests only models that this key can call now on this route', async () => {
     const refused = { ...HELLO, model: 'gpt-4o-mni' };
     const only = await keyFor(['gpt-4o', 'claude-haiku-4-5']);
     const narrow = await errorOf(await post(refused, only), 400);
     expect(narrow.suggestions).toEqual([{ id: 'gpt-4o' }]);
-    away.add('gpt-4o');
+    unavailable.add('gpt-4o');
     const none = await errorOf(await post(refused, only), 400);
     expect(none.suggestions).toEqual([]);
     expect(none).not.toHaveProperty('did_you_mean');
   });
 
-  test('200: a model of another vendor, whose protocol is another one', async () => {
+  test('200: a model of another provider with another protocol', async () => {
     const response = await post({ ...HELLO, model: 'claude-haiku-4-5' });
     expect(response.status).toBe(200);
   });
@@ -174,12 +174,12 @@ describe('POST /v1/chat/completions', () => {
     expect(app.calls).toEqual([]);
   });
 
-  test('400: an unknown model is unknown to a restricted key too', async () => {
+  test('400: an unknown model is unknown for a restricted key too', async () => {
     const error = await errorOf(await post({ ...HELLO, model: 'x' }, await keyFor(['gpt-5'])), 400);
     expect(error.code).toBe('model_not_found');
   });
 
-  test('a client that leaves is noticed by the call', async () => {
+  test('the signal of the call fires when its client leaves', async () => {
     const abandoned = Promise.withResolvers<unknown>();
     const started = Promise.withResolvers<void>();
     app.answer = (call) => {

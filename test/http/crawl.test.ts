@@ -1,6 +1,6 @@
 /**
- * P5: every public answer, in success and in failure, is searched for what names an upstream: ids of
- * channels, addresses, keys, physical models, and every id that the providers gave their answers.
+ * P5: no public response, successful or not, names an upstream. The tests search them for channel ids,
+ * addresses, keys, physical models, and every id that the providers put into their answers.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -21,8 +21,8 @@ let weir: RunningWeir;
 let channels: ChannelConfig[];
 let database: Database;
 let drop: () => Promise<void>;
-/** Everything that clients were told. */
-const told: { what: string; text: string }[] = [];
+/** Every response that a client received. */
+const received: { request: string; text: string }[] = [];
 
 const HIDDEN = { id: 'hidden-model', visibility: 'hidden' };
 const SLASHED = 'some-org/some-model';
@@ -37,13 +37,13 @@ beforeAll(async () => {
   }));
   const secret = { category: 'chat', family: 'openai-chat' };
   const price = { input_usd_per_mtok: 1, output_usd_per_mtok: 1 };
-  const models = [HIDDEN, DEFERRED, { id: SLASHED }].map((each) => ({
-    ...{ ...each, ...secret, owned_by: 'some-org', price },
+  const models = [HIDDEN, DEFERRED, { id: SLASHED }].map((model) => ({
+    ...{ ...model, ...secret, owned_by: 'some-org', price },
   }));
-  const more = models.map(({ id }) => [id, `canary-physical-${id}`]);
+  const extra_models = models.map(({ id }) => [id, `canary-physical-${id}`]);
   const served = channels.map((channel) =>
     channel.protocol === 'openai'
-      ? { ...channel, models: { ...channel.models, ...Object.fromEntries(more) } }
+      ? { ...channel, models: { ...channel.models, ...Object.fromEntries(extra_models) } }
       : channel,
   );
   const config = JSON.stringify({ channels: served, models, roles: { standard: 1_000_000 } });
@@ -59,7 +59,7 @@ afterAll(async () => {
   await drop();
 });
 
-/** What the providers call the generations that they took. */
+/** The providers' ids of the generations that they accepted. */
 async function jobIds(): Promise<string[]> {
   const rows = await database.sql<{ id: string }[]>`
     select job->>'id' as id from task where job->>'id' is not null`;
@@ -67,9 +67,9 @@ async function jobIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-async function ask(method: string, path: string, body?: object | FormData, token = weir.api_key) {
+async function send(method: string, path: string, body?: object | FormData, token = weir.api_key) {
   const isForm = body instanceof FormData;
-  // Sound that breaks off upstream breaks off here.
+  // If the upstream's sound breaks off, the response breaks off too.
   const response = await fetch(weir.base_url + path, {
     method,
     headers: {
@@ -81,17 +81,19 @@ async function ask(method: string, path: string, body?: object | FormData, token
   }).catch(() => undefined);
   if (!response) return { status: 0, text: '' };
   const text = await response.text().catch(() => '');
-  const heads = [...response.headers].map((each) => each.join(': ')).join('\n');
-  told.push({ what: `${method} ${path} ${response.status}`, text: `${heads}\n${text}` });
+  const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
+  received.push({ request: `${method} ${path} ${response.status}`, text: `${headers}\n${text}` });
   return { status: response.status, text };
 }
 
-/** Whether a picture was begun whose answer is odd is asked for long: tasks have their own tests. */
-const ODD = [
+/** Weir polls long after these odd answers to an image request. The tests of tasks cover them. */
+const ODD_ANSWERS = [
   ...['[[sim status=404]]', '[[sim status=500]]', '[[sim malformed=1]]'],
   ...['[[sim truncate_after=2]]', '[[sim lose=1]]'],
 ];
-const SCRIPTS = [...['', '[[sim status=400]]', '[[sim status=401]]', '[[sim status=429]]', ...ODD]];
+const DIRECTIVES = [
+  ...['', '[[sim status=400]]', '[[sim status=401]]', '[[sim status=429]]', ...ODD_ANSWERS],
+];
 
 const turn = (content: string) => [{ role: 'user', content }];
 
@@ -103,7 +105,7 @@ function soundOf(model: string, prompt: string): FormData {
   return form;
 }
 
-/** A request of each route to a model, by its category. */
+/** A request to a model on each route, by the model's category. */
 function requestsOf(
   id: string,
   category: string,
@@ -142,39 +144,39 @@ function requestsOf(
   }
 }
 
-/** One model of each family is enough of failures. */
+/** For failures, one model of each family is enough. */
 const ONE_OF_EACH = [...new Map(builtInModels().map((each) => [each.family, each])).values()];
 const BY_TASK: Record<string, string> = {
   ...{ video: 'videos', music: 'music', '3d': '3d', audio: 'audio' },
 };
 const PICTURE = 'https://example.com/a.png';
 const FILM = 'https://example.com/a.mp4';
-/** What a model needs beside its prompt. */
+/** The parameters that a model needs in addition to its prompt. */
 const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
   ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
   suno_lyrics: { action: 'LYRICS' },
 };
 
-describe('what clients are told', () => {
-  test('of the catalogue', async () => {
+describe('the responses to clients', () => {
+  test('from the catalogue routes', async () => {
     const queries = [
       ...CATEGORIES.map((each) => `?category=${each}`),
       ...SCENES.map((each) => `?recommended_for=${each}`),
       ...['', '?category=canary', '?recommended_for=chat'],
     ];
-    for (const query of queries) await ask('GET', `/v1/models${query}`);
+    for (const query of queries) await send('GET', `/v1/models${query}`);
     for (const { id, aliases = [] } of builtInModels()) {
-      for (const name of [id, ...aliases, `${id}x`]) await ask('GET', `/v1/models/${name}`);
+      for (const name of [id, ...aliases, `${id}x`]) await send('GET', `/v1/models/${name}`);
     }
-    expect(told.filter(({ what }) => what.endsWith(' 200')).length).toBeGreaterThan(80);
+    expect(received.filter(({ request }) => request.endsWith(' 200')).length).toBeGreaterThan(80);
   });
 
   test('hidden, deferred and misspelled models are answered alike', async () => {
     const body = (model: string) => ({ model, messages: turn('Hello') });
     const answers = [HIDDEN.id, DEFERRED.id, 'misspelled-model'].map(async (name) => {
-      const detail = await ask('GET', `/v1/models/${name}`);
-      const call = await ask('POST', '/v1/chat/completions', body(name));
+      const detail = await send('GET', `/v1/models/${name}`);
+      const call = await send('POST', '/v1/chat/completions', body(name));
       return [detail, call].map(({ status, text }) => ({
         status,
         text: text.replaceAll(name, 'NAME').replace(/"(did_you_mean|suggestions)":.*?[\]"],/g, ''),
@@ -184,35 +186,36 @@ describe('what clients are told', () => {
     expect(hidden).toEqual(misspelled);
     expect(deferred).toEqual(misspelled);
     expect(misspelled?.map(({ status }) => status)).toEqual([404, 400]);
-    const listed = (await ask('GET', '/v1/models')).text;
+    const listed = (await send('GET', '/v1/models')).text;
     expect(listed).not.toMatch(/hidden-model|deferred-model/);
   });
 
-  test('of a model with a slash in its id: listed, described and called like any other', async () => {
-    expect((await ask('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
+  test('a model with a slash in its id is listed, described and called like any other', async () => {
+    expect((await send('GET', '/v1/models')).text).toContain(`"${SLASHED}"`);
     for (const name of [SLASHED, encodeURIComponent(SLASHED)]) {
-      const { status, text } = await ask('GET', `/v1/models/${name}`);
+      const { status, text } = await send('GET', `/v1/models/${name}`);
       expect({ status, id: (JSON.parse(text) as { id: string }).id }).toEqual({
         ...{ status: 200, id: SLASHED },
       });
     }
     for (const [path, body] of requestsOf(SLASHED, 'chat', '')) {
-      expect({ path, ...(await ask('POST', path, body)) }).toMatchObject({ status: 200 });
+      expect({ path, ...(await send('POST', path, body)) }).toMatchObject({ status: 200 });
     }
   });
 
   const waited = ONE_OF_EACH.filter(({ category }) => !(category in BY_TASK));
-  test.each(waited.map(({ id, category }) => [id, category]))('of %s', async (id, category) => {
+  test.each(waited.map(({ id, category }) => [id, category]))('from %s', async (id, category) => {
     const serving = channels.find(({ models }) => Object.hasOwn(models, id))?.id;
-    const scripts = category === 'image' ? SCRIPTS.filter((each) => !ODD.includes(each)) : SCRIPTS;
+    const scripts =
+      category === 'image' ? DIRECTIVES.filter((each) => !ODD_ANSWERS.includes(each)) : DIRECTIVES;
     const before = (await simulator.books()).calls.length;
     for (const script of scripts) {
       for (const [path, body] of requestsOf(id, category, script)) {
-        // What failed before is forgotten: each failure is the provider's own.
+        // The channels are reset, so that each failure comes from the provider.
         await fetch(`${weir.base_url}/v1/operator/channels/${serving}/enable`, {
           ...{ method: 'POST', headers: { authorization: `Bearer ${weir.operator_token}` } },
         });
-        await ask('POST', path, body);
+        await send('POST', path, body);
       }
     }
     await until('its provider met each of them', async () => {
@@ -223,26 +226,26 @@ describe('what clients are told', () => {
 
   const tasks = ONE_OF_EACH.filter(({ category }) => category in BY_TASK);
   test.each(tasks.map(({ id, category }) => [id, category]))(
-    'of tasks of %s',
+    'from tasks of %s',
     async (id, category) => {
       const end = async (script: string) => {
         const body = { model: id, prompt: `Hello ${script}`, ...NEEDED[id] };
-        const { text } = await ask('POST', `/v1/${BY_TASK[category]}/generations`, body);
+        const { text } = await send('POST', `/v1/${BY_TASK[category]}/generations`, body);
         let task = JSON.parse(text) as { poll_url: string; status: string };
         while (task.status === 'pending' || task.status === 'processing') {
           await Bun.sleep(300);
-          task = JSON.parse((await ask('GET', task.poll_url)).text) as typeof task;
+          task = JSON.parse((await send('GET', task.poll_url)).text) as typeof task;
         }
         return task.status;
       };
       const scripts = ['[[sim task_ms=10]]', '[[sim task_ms=10 fail=upstream]]'];
-      // An upscaler is told no words, so nobody can script it.
+      // An upscaler gets no prompt, so no directive can reach the simulator.
       const second = id.includes('upscale') ? 'completed' : 'failed';
       expect(await Promise.all(scripts.map(end))).toEqual(['completed', second]);
     },
   );
 
-  test('of management and everything else', async () => {
+  test('from the management routes and all others', async () => {
     for (const path of [
       '/healthz',
       '/readyz',
@@ -250,10 +253,10 @@ describe('what clients are told', () => {
       '/v1/nothing',
       '/v1/operator/channels',
     ]) {
-      await ask('GET', path);
+      await send('GET', path);
     }
     for (const path of ['balance', 'api-keys', 'webhook-deliveries']) {
-      await ask('GET', `/v1/management/${path}`, undefined, weir.management_token);
+      await send('GET', `/v1/management/${path}`, undefined, weir.management_token);
     }
   });
 
@@ -271,10 +274,10 @@ describe('what clients are told', () => {
       ...(await jobIds()),
       ...['canary', new URL(simulator.url).host, '-sim"'],
     ];
-    const found = told.flatMap(({ what, text }) =>
-      secrets.filter((secret) => text.includes(secret)).map((secret) => `${what}: ${secret}`),
+    const found = received.flatMap(({ request, text }) =>
+      secrets.filter((secret) => text.includes(secret)).map((secret) => `${request}: ${secret}`),
     );
     expect(found).toEqual([]);
-    expect(told.length).toBeGreaterThan(500);
+    expect(received.length).toBeGreaterThan(500);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The demo as it is after `bin/start`: every model that makes something, made through Weir, polled as
- * the answer says, downloaded from Weir, and charged once.
+ * The demo after `bin/start`. Each generation model creates a task through Weir. The test polls it at its
+ * poll_url, downloads the result from Weir, and expects one charge.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
@@ -37,7 +37,7 @@ const send = (path: string, body?: object) =>
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 
-/** What a model needs beside a prompt. */
+/** The parameters that a model needs in addition to a prompt. */
 function bodyFor(id: string): object {
   if (id.includes('upscale')) return { model: id, video_url: FILM };
   if (id.includes('motion-control')) {

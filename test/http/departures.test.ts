@@ -18,27 +18,33 @@ const ROUTES = [
   { path: '/v1/messages', model: 'claude-haiku-4-5' },
 ];
 
-const linesInAll = async () => {
+const countUsageLines = async () => {
   const [row] = await gateway.database.sql<{ lines: number }[]>`
     select count(*)::int as lines from usage_line`;
   return row?.lines ?? 0;
 };
 
-/** Reads a stream until its charge is on its way, leaves, and then lets the charge be committed. */
-async function leaveBeforeTheEnd({ path, model }: { path: string; model: string }): Promise<void> {
-  const ask = (signal?: AbortSignal) => {
+/** Reads a stream until its charge is being committed, disconnects, then lets the commit proceed. */
+async function disconnectDuringCommit({
+  path,
+  model,
+}: {
+  path: string;
+  model: string;
+}): Promise<void> {
+  const send = (signal?: AbortSignal) => {
     const messages = [{ role: 'user', content: 'hello' }];
     const body = { model, messages, max_tokens: 50, stream: true };
     return gateway.post(path, body, signal ? { signal } : {});
   };
-  // The second call finds an open grant, whose row can be kept from the ledger for a moment.
-  await (await ask()).text();
-  const before = await linesInAll();
+  // The second call finds an open grant. A lock on the grant's row delays the charge.
+  await (await send()).text();
+  const before = await countUsageLines();
   const { sql } = gateway.database;
-  await sql.begin(async (held) => {
-    await held`select id from quota_grant where status = 'open' for update`;
-    const leave = new AbortController();
-    const response = await ask(leave.signal);
+  await sql.begin(async (locking) => {
+    await locking`select id from quota_grant where status = 'open' for update`;
+    const client = new AbortController();
+    const response = await send(client.signal);
     const reader = response.body?.getReader();
     let text = '';
     while (!text.includes('answer.')) {
@@ -52,42 +58,45 @@ async function leaveBeforeTheEnd({ path, model }: { path: string; model: string 
         where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting.length > 0;
     });
-    leave.abort();
+    client.abort();
     await reader?.read().catch(() => undefined);
-    // The server hears of it by its socket.
+    // The server detects the disconnect by its socket.
     await Bun.sleep(100);
   });
-  await until('the charge is committed', async () => (await linesInAll()) === before + 1);
+  await until('the charge is committed', async () => (await countUsageLines()) === before + 1);
 }
 
-describe.each(ROUTES)('a client of $path that leaves while its charge is committed', (route) => {
-  test('P8: has paid once, and nothing else is out of order', async () => {
-    await leaveBeforeTheEnd(route);
-    expect(await findImbalances(gateway.database.sql)).toEqual([]);
-    const again = {
-      model: route.model,
-      max_tokens: 9,
-      messages: [{ role: 'user', content: 'hi' }],
-    };
-    expect((await gateway.post(route.path, again)).status).toBe(200);
-  });
+describe.each(ROUTES)(
+  'a client of $path that disconnects while its charge is committed',
+  (route) => {
+    test('P8: is charged once, and the ledger stays correct', async () => {
+      await disconnectDuringCommit(route);
+      expect(await findImbalances(gateway.database.sql)).toEqual([]);
+      const again = {
+        model: route.model,
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'hi' }],
+      };
+      expect((await gateway.post(route.path, again)).status).toBe(200);
+    });
 
-  test('is no error of ours', async () => {
-    gateway.errors.length = 0;
-    await leaveBeforeTheEnd(route);
-    await Bun.sleep(50);
-    expect(gateway.errors).toEqual([]);
-  });
-});
+    test('is not reported as an error', async () => {
+      gateway.errors.length = 0;
+      await disconnectDuringCommit(route);
+      await Bun.sleep(50);
+      expect(gateway.errors).toEqual([]);
+    });
+  },
+);
 
 const MB = 1024 * 1024;
-/** What sockets and streams on the way may hold; an answer that is all held is many times larger. */
-const MOST_HELD_BYTES = 64 * MB;
+/** The most bytes in sockets and streams. A fully buffered answer would be many times larger. */
+const MAX_BUFFERED_BYTES = 64 * MB;
 const WHOLE_BYTES = 512 * MB;
 
-/** An answer without end, as far as anybody is there to read it; tells how much was taken. */
-function endless(): { response: Response; taken: () => number } {
-  let taken = 0;
+/** An answer of 512 MB that counts the bytes which were read from it. */
+function endless(): { response: Response; bytesRead: () => number } {
+  let bytesRead = 0;
   const content = 'word '.repeat(MB / 5);
   const chunk = { id: 'theirs', model: 'canary', choices: [{ index: 0, delta: { content } }] };
   const bytes = new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`);
@@ -95,21 +104,21 @@ function endless(): { response: Response; taken: () => number } {
     {
       async pull(controller) {
         await Bun.sleep(1);
-        taken += bytes.length;
-        if (taken > WHOLE_BYTES) controller.close();
+        bytesRead += bytes.length;
+        if (bytesRead > WHOLE_BYTES) controller.close();
         else controller.enqueue(bytes);
       },
     },
     { highWaterMark: 0 },
   );
   const headers = { 'content-type': 'text/event-stream' };
-  return { response: new Response(body, { headers }), taken: () => taken };
+  return { response: new Response(body, { headers }), bytesRead: () => bytesRead };
 }
 
-test('P8: a client that reads nothing holds its upstream up, and stops it when it leaves', async () => {
+test('P8: a client that reads nothing pauses its upstream, and stops it by disconnecting', async () => {
   const { upstream, base_url, api_key } = gateway;
   const usual = upstream.answer;
-  const { response, taken } = endless();
+  const { response, bytesRead } = endless();
   upstream.answer = () => response;
   const { hostname, port } = new URL(base_url);
   const messages = [{ role: 'user', content: 'hello' }];
@@ -123,16 +132,16 @@ test('P8: a client that reads nothing holds its upstream up, and stops it when i
   );
   let before = -1;
   await until('the upstream is held up', async () => {
-    if (taken() === before && before > 0) return true;
-    before = taken();
+    if (bytesRead() === before && before > 0) return true;
+    before = bytesRead();
     await Bun.sleep(300);
     return false;
   });
-  expect(taken()).toBeLessThan(MOST_HELD_BYTES);
+  expect(bytesRead()).toBeLessThan(MAX_BUFFERED_BYTES);
   client.destroy();
   await upstream.asked[0]?.aborted;
   upstream.answer = usual;
-  await until('what was delivered is charged', async () => {
+  await until('the delivered part is charged', async () => {
     const imbalances = await findImbalances(gateway.database.sql);
     return imbalances.length === 0;
   });

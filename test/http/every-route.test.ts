@@ -1,7 +1,7 @@
 /**
- * What is promised of every route that answers while its client waits: no call beyond the cap (P2); one
- * charge, committed before the answer is whole (P1, P4, P15); nothing names a provider (P5); a client
- * that leaves stops the upstream and leaves nothing held (P8); what fails costs nothing (P12).
+ * The promises of every route that answers while its client waits. No call exceeds the cap (P2). One
+ * charge is committed before the answer is complete (P1, P4, P15). No response names a provider (P5). A
+ * client that disconnects stops the upstream and leaves no money held (P8). A failure is free (P12).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -28,7 +28,7 @@ const CHANNELS = [
   ['openai-images', '/openai/v1', ['gpt-image-2']],
 ] as const;
 
-/** A model of the operator's own. */
+/** A model that only `weir.yaml` declares. */
 const LISTENER = {
   ...{ id: 'gemini-listener', category: 'stt', owned_by: 'google', family: 'whisper' },
   price: { usd_per_second: 0.00004 },
@@ -67,16 +67,16 @@ afterAll(async () => {
 const turn = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 const contents = (text: string) => ({ contents: [{ role: 'user', parts: [{ text }] }] });
 
-/** A request to each route whose text reaches the provider: `text` may tell it what to do. */
+/** A request to each route. Its text reaches the simulator, so `text` may hold directives. */
 const ROUTES: [name: string, path: string, body: (text: string) => object | FormData][] = [
   ['chat', '/v1/chat/completions', (text) => ({ model: 'gpt-4o', ...turn(text) })],
   [
-    'chat, streamed, on another vendor',
+    'chat, streamed, on another provider',
     '/v1/chat/completions',
     (text) => ({ model: 'claude-haiku-4-5', stream: true, ...turn(text) }),
   ],
   [
-    'messages on another vendor',
+    'messages on another provider',
     '/v1/messages',
     (text) => ({ model: 'gemini-2.5-flash', max_tokens: 500, ...turn(text) }),
   ],
@@ -102,10 +102,10 @@ const ROUTES: [name: string, path: string, body: (text: string) => object | Form
       ...{ model: 'gemini-2.5-flash-preview-tts', voice: 'Kore', response_format: 'wav', input },
     }),
   ],
-  ['translations of sound', '/v1/audio/translations', (text) => sound(text)],
+  ['translations of audio', '/v1/audio/translations', (text) => sound(text)],
   ['transcriptions of Gemini', '/v1/audio/transcriptions', (text) => sound(text, LISTENER.id)],
   ['pictures', '/v1/images/generations', (prompt) => ({ model: 'gpt-image-2', prompt })],
-  ['edits of pictures', '/v1/images/edits', edit],
+  ['edits of images', '/v1/images/edits', edit],
   ['transcriptions', '/v1/audio/transcriptions', (text) => sound(text)],
   ['ranks', '/v1/rerank', (query) => ({ model: 'rerank-v3.5', query, documents: ['a', 'b'] })],
   ['translations of text', '/v1/translations', (text) => ({ text, target_lang: 'DE' })],
@@ -127,7 +127,7 @@ function edit(prompt: string): FormData {
   return form;
 }
 
-function ask(
+function send(
   path: string,
   body: object | FormData,
   signal?: AbortSignal,
@@ -164,7 +164,7 @@ const allLines = async () => {
   return row?.lines ?? 0;
 };
 
-/** A key that can pay for almost nothing. */
+/** A key whose cap pays for almost nothing. */
 async function poorKey(): Promise<string> {
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, {
     method: 'POST',
@@ -177,30 +177,30 @@ async function poorKey(): Promise<string> {
   return ((await response.json()) as { key: string }).key;
 }
 
-/** What the simulated providers name themselves by, in bodies and in headers. */
+/** The names of the simulated providers in bodies and headers. */
 const CANARIES = /SIM|sim-org|proj_sim|127\.0\.0\.1|x-ratelimit|openai-organization/;
 
 describe.each(ROUTES)('%s', (_, path, body) => {
-  test('P2: is refused with 402, and nobody is asked, where the key’s cap does not pay for it', async () => {
+  test('P2: is refused with 402, without an upstream request, if the key’s cap does not pay for it', async () => {
     const key = await poorKey();
-    const asked = (await simulator.books()).calls.length;
-    const response = await ask(path, body('Hello '.repeat(100)), undefined, key);
+    const calls_before = (await simulator.books()).calls.length;
+    const response = await send(path, body('Hello '.repeat(100)), undefined, key);
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 402 });
-    expect((await simulator.books()).calls.length).toBe(asked);
+    expect((await simulator.books()).calls.length).toBe(calls_before);
   });
 
-  test('P5: names nothing of its provider', async () => {
+  test('P5: a response does not name its provider', async () => {
     for (const text of ['Hello', 'Hello [[sim status=400]]', 'Hello [[sim status=500 times=1]]']) {
-      const response = await ask(path, body(text));
+      const response = await send(path, body(text));
       const headers = JSON.stringify([...response.headers]);
-      // A picture is at Weir's own address.
+      // An image has a URL of Weir.
       const answer = (await response.text()).replaceAll(weir.base_url, '');
       expect(headers + answer).not.toMatch(CANARIES);
     }
   });
 
-  test('P1, P4, P15: is charged once, and that is committed when the answer is whole', async () => {
-    const response = await ask(path, body('Hello'));
+  test('P1, P4, P15: is charged once, and the charge is committed when the answer is complete', async () => {
+    const response = await send(path, body('Hello'));
     expect(response.status).toBe(200);
     await response.arrayBuffer();
     const lines = await linesOf(response.headers.get('x-request-id'));
@@ -210,29 +210,29 @@ describe.each(ROUTES)('%s', (_, path, body) => {
     expect(response.headers.get('x-request-id')).toBe(response.headers.get('request-id'));
   });
 
-  test('P8: a client that leaves stops the upstream, and pays nothing', async () => {
+  test('P8: a client that disconnects stops the upstream, and is not charged', async () => {
     const before = await allLines();
     const since = (await simulator.books()).calls.at(-1)?.id ?? '';
     const client = new AbortController();
-    const call = ask(path, body(`Hello [[sim latency_ms=20000]]`), client.signal).catch(
+    const call = send(path, body(`Hello [[sim latency_ms=20000]]`), client.signal).catch(
       () => 'left',
     );
     const running = async () => (await simulator.books({ since })).calls;
-    await until('the upstream was asked', async () => (await running()).length === 1);
+    await until('the upstream has the request', async () => (await running()).length === 1);
     client.abort();
     expect(await call).toBe('left');
-    // Long before it would have answered.
+    // The upstream would have answered much later.
     await until(
-      'it was stopped',
+      'the upstream request is stopped',
       async () => (await running()).every(({ outcome }) => outcome !== 'running'),
       5_000,
     );
     expect(await allLines()).toBe(before);
   });
 
-  test('P12: what the provider refuses is free, and is said in the route’s own words', async () => {
+  test('P12: a refusal by the provider is free, and has the route’s envelope', async () => {
     const before = await allLines();
-    const response = await ask(path, body('Hello [[sim status=400]]'));
+    const response = await send(path, body('Hello [[sim status=400]]'));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: {} });
     expect(await allLines()).toBe(before);
@@ -240,17 +240,17 @@ describe.each(ROUTES)('%s', (_, path, body) => {
 });
 
 test.each([false, true])(
-  'P1: what is kept in a cache for an hour is charged as such; streamed: %p',
+  'P1: tokens that are cached for an hour have their own price; streamed: %p',
   async (stream) => {
     const text = 'One two three four five six seven [[sim cache_write=9 cache_write_1h=5]]';
     const question = { model: 'claude-haiku-4-5', max_tokens: 50, stream, ...turn(text) };
-    const response = await ask('/v1/messages', question);
+    const response = await send('/v1/messages', question);
     const answer = await response.text();
     const last = (name: string) =>
       Number([...answer.matchAll(new RegExp(`"${name}":(\\d+)`, 'g'))].at(-1)?.[1]);
     expect(last('ephemeral_1h_input_tokens')).toBe(5);
     const [line] = await linesOf(response.headers.get('x-request-id'));
-    // Haiku 4.5: 1 USD a million in, 1.25 and 2 into the cache, 5 out.
+    // Haiku 4.5, USD per million tokens: 1 input, 1.25 and 2 cache writes, 5 output.
     const { input, output } = { input: last('input_tokens'), output: last('output_tokens') };
     expect(line?.charged).toBe(input * 1_000 + 4 * 1_250 + 5 * 2_000 + output * 5_000);
   },

@@ -19,7 +19,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
 const good = signedPath(secret, NAME, 6_000);
 
 describe('GET /v1/files', () => {
-  test('200: the file with its type, and no way to make a page of it', async () => {
+  test('200: the file with its type, and headers that prevent scripts', async () => {
     const response = await get(good);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('0123456789');
@@ -46,7 +46,7 @@ describe('GET /v1/files', () => {
     expect(response.headers.get('content-range')).toBe(contentRange);
   });
 
-  test('403 once the address has expired, with what to do', async () => {
+  test('403: after the URL has expired; the hint says what to do', async () => {
     const expired = get(signedPath(secret, NAME, 5_000));
     await expect(expired).rejects.toMatchObject({ id: 'access_denied' });
   });
@@ -54,8 +54,8 @@ describe('GET /v1/files', () => {
   test.each([
     ['another signature', good.replace(/signature=..../, 'signature=AAAA')],
     ['another file', good.replace('1.mp4', '2.mp4')],
-    ['a file that is not there', signedPath(secret, 'weir_film/9.mp4', 6_000)],
-    ['a path out of the folder', '/v1/files/../../etc/passwd?expires=6000&signature=x'],
+    ['a file that does not exist', signedPath(secret, 'weir_film/9.mp4', 6_000)],
+    ['a path outside the folder', '/v1/files/../../etc/passwd?expires=6000&signature=x'],
   ])('404 for %s, and no difference between them', async (_, path) => {
     await expect(get(path)).rejects.toMatchObject({ id: 'not_found' });
   });

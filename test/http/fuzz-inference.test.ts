@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The same bodies each time: what fails once fails again. */
+/** A fixed seed: a failure is reproducible. */
 const SAMPLE = { numRuns: 5_000, seed: 20_261_121 };
 const AT_ONCE = 50;
 
@@ -40,7 +40,7 @@ const messagesOf = (roles: string[]) =>
     { minLength: 1, maxLength: 3 },
   );
 
-/** Mostly what a route takes, so that a body has a chance to be right as a whole. */
+/** Mostly valid values, so that some bodies are valid as a whole. */
 const mostly = (right: fc.Arbitrary<unknown>, any: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 9, arbitrary: right }, { weight: 1, arbitrary: any });
 const share = mostly(fc.double({ min: 0, max: 1, noNaN: true }), anyNumber);
@@ -104,12 +104,12 @@ describe.each(TARGETS)('POST $path', (target) => {
           statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
           if (response.status === 200) return expect(await response.json()).toEqual({ ok: true });
           const error = await target.errorOf(response, 400);
-          // Every 400 of these routes is about something that can be named.
+          // Every 400 of these routes must name a parameter.
           expect(error.param).toBeString();
         }),
       );
     }
-    // Both ways are gone many times, or the bodies prove nothing.
+    // Both outcomes must be frequent, otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(SAMPLE.numRuns / 50);
     expect(statuses.get(400)).toBeGreaterThan(SAMPLE.numRuns / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);

@@ -20,10 +20,10 @@ async function newKeyId(): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-/** The same bodies each time: what fails once fails again. */
+/** A fixed seed: a failure is reproducible. */
 const SAMPLE = { numRuns: 5_000, seed: 20_261_121 };
 const RUNS = SAMPLE.numRuns;
-/** Requests under way at a time: a body costs little, a round trip much. */
+/** Concurrent requests, because round trips take most of the time. */
 const AT_ONCE = 50;
 
 const anyDate = fc.oneof(
@@ -49,7 +49,7 @@ const anyKeyId = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
 
-/** Sends all bodies, and checks that every answer is either a record or the envelope. */
+/** Sends all bodies. Every response must be a record or the error envelope. */
 async function sendAll(
   send: (body: unknown, index: number) => Promise<Response>,
   bodies: unknown[],
@@ -69,11 +69,11 @@ async function sendAll(
   return statuses;
 }
 
-describe('whatever is sent', () => {
+describe('random bodies', () => {
   test(`POST /v1/management/api-keys answers ${RUNS} bodies with a key or the envelope`, async () => {
     const bodies = fc.sample(createBody, SAMPLE);
     const statuses = await sendAll((body) => app.manage('POST', '/api-keys', body), bodies);
-    // Both ways are gone many times, or the bodies prove nothing.
+    // Both outcomes must be frequent, otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
     expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
@@ -85,7 +85,7 @@ describe('whatever is sent', () => {
     let revoked = 0;
     const statuses = await sendAll(async (body, index) => {
       const response = await app.manage('PATCH', `/api-keys/${ids[index] || key_id}`, body);
-      // A revoked key refuses too much to be of use.
+      // A revoked key refuses almost every change, so it is left out.
       if ((body as { status?: string } | null)?.status === 'revoked' && response.ok) {
         revoked += 1;
         key_id = await newKeyId();
@@ -99,7 +99,7 @@ describe('whatever is sent', () => {
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
   });
 
-  test('what was accepted is readable afterwards', async () => {
+  test('accepted fields are readable afterwards', async () => {
     const response = await app.manage('GET', '/api-keys');
     expect(response.status).toBe(200);
     const { data } = (await response.json()) as { data: { limit_amount: number | null }[] };
@@ -110,7 +110,7 @@ describe('whatever is sent', () => {
   });
 });
 
-describe('whatever is no JSON', () => {
+describe('bodies that are not JSON', () => {
   test('POST /v1/management/api-keys answers raw bytes with the envelope', async () => {
     const bodies = fc.sample(fc.uint8Array({ maxLength: 200 }), { ...SAMPLE, numRuns: 500 });
     await Promise.all(
@@ -128,7 +128,7 @@ describe('whatever is no JSON', () => {
     );
   });
 
-  test('anyJson makes values of every kind', () => {
+  test('anyJson generates values of every kind', () => {
     const kinds = new Set(fc.sample(anyJson, SAMPLE).map((value) => typeof value));
     expect([...kinds].toSorted()).toEqual(['boolean', 'number', 'object', 'string']);
   });

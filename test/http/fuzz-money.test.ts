@@ -12,7 +12,7 @@ import { streamed } from '../upstreams/upstream.ts';
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);
 
-/** Few, so that one call whose place is not given back is soon missed. */
+/** Few slots, so that one slot that is not freed shows soon. */
 const MAX_CONCURRENCY = 60;
 const AT_ONCE = 40;
 const SAMPLE = { numRuns: 5_000, seed: 20_261_122 };
@@ -39,7 +39,7 @@ interface Balance {
 }
 
 test.each(ROUTES)(
-  'P1: whatever is sent to $path, money is conserved and nothing breaks',
+  'P1: random bodies to $path conserve money and cause no internal error',
   async ({ path, model, role, ...route }) => {
     const anyContent = fc.oneof(
       anyText,
@@ -81,27 +81,27 @@ test.each(ROUTES)(
     expect([...statuses.keys()].sort()).toEqual([200, 400]);
     for (const count of statuses.values()) expect(count).toBeGreaterThan(SAMPLE.numRuns / 50);
     expect(await findImbalances(gateway.database.sql)).toEqual([]);
-    // Nobody left here, and the upstream was always right: there is nothing to complain about.
+    // No client disconnected and no upstream failed, so no error may be reported.
     expect(gateway.errors).toEqual([]);
   },
 );
 
 test.each(ROUTES)(
-  'P8: whenever clients of $path leave, their money and their places come back',
+  'P8: whenever clients of $path disconnect, their reservations and slots are freed',
   async ({ path, model }) => {
     const events = path === '/v1/messages' ? nativeEvents(model) : chunks(model);
     let turn = 0;
-    gateway.upstream.answer = async (asked) => {
+    gateway.upstream.answer = async (request) => {
       turn += 1;
-      if (turn % 3 === 0) return answerOf(asked);
+      if (turn % 3 === 0) return answerOf(request);
       await Bun.sleep(turn % 7);
-      const silence = asked.aborted.then(() => new Response());
-      if (!JSON.parse(asked.text).stream) return silence;
-      const said = events.slice(0, turn % events.length);
+      const silence = request.aborted.then(() => new Response());
+      if (!JSON.parse(request.text).stream) return silence;
+      const sent = events.slice(0, turn % events.length);
       const body = new ReadableStream({
         async start(controller) {
-          for (const event of said) controller.enqueue(new TextEncoder().encode(event));
-          await asked.aborted;
+          for (const event of sent) controller.enqueue(new TextEncoder().encode(event));
+          await request.aborted;
           controller.close();
         },
       });
@@ -128,9 +128,9 @@ test.each(ROUTES)(
   },
 );
 
-test('P1, P8: after all of that nothing is held, and every place on the channels is free', async () => {
+test('P1, P8: in the end no money is held, and every slot of the channels is free', async () => {
   const { sql } = gateway.database;
-  // An idle key gives its grant back, and a key is not idle while a call of it is in flight.
+  // An idle key returns its grant. A key with a call in flight is not idle.
   await until('every grant is closed', async () => {
     const [row] = await sql<{ open: number }[]>`
       select count(*)::int as open from quota_grant where status = 'open'`;
@@ -146,20 +146,20 @@ test('P1, P8: after all of that nothing is held, and every place on the channels
   const used = data.reduce((sum, { used_amount }) => sum + nano(used_amount), 0);
   expect(used).toBe(nano(balance.used));
   for (const { path, model } of ROUTES) {
-    // All at the same time: the upstream answers when the last place is taken.
+    // The calls run at the same time: the upstream answers when the last slot is in use.
     let arrived = 0;
     const full = Promise.withResolvers<void>();
-    gateway.upstream.answer = async (asked) => {
+    gateway.upstream.answer = async (request) => {
       arrived += 1;
       if (arrived === MAX_CONCURRENCY) full.resolve();
       await full.promise;
-      return answerOf(asked);
+      return answerOf(request);
     };
     const messages = [{ role: 'user', content: 'hi' }];
     const answers = await Promise.all(
       Array.from({ length: MAX_CONCURRENCY }, async () => {
         const response = await gateway.post(path, { model, max_tokens: 9, messages });
-        // A place that was not given back would leave the others waiting for ever.
+        // If a slot was not freed, the other calls would wait forever.
         if (response.status !== 200) full.resolve();
         await response.text();
         return response.status;

@@ -1,4 +1,4 @@
-/** The routes beside chat and messages: whatever is sent, the answer is right or the envelope. */
+/** The routes other than chat and messages: each response is valid or the error envelope. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../support/app.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The same bodies each time: what fails once fails again. */
+/** A fixed seed: a failure is reproducible. */
 const SAMPLE = { numRuns: 5_000, seed: 20_261_121 };
 const AT_ONCE = 50;
 
@@ -110,7 +110,7 @@ const BODIES: Record<string, fc.Arbitrary<unknown>> = {
 const HEADERS = { 'anthropic-version': '2023-06-01' };
 
 describe.each(Object.entries(BODIES))('POST %s', (path, bodies) => {
-  test(`answers ${SAMPLE.numRuns} bodies rightly, or with an envelope that names a parameter`, async () => {
+  test(`answers ${SAMPLE.numRuns} bodies with a valid response or an envelope that names a parameter`, async () => {
     const sent = fc.sample(mutated(bodies as fc.Arbitrary<Record<string, unknown>>), SAMPLE);
     let right = 0;
     let refused = 0;
@@ -120,7 +120,7 @@ describe.each(Object.entries(BODIES))('POST %s', (path, bodies) => {
         sent.slice(start, start + AT_ONCE).map(async (body) => {
           const response = await app.post(path, body, HEADERS);
           const text = await response.text();
-          // 503 is what a right call meets here.
+          // A valid call gets 503, because no channel serves it here.
           if (response.status === 200 || response.status === 503) right += 1;
           else {
             refused += 1;

@@ -26,12 +26,12 @@ async function created(path: string, body: object, headers?: Record<string, stri
   return { response, body: (await response.json()) as Record<string, unknown> };
 }
 
-const lastAsk = () => app.tasks.asks.at(-1);
+const lastCreate = () => app.tasks.asks.at(-1);
 
 describe('POST /v1/images/generations', () => {
   test('200: inline, by URL', async () => {
-    app.tasks.answer = (ask) =>
-      app.tasks.view(ask, {
+    app.tasks.answer = (request) =>
+      app.tasks.view(request, {
         status: 'completed',
         outputs: [
           { kind: 'image', file: 'a.png', revised_prompt: 'a tall lighthouse' },
@@ -50,7 +50,7 @@ describe('POST /v1/images/generations', () => {
       ],
     });
     expect(response.headers.get('x-weir-billing-transaction-id')).toBe('txn_1');
-    expect(lastAsk()).toMatchObject({ wait: true, route: IMAGES });
+    expect(lastCreate()).toMatchObject({ wait: true, route: IMAGES });
   });
 
   test('200: inline, in Base64', async () => {
@@ -59,7 +59,7 @@ describe('POST /v1/images/generations', () => {
     expect(body['data']).toEqual([{ b64_json: btoa('picture') }]);
   });
 
-  test('500: a picture that is not there is no answer in another form', async () => {
+  test('500: a missing file is not replaced by a URL', async () => {
     const response = await app.post(IMAGES, { prompt: 'x', response_format: 'b64_json' });
     expect((await errorOf(response, 500)).code).toBe('internal_error');
   });
@@ -78,38 +78,38 @@ describe('POST /v1/images/generations', () => {
       data: [],
     });
     expect(response.headers.get('retry-after')).toBe('3');
-    expect(lastAsk()?.wait).toBe(false);
+    expect(lastCreate()?.wait).toBe(false);
   });
 
   test.each([{}, { async: false }, { async: true }])(
-    '200: a model that works by task answers with one, whatever was asked: %j',
-    async (asked) => {
-      const { body } = await created(IMAGES, { model: 'midjourney', ...asked });
+    '200: a task model returns a task for any value of async: %j',
+    async (mode) => {
+      const { body } = await created(IMAGES, { model: 'midjourney', ...mode });
       expect(body['status']).toBe('pending');
-      expect(lastAsk()?.wait).toBe(false);
+      expect(lastCreate()?.wait).toBe(false);
     },
   );
 
-  test('200: the model of the catalogue where none is named', async () => {
+  test('200: without model, the default of the catalogue', async () => {
     await created(IMAGES, {});
-    expect(lastAsk()?.model.id).toBe('flux-1.1-pro');
+    expect(lastCreate()?.model.id).toBe('flux-1.1-pro');
   });
 
-  test('200: the vendor’s SDK reads both forms of an answer', async () => {
+  test('200: OpenAI’s SDK reads both forms of the response', async () => {
     app.files.set('image-1', 'picture');
     const client = new OpenAI({
       apiKey: app.credentials.api_key,
       baseURL: `${app.base_url}/v1`,
       maxRetries: 0,
     });
-    const ask = { model: 'gpt-image-1', prompt: 'x', n: 1 } as const;
-    const inline = await client.images.generate({ ...ask, response_format: 'b64_json' });
+    const body = { model: 'gpt-image-1', prompt: 'x', n: 1 } as const;
+    const inline = await client.images.generate({ ...body, response_format: 'b64_json' });
     expect(inline.data?.[0]?.b64_json).toBe(btoa('picture'));
-    const linked = await client.images.generate({ ...ask, response_format: 'url' });
+    const linked = await client.images.generate({ ...body, response_format: 'url' });
     expect(linked.data?.[0]?.url).toStartWith(app.base_url);
   });
 
-  test('413: more than an image and its request', async () => {
+  test('413: a body above the limit', async () => {
     const image = 'A'.repeat(33 * 1024 * 1024);
     const error = await errorOf(await app.post(IMAGES, { prompt: 'x', image }), 413);
     expect(error.code).toBe('payload_too_large');
@@ -128,8 +128,8 @@ describe('POST /v1/videos/generations', () => {
     });
   });
 
-  test('200: what is already there is said at once', async () => {
-    app.tasks.answer = (ask) => app.tasks.view(ask, { status: 'completed' });
+  test('200: a task that is already completed has its result at once', async () => {
+    app.tasks.answer = (request) => app.tasks.view(request, { status: 'completed' });
     const { body } = await created(VIDEOS, {});
     expect(body).toMatchObject({
       status: 'completed',
@@ -173,15 +173,15 @@ describe('every create', () => {
     expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
   });
 
-  test('400 for a model of another route, with the route that it is on', async () => {
+  test('400 for a model of another route, with the name of that route', async () => {
     for (const [path, model, proper] of [
       [IMAGES, 'veo-3.1', VIDEOS],
       [VIDEOS, 'suno_music', MUSIC],
       [MUSIC, 'gpt-4o', '/v1/chat/completions'],
       ['/v1/chat/completions', 'dall-e-3', IMAGES],
     ] as const) {
-      const ask = { model, prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
-      const error = await errorOf(await app.post(path, ask), 400);
+      const body = { model, prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
+      const error = await errorOf(await app.post(path, body), 400);
       expect(error).toMatchObject({ param: 'model', hint: `Use ${proper}.` });
     }
   });
@@ -211,14 +211,14 @@ describe('every create', () => {
   );
 
   test.each(['', 'with space', 'x'.repeat(256)])('400 for the Idempotency-Key %j', async (key) => {
-    const ask = { prompt: 'x' };
-    const response = await app.post(IMAGES, ask, { 'idempotency-key': key });
+    const body = { prompt: 'x' };
+    const response = await app.post(IMAGES, body, { 'idempotency-key': key });
     expect((await errorOf(response, 400)).param).toBe('Idempotency-Key');
   });
 
   test.each(ROUTES)('passes webhook_url on: POST %s', async (path) => {
     await created(path, { webhook_url: 'https://example.com/hook?a=1' });
-    expect(lastAsk()?.webhook_url).toBe('https://example.com/hook?a=1');
+    expect(lastCreate()?.webhook_url).toBe('https://example.com/hook?a=1');
   });
 
   test.each(['', 'x', 'ftp://example.com', 'file:///etc/passwd', 'https://u:p@example.com', 7, {}])(
@@ -229,7 +229,7 @@ describe('every create', () => {
     },
   );
 
-  test('405: only POST', async () => {
+  test('405: for a method other than POST', async () => {
     for (const path of ROUTES) await errorOf(await app.fetch(path), 405);
   });
 });
@@ -272,7 +272,7 @@ describe('the status of a task', () => {
     },
   );
 
-  test('P11: 200: every path has the same terminal snapshot and billing header', async () => {
+  test('P11: 200: every path returns the same final record and billing header', async () => {
     for (const scene of ['image', 'video', 'music'] as const) {
       const { id } = keep(scene, { status: 'completed' });
       const answers = await Promise.all(ALIASES[scene].map((path) => read(path(id))));
@@ -284,7 +284,7 @@ describe('the status of a task', () => {
     }
   });
 
-  test('200: poll_url is a path that works, exactly as it is', async () => {
+  test('200: poll_url works without changes', async () => {
     for (const scene of ['image', 'video', 'music'] as const) {
       const { id } = keep(scene, {});
       const first = await read(ALIASES[scene][0]?.(id) ?? '');
@@ -301,7 +301,7 @@ describe('the status of a task', () => {
     ]);
   });
 
-  test('200: a completed video, and several', async () => {
+  test('200: one completed video, and several', async () => {
     const one = { kind: 'video', file: 'v.mp4', duration: 8, width: 1280, height: 720 } as const;
     const url = `${app.base_url}/v1/files/v.mp4?signature=s`;
     const video = { url, duration: 8, width: 1280, height: 720 };
@@ -331,7 +331,7 @@ describe('the status of a task', () => {
     ]);
   });
 
-  test('200: a failed task says why, and its error is there only then', async () => {
+  test('200: only a failed task has an error', async () => {
     const error = { code: 'content_policy_violation', message: 'The content was refused.' };
     const image = keep('image', { status: 'failed', error });
     expect((await read(`/v1/tasks/${image.id}`)).body['error']).toBe(error.message);
@@ -341,28 +341,28 @@ describe('the status of a task', () => {
     expect((await read(`/v1/tasks/${id}`)).body).not.toHaveProperty('error');
   });
 
-  test('P6: 404: a stranger’s task answers like one that does not exist', async () => {
+  test('P6: 404: another organization’s task gives the same response as a missing one', async () => {
     const strangers = keep('image', {}, '00000000-0000-0000-0000-000000000000');
-    const said = [];
+    const bodies = [];
     for (const path of paths) {
       for (const id of [strangers.id, 'task_nope', 'x'.repeat(500), '%00', '..%2f..']) {
         const error = await errorOf(await app.fetch(path(id)), 404);
         expect(error.code).toBe('async_task_not_found');
-        said.push(JSON.stringify({ ...error, request_id: undefined }));
+        bodies.push(JSON.stringify({ ...error, request_id: undefined }));
       }
     }
-    expect(new Set(said).size).toBe(1);
-    expect(said[0]).toContain('Task not found or no longer available');
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).toContain('Task not found or no longer available');
   });
 
-  test('404: an image path knows no songs', async () => {
+  test('404: the image path does not return songs', async () => {
     const { id } = keep('music', {});
     for (const path of [`${IMAGES}/${id}`, `/v1/images/${id}`]) {
       expect((await errorOf(await app.fetch(path), 404)).code).toBe('async_task_not_found');
     }
   });
 
-  test('401: without a key, before anything is said about the task', async () => {
+  test('401: without a key, before the task is looked up', async () => {
     const { id } = keep('image', {});
     for (const path of paths) await errorOf(await fetch(app.base_url + path(id)), 401);
   });

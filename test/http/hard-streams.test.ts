@@ -1,4 +1,4 @@
-/** Streams that go wrong or slowly, as clients of every protocol see them over HTTP. */
+/** Streams that break or are slow, as clients of every protocol see them over HTTP. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { residentMb } from '../../bench/process.ts';
 import {
@@ -13,7 +13,7 @@ import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(120_000);
 
-/** Longer than a busy machine needs for the first words, short enough to wait for. */
+/** Longer than a busy machine needs for the first token, short enough for a test. */
 const TIMEOUT_MS = 2_000;
 const BASES = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/google/v1beta' };
 const FAMILIES = { openai: 'openai-chat', anthropic: 'anthropic-messages', gemini: 'gemini-chat' };
@@ -26,7 +26,7 @@ let endless: EndlessUpstream;
 beforeAll(async () => {
   simulator = await startSimulator();
   endless = startEndlessUpstream();
-  // A channel for each pair: a circuit that opens is nobody else's.
+  // One channel for each pair, so that an open circuit affects no other pair.
   const served = [...PAIRS.map(([client, upstream]) => [client, upstream] as const), ...CALM];
   const config = {
     models: served.map(([client, upstream]) => ({
@@ -71,7 +71,7 @@ const CLIENTS = {
   ],
 } as const satisfies Record<string, (model: string, text: string) => [string, object]>;
 
-/** How each protocol says in the middle of a stream that it broke. */
+/** The error event of each protocol in the middle of a stream. */
 const BROKEN: Record<keyof typeof CLIENTS, RegExp> = {
   chat: /data: \{"error":\{[^\n]*"type":"(timeout|upstream)_error"/,
   messages: /event: error\ndata: \{"type":"error","error":\{"type":"(timeout|api)_error"/,
@@ -82,14 +82,14 @@ const BROKEN: Record<keyof typeof CLIENTS, RegExp> = {
 const PAIRS = Object.keys(CLIENTS).flatMap((client) =>
   UPSTREAMS.map((upstream) => [client as keyof typeof CLIENTS, upstream] as const),
 );
-/** Models whose channels nothing happens to. */
+/** Models whose channels never fail. */
 const CALM = [
   ['calm', 'gemini'],
   ['endless', 'openai'],
   ['endless', 'anthropic'],
 ] as const;
 
-function ask([path, body]: readonly [string, object]): Promise<Response> {
+function send([path, body]: readonly [string, object]): Promise<Response> {
   return fetch(weir.base_url + path, {
     method: 'POST',
     headers: {
@@ -100,13 +100,13 @@ function ask([path, body]: readonly [string, object]): Promise<Response> {
   });
 }
 
-describe('an upstream that breaks in the middle', () => {
+describe('an upstream whose stream breaks in the middle', () => {
   test.concurrent.each(PAIRS)(
     'is an error event for a client of %s on %s',
     async (client, upstream) => {
       const model = `${client}-${upstream}`;
       const answers = ['stall_after=6', 'truncate_after=6', 'error_after=6'].map(async (how) => {
-        const response = await ask(
+        const response = await send(
           CLIENTS[client](model, `Hello [[sim tokens=40 chunk_ms=15 ${how}]]`),
         );
         const text = await response.text();
@@ -120,12 +120,12 @@ describe('an upstream that breaks in the middle', () => {
 });
 
 const STALLED = 100;
-/** What Bun reads ahead of a stream, what is being worked on, and garbage: bench/RESULTS.md. */
+/** Bun's read-ahead per stream, data in use, and garbage: bench/RESULTS.md. */
 const MEGABYTES_EACH = 10;
 
-test('clients that do not read hold little memory, and nobody else up', async () => {
+test('clients that do not read use little memory, and delay no other client', async () => {
   const before = residentMb(weir.pid);
-  // Half pass through, half are translated.
+  // Half of the streams are pass-through, half are translated.
   const clients = await startStalledClients(weir, STALLED, [
     CLIENTS.chat('endless-openai', 'Hello'),
     CLIENTS.chat('endless-anthropic', 'Hello'),
@@ -133,7 +133,7 @@ test('clients that do not read hold little memory, and nobody else up', async ()
   try {
     let last = -1;
     await until(
-      'all are stalled',
+      'all streams are stalled',
       async () => {
         const taken = endless.taken();
         const isStill = endless.calls() === STALLED && taken === last;
@@ -143,15 +143,15 @@ test('clients that do not read hold little memory, and nobody else up', async ()
       },
       60_000,
     );
-    // The kernel's buffers were filled, and a little more: not the 16 GB that there are.
+    // Little more than the kernel's buffers was sent, of 16 GB in total.
     expect(endless.taken()).toBeLessThan((STALLED * ENDLESS_BYTES) / 10);
-    // What is held, not what waits to be collected.
+    // Garbage does not count, so wait until it is collected.
     await until(
-      'little is held',
+      'the memory is small',
       () => residentMb(weir.pid) - before < STALLED * MEGABYTES_EACH,
       60_000,
     );
-    const response = await ask(CLIENTS.chat('calm-gemini', 'Hello [[sim tokens=5]]'));
+    const response = await send(CLIENTS.chat('calm-gemini', 'Hello [[sim tokens=5]]'));
     expect(await response.text()).toEndWith('data: [DONE]\n\n');
   } finally {
     clients.kill('SIGKILL');

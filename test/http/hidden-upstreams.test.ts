@@ -37,7 +37,7 @@ const HOMES = { openai: '/v1/chat/completions', anthropic: '/v1/messages' };
 const MODELS = { openai: 'gpt-4o-mini', anthropic: 'claude-haiku-4-5' } as const;
 const TURNS = { messages: [{ role: 'user', content: 'hello' }] };
 
-/** Every route of chat on every upstream, as is and translated. */
+/** Every chat route on every upstream: pass-through and translated. */
 const ROUTES = (['openai', 'anthropic'] as const).flatMap((upstream) => {
   const model = MODELS[upstream];
   const known = { model, own: OWN[upstream], upstream };
@@ -51,9 +51,9 @@ const ROUTES = (['openai', 'anthropic'] as const).flatMap((upstream) => {
 describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route) => {
   const { path, model, own, upstream, question } = route;
   const { physical } = own;
-  // A translation stands on what the protocol at home does with failures: one of each kind is enough.
+  // Translations share the failure handling of pass-through, so one failure of each kind is enough.
   const isHome = path === HOMES[upstream];
-  const ask = (more: object = {}) =>
+  const send = (more: object = {}) =>
     gateway.post(path, {
       model,
       ...(path.endsWith('responses') ? {} : { max_tokens: 500 }),
@@ -61,7 +61,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
       ...more,
     });
 
-  /** The body of an answer in which no canary is. */
+  /** Returns the body of a response after checking that it has no canary. */
   async function clean(response: Response, status: number): Promise<string> {
     const text = await response.text();
     expect({ status: response.status, text }).toEqual({ status, text });
@@ -72,8 +72,8 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     return text;
   }
 
-  test('200: in a whole answer', async () => {
-    const response = await ask();
+  test('200: in a complete answer', async () => {
+    const response = await send();
     const answer = JSON.parse(await clean(response, 200));
     expect(answer.model).toBe(model);
     const id = response.headers.get('x-request-id')?.slice('req_'.length) ?? '';
@@ -81,25 +81,25 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   });
 
   test('200: in a stream', async () => {
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('answer.');
     expect(text).toContain(JSON.stringify(model));
   });
 
-  test('200: under another name that the upstream gives the model', async () => {
-    gateway.upstream.answer = async (asked) => {
-      const response = answerOf(asked);
+  test('200: if the upstream returns another model name', async () => {
+    gateway.upstream.answer = async (request) => {
+      const response = answerOf(request);
       const text = (await response.text()).replaceAll(physical, 'canary-model-2031-01-01');
       return new Response(text, { headers: response.headers });
     };
-    await clean(await ask(), 200);
-    await clean(await ask({ stream: true }), 200);
+    await clean(await send(), 200);
+    await clean(await send({ stream: true }), 200);
   });
 
-  test('200: in a stream that breaks in its middle', async () => {
+  test('200: in a stream that breaks in the middle', async () => {
     const events = upstream === 'anthropic' ? nativeEvents(physical) : chunks(physical);
     gateway.upstream.answer = () => streamed(events.slice(0, 4), true);
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('A whole ');
     expect(text).toContain('"error"');
   });
@@ -110,7 +110,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     const error = JSON.stringify({ type: 'error', ...refused });
     gateway.upstream.answer = () =>
       streamed([...events.slice(0, 4), `event: error\ndata: ${error}\n\n`]);
-    const text = await clean(await ask({ stream: true }), 200);
+    const text = await clean(await send({ stream: true }), 200);
     expect(text).toContain('A whole ');
     expect(text).toContain('"error"');
   });
@@ -118,19 +118,19 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   test.each([false, true])('400: in a refusal of the request, stream: %p', async (stream) => {
     const words = `${physical} does not like temperature`;
     gateway.upstream.answer = () => refusal(own, 400, { message: words, param: 'temperature' });
-    const { error } = JSON.parse(await clean(await ask({ stream }), 400));
-    // What helps the caller stays.
+    const { error } = JSON.parse(await clean(await send({ stream }), 400));
+    // The part of the message that helps the client stays.
     expect(error).toMatchObject({ param: 'temperature' });
     expect(error.message).toBe(`${model} does not like temperature`);
   });
 
   test('400: in a refusal with every name in it', async () => {
     gateway.upstream.answer = () => refusal(own, 400);
-    const { error } = JSON.parse(await clean(await ask(), 400));
+    const { error } = JSON.parse(await clean(await send(), 400));
     expect(error.message).toContain(model);
   });
 
-  /** One call on a Weir of its own: what an upstream does wrong counts against its channel. */
+  /** One call on a Weir of its own, because a failure counts against the channel. */
   async function onceAnswered(answer: () => Response, stream: boolean): Promise<Response> {
     const fresh = await startGateway();
     try {
@@ -154,16 +154,16 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     [529, { type: 'overloaded_error' }, 502],
   ] as const;
   test.each(isHome ? FAILURES : FAILURES.filter(([status]) => status === 500))(
-    'in what becomes of its own %d',
+    'in the response to an upstream %d',
     async (status, error, expected) => {
       const response = await onceAnswered(
         () => refusal(own, status, error, { 'retry-after': '3' }),
         false,
       );
-      const said = JSON.parse(await clean(response, expected));
-      expect(said.error.retryable).toBe(true);
+      const body = JSON.parse(await clean(response, expected));
+      expect(body.error.retryable).toBe(true);
       expect(response.headers.get('x-should-retry')).toBe('true');
-      expect(response.headers.get('retry-after')).toBe(said.error.retry_after?.toString() ?? null);
+      expect(response.headers.get('retry-after')).toBe(body.error.retry_after?.toString() ?? null);
     },
   );
 
@@ -172,7 +172,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     ['an empty body', () => new Response('')],
     ['a redirect', () => Response.redirect('https://canary-host.internal/v1')],
     ['an array', () => Response.json(['canary'])],
-    ['nothing of what is needed', () => Response.json({ id: 'canary' })],
+    ['no required member', () => Response.json({ id: 'canary' })],
   ];
   test.each(isHome ? NONSENSE : NONSENSE.slice(0, 1))(
     '502: in what becomes of %s',
@@ -182,7 +182,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
   );
 });
 
-test('P5: the upstream gets its own key and nothing of the client’s', async () => {
+test('P5: the upstream gets its own key, and neither the key nor the headers of the client', async () => {
   gateway.upstream.asked.length = 0;
   const headers = { cookie: 'a=b', 'x-forwarded-for': '10.1.2.3', 'user-agent': 'client/1' };
   for (const { path, model, question } of ROUTES) {

@@ -32,12 +32,12 @@ describe('GET /v1/management/balance', () => {
     });
   });
 
-  test('200: P1: what is settled on an open grant is used, and no longer held', async () => {
+  test('200: P1: a settled charge on an open grant counts as used, not as held', async () => {
     const { sql } = app.database;
     const [key] = await sql`select id from api_key`;
     const replica = newId('replica');
     await sql`insert into replica (id, lease_until) values (${replica}, now() + interval '1 h')`;
-    // 50 USD are granted: 20 of them settled, of which 5 are posted.
+    // A grant of 50 USD: 20 USD are settled, and 5 USD of these are posted.
     await sql`update organization set
       balance_nano_usd = 50000000000, held_nano_usd = 45000000000, settled_nano_usd = 5000000000`;
     await sql`insert into quota_grant ${sql({

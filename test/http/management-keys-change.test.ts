@@ -36,14 +36,14 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     expect(await keys.find(before.id)).toEqual(expected);
   });
 
-  test('200: the currency alone is a field, and changes nothing', async () => {
+  test('200: limitCurrency alone is accepted, and changes nothing', async () => {
     const { id } = await keys.add({ name: 'same' });
     expect(await record(await keys.patch(id, { limitCurrency: 'USD' }))).toMatchObject({
       name: 'same',
     });
   });
 
-  test('200: P2: a limit below what is out is kept as said, and enforced as money comes back', async () => {
+  test('200: P2: a limit below the open grants is stored, and applies as they are returned', async () => {
     const { id } = await keys.add({ limitAmount: 10 });
     const { sql } = app.database;
     await sql`update api_key set used_nano_usd = 3000000000, held_nano_usd = 4000000000
@@ -78,7 +78,7 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     },
   );
 
-  test('400: at least one field', async () => {
+  test('400: without a field', async () => {
     const { id } = await keys.add();
     expect((await errorOf(await keys.patch(id, {}), 400)).message).toContain('At least one field');
   });
@@ -100,7 +100,7 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     expect(await keys.find(id)).toMatchObject({ name: 'untouched', status: 'active' });
   });
 
-  test('400: CNY is retired', async () => {
+  test('400: limitCurrency CNY is retired', async () => {
     const { id } = await keys.add();
     const error = await errorOf(await keys.patch(id, { limitCurrency: 'CNY' }), 400);
     expect(error.code).toBe('currency_retired');
@@ -117,7 +117,7 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     },
   );
 
-  test('404: P6: a stranger’s key is answered exactly like one that does not exist', async () => {
+  test('404: P6: another organization’s key gives the same response as a missing one', async () => {
     const { key_id } = await keys.addStranger();
     const bodies = [{ name: 'mine' }, { status: 'active' }, { limitCurrency: 'USD' }];
     for (const body of bodies) {
@@ -130,7 +130,7 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     expect(row?.['name']).toBe('theirs');
   });
 
-  test('P6: a stranger sees and changes only his own keys', async () => {
+  test('P6: another organization sees and changes only its own keys', async () => {
     const { key_id, token } = await keys.addStranger();
     const { id } = await keys.add();
     const theirs = (path: string, init?: RequestInit) =>
@@ -145,7 +145,7 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
     expect((await keys.find(id))?.status).toBe('active');
   });
 
-  test('many changes at once of one key leave it as one of them said', async () => {
+  test('concurrent changes of one key leave it with the values of one of them', async () => {
     const { id } = await keys.add();
     const names = Array.from({ length: 20 }, (_, n) => `name ${n}`);
     const answers = await Promise.all(

@@ -14,7 +14,7 @@ afterAll(() => app.stop());
 const ISO_MS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 describe('POST /v1/management/api-keys', () => {
-  test('200: with nothing said, an unlimited key that never expires', async () => {
+  test('200: without fields, an unlimited key that never expires', async () => {
     const key = await keys.add();
     expect(key).toEqual({
       id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
@@ -31,7 +31,7 @@ describe('POST /v1/management/api-keys', () => {
     });
   });
 
-  test('200: the key works at once, and is never shown again', async () => {
+  test('200: the key works at once, and is never returned again', async () => {
     const { id, key = '', key_prefix } = await keys.add();
     const response = await app.fetch('/v1/models', { headers: { authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
@@ -43,7 +43,7 @@ describe('POST /v1/management/api-keys', () => {
     expect(JSON.stringify(stored)).not.toContain(key);
   });
 
-  test('200: with everything said', async () => {
+  test('200: with every field', async () => {
     const key = await keys.add({
       name: '  My key\t',
       limitAmount: 12.5,
@@ -69,13 +69,13 @@ describe('POST /v1/management/api-keys', () => {
     [100_000, 100_000],
     [100_000.01, 100_000],
     [1_000_000, 100_000],
-  ])('200: limitAmount %p is kept as %p', async (given, kept) => {
-    const { id, limit_amount } = await keys.add({ limitAmount: given });
-    expect(limit_amount).toBe(kept);
-    expect((await keys.find(id))?.limit_amount).toBe(kept);
+  ])('200: limitAmount %p is stored as %p', async (sent, stored) => {
+    const { id, limit_amount } = await keys.add({ limitAmount: sent });
+    expect(limit_amount).toBe(stored);
+    expect((await keys.find(id))?.limit_amount).toBe(stored);
   });
 
-  test('200: the limit is what the ledger enforces from the first call on', async () => {
+  test('200: the ledger enforces the limit from the first call on', async () => {
     const { id } = await keys.add({ limitAmount: 3 });
     const [row] = await app.database.sql`
       select limit_nano_usd, ceiling_nano_usd from api_key where id = ${id}`;
@@ -116,12 +116,12 @@ describe('POST /v1/management/api-keys', () => {
     expect(error).toMatchObject({ type: 'invalid_request_error', param });
   });
 
-  test('400: CNY is retired, whatever else is said', async () => {
+  test('400: limitCurrency CNY is retired, also with a limitAmount', async () => {
     const error = await errorOf(await keys.create({ limitCurrency: 'CNY', limitAmount: 5 }), 400);
     expect(error).toMatchObject({ code: 'currency_retired', param: 'limitCurrency' });
   });
 
-  test('400: an unknown field, with the one that is meant', async () => {
+  test('400: an unknown field, with a suggestion', async () => {
     const error = await errorOf(await keys.create({ expires_at: null }), 400);
     expect(error.message).toBe('expires_at is not a field of this request.');
     expect(error.hint).toBe('Did you mean expiresAt?');
@@ -133,7 +133,7 @@ describe('POST /v1/management/api-keys', () => {
     await errorOf(await keys.create({ name: `${name}🔑` }), 400);
   });
 
-  test('400: no more keys than an organization may have', async () => {
+  test('400: more keys than an organization may have', async () => {
     const crowded = await startTestApp();
     await crowded.database.sql`
       insert into api_key (id, organization_id, name, key_hash, key_prefix)
@@ -144,7 +144,7 @@ describe('POST /v1/management/api-keys', () => {
     await crowded.stop();
   });
 
-  test('400: no more keys than that, however many are created at once', async () => {
+  test('400: more keys than that, also if many are created concurrently', async () => {
     const crowded = await startTestApp();
     await crowded.database.sql`
       insert into api_key (id, organization_id, name, key_hash, key_prefix)
@@ -156,7 +156,7 @@ describe('POST /v1/management/api-keys', () => {
         async () => (await crowded.manage('POST', '/api-keys', {})).status,
       ),
     );
-    // One key is the organization's first.
+    // The organization starts with one key.
     expect(answers.filter((status) => status === 200)).toHaveLength(9);
     expect(answers.filter((status) => status === 400)).toHaveLength(21);
     await crowded.stop();
@@ -180,7 +180,7 @@ describe('GET /v1/management/api-keys', () => {
     expect((await keys.find(id))?.status).toBe('revoked');
   });
 
-  test('P1: used_amount counts what is settled on open grants and not posted yet', async () => {
+  test('P1: used_amount includes settled charges on open grants that are not posted yet', async () => {
     const { id } = await keys.add({ limitAmount: 1 });
     const { sql } = app.database;
     const replica = newId('replica');

@@ -17,7 +17,7 @@ const HELLO = { model: 'claude-haiku-4-5', max_tokens: 16, messages: [user('hell
 const post = (body: unknown, headers: Record<string, string> = VERSION, query = '') =>
   app.post(`/v1/messages${query}`, body, headers);
 
-/** The one call that reached the inference floor. */
+/** The only call that reached the inference floor. */
 function theCall() {
   expect(app.calls).toHaveLength(1);
   const [call] = app.calls;
@@ -26,7 +26,7 @@ function theCall() {
 }
 
 describe('POST /v1/messages', () => {
-  test('200: hands the call to the inference floor', async () => {
+  test('200: passes the call to the inference floor', async () => {
     const body = { ...HELLO, stream: true, unheard_of: [1] };
     expect((await post(body)).status).toBe(200);
     expect(theCall()).toMatchObject({ protocol: 'anthropic', stream: true, body });
@@ -41,12 +41,12 @@ describe('POST /v1/messages', () => {
     expect(theCall().headers).toEqual({ 'anthropic-version': version });
   });
 
-  test.each(['anthropic-beta', 'vendorA-beta'])('200: carries %s on', async (name) => {
+  test.each(['anthropic-beta', 'vendorA-beta'])('200: passes %s on', async (name) => {
     expect((await post(HELLO, { ...VERSION, [name]: 'files-api-2025-04-14' })).status).toBe(200);
     expect(theCall().headers).toMatchObject({ 'anthropic-beta': 'files-api-2025-04-14' });
   });
 
-  test('200: a query does not matter', async () => {
+  test('200: a query string is ignored', async () => {
     expect((await post(HELLO, VERSION, '?beta=true')).status).toBe(200);
   });
 
@@ -74,7 +74,7 @@ describe('POST /v1/messages', () => {
       },
     ],
     [
-      'an image of a kind that the specification does not know',
+      'an image type that the specification does not have',
       { messages: [user([{ type: 'image', source: { type: 'file', file_id: 'f' } }])] },
     ],
     [
@@ -93,7 +93,7 @@ describe('POST /v1/messages', () => {
     expect(app.calls).toEqual([]);
   });
 
-  test('400: the role system, in the words that clients look for', async () => {
+  test('400: the role system, with the message that clients match on', async () => {
     const messages = [user('x'), { role: 'system', content: 'y' }];
     const error = await nativeErrorOf(await post({ ...HELLO, messages }), 400);
     expect(error.message).toBe(
@@ -102,14 +102,17 @@ describe('POST /v1/messages', () => {
     expect(error.param).toBe('messages.1.role');
   });
 
-  test.each(['developer', 'tool'])('400: the role %s, naming its route', async (role) => {
-    const error = await nativeErrorOf(
-      await post({ ...HELLO, messages: [{ role, content: 'x' }] }),
-      400,
-    );
-    expect(error.message).toContain('/v1/chat/completions');
-    expect(error.param).toBe('messages.0.role');
-  });
+  test.each(['developer', 'tool'])(
+    '400: the role %s; the hint names the route for it',
+    async (role) => {
+      const error = await nativeErrorOf(
+        await post({ ...HELLO, messages: [{ role, content: 'x' }] }),
+        400,
+      );
+      expect(error.message).toContain('/v1/chat/completions');
+      expect(error.param).toBe('messages.0.role');
+    },
+  );
 
   const image = (source: unknown) => ({ messages: [user([{ type: 'image', source }])] });
   const result = (content: unknown) => ({
@@ -166,7 +169,7 @@ describe('POST /v1/messages', () => {
     expect(app.calls).toEqual([]);
   });
 
-  test('400: an unknown model, with the one that is meant', async () => {
+  test('400: an unknown model, with a suggestion', async () => {
     const error = await nativeErrorOf(await post({ ...HELLO, model: 'claude-haiku-4.5' }), 400);
     expect(error).toMatchObject({
       type: 'invalid_request_error',
@@ -176,7 +179,7 @@ describe('POST /v1/messages', () => {
     });
   });
 
-  test('200: a model of another vendor, whose protocol is another one', async () => {
+  test('200: a model of another provider with another protocol', async () => {
     expect((await post({ ...HELLO, model: 'gpt-4o' })).status).toBe(200);
   });
 
@@ -187,7 +190,7 @@ describe('POST /v1/messages', () => {
     expect((await nativeErrorOf(response, 403)).type).toBe('permission_error');
   });
 
-  test('200: an allow-list may use another name of the model', async () => {
+  test('200: an allow-list may have an alias of the model', async () => {
     const created = await app.manage('POST', '/api-keys', {
       models: ['claude-haiku-4-5-20251001'],
     });

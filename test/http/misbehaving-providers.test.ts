@@ -1,6 +1,6 @@
 /**
- * Providers of generations that misbehave, over the wire: whatever they do, the task ends, its money
- * is where it belongs, and the client reads nothing of who they are.
+ * Generation providers that misbehave over HTTP. In each case the task ends, the ledger is correct, and no
+ * response names the provider.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -40,7 +40,7 @@ const send = (path: string, body?: object) =>
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 
-async function ended(model: string, route: string, directive: string) {
+async function runTask(model: string, route: string, directive: string) {
   const prompt = `A lighthouse [[sim task_ms=200]] [[sim ${directive}]]`;
   const sync = { model, prompt };
   const body = route === 'images' ? { ...sync, async: true } : sync;
@@ -67,8 +67,8 @@ const MODELS = [
   ['suno_music', 'music'],
 ] as const;
 
-/** What happens, and how the task must end. */
-const CASES: [directive: string, status: 'completed' | 'failed', said?: string][] = [
+/** The directive for the simulator, and the expected end of the task. */
+const CASES: [directive: string, status: 'completed' | 'failed', message?: string][] = [
   ['no_url=1', 'failed', 'could not|failed|without a result|upstream_error'],
   ['url_ms=0', 'failed', 'could not|failed|without a result|upstream_error'],
   ['fail=upstream', 'failed', 'could not|failed|without a result|upstream_error'],
@@ -77,20 +77,20 @@ const CASES: [directive: string, status: 'completed' | 'failed', said?: string][
   ['poll_status=429 poll_times=1', 'completed'],
 ];
 
-describe.each(CASES)('P3, P5: after [[sim %s]] a task has %s', (directive, status, said) => {
-  // Veo's files are had with the key, for two days: their addresses do not expire.
+describe.each(CASES)('P3, P5: after [[sim %s]] a task has %s', (directive, status, message) => {
+  // Veo's files need the key and stay for two days, so their URLs do not expire.
   const models = MODELS.filter(([model]) => !(directive === 'url_ms=0' && model === 'veo-3.1'));
   test.concurrent.each(models)('%s', async (model, route) => {
-    const task = await ended(model, route, directive);
+    const task = await runTask(model, route, directive);
     expect({ model, ...task }).toMatchObject({ model, status });
-    if (said) expect(JSON.stringify(task.error)).toMatch(new RegExp(said));
+    if (message) expect(JSON.stringify(task.error)).toMatch(new RegExp(message));
     const lines = await database.sql`
       select usage_line.id from usage_line join task using (hold_id) where task.id = ${task.id ?? ''}`;
     expect(lines).toHaveLength(task.status === 'completed' ? 1 : 0);
   });
 });
 
-test('P1: at the end nothing is held, and the books balance', async () => {
+test('P1: in the end no money is held, and the audit finds nothing', async () => {
   const [row] = await database.sql`select sum(held_nano_usd)::int8 as held from organization`;
   expect(row?.['held']).toBe(0);
   expect(await findImbalances(database.sql)).toEqual([]);

@@ -7,9 +7,9 @@ import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf } from '../support/envelope.ts';
 
 let app: TestApp;
-const away = new Set<string>();
+const unavailable = new Set<string>();
 beforeAll(async () => {
-  app = await startTestApp({ isServed: (model) => !away.has(model.id) });
+  app = await startTestApp({ isServed: (model) => !unavailable.has(model.id) });
 });
 afterAll(() => app.stop());
 
@@ -38,7 +38,7 @@ describe('GET /v1/models', () => {
     expect(body.data.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('200: each model as the specification has it', async () => {
+  test('200: each model has the members of the specification', async () => {
     const [model] = (await list()).data;
     expect(model).toMatchObject({
       id: 'gpt-4o',
@@ -54,7 +54,7 @@ describe('GET /v1/models', () => {
     });
   });
 
-  test('200: of one category', async () => {
+  test('200: the models of one category', async () => {
     for (const category of CATEGORIES) {
       const { data } = await list(`?category=${category}`);
       const expected = builtInModels().filter((model) => model.category === category);
@@ -63,7 +63,7 @@ describe('GET /v1/models', () => {
     }
   });
 
-  test('200: each with the unit of its price', async () => {
+  test('200: each model has the unit of its price', async () => {
     const { data } = await list();
     const unitOf = (id: string) => data.find((model) => model.id === id)?.weir;
     for (const [id, pricing_unit] of [
@@ -80,7 +80,7 @@ describe('GET /v1/models', () => {
     }
   });
 
-  test('200: for a scene', async () => {
+  test('200: the models recommended for a scene', async () => {
     const { data } = await list('?recommended_for=image');
     expect(data.length).toBeGreaterThan(0);
     for (const { weir } of data) expect(weir).toMatchObject({ category: 'image' });
@@ -93,11 +93,11 @@ describe('GET /v1/models', () => {
     }
   });
 
-  test('400: chat is no scene of recommendations', async () => {
+  test('400: recommended_for does not accept chat', async () => {
     await errorOf(await app.fetch('/v1/models?recommended_for=chat'), 400);
   });
 
-  test('401: needs a key', async () => {
+  test('401: without a key', async () => {
     await errorOf(await fetch(`${app.base_url}/v1/models`), 401);
   });
 
@@ -107,7 +107,7 @@ describe('GET /v1/models', () => {
 });
 
 describe('GET /v1/models/{model}', () => {
-  test('200: with its price and where the price is from', async () => {
+  test('200: has its price and the source of the price', async () => {
     const response = await app.fetch('/v1/models/gpt-4o-mini');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -149,7 +149,7 @@ describe('GET /v1/models/{model}', () => {
     expect(Object.keys(contract.properties).sort()).toEqual(summary.parameters.toSorted());
   });
 
-  test('200: what a chat model takes beside text; its contract is its protocol', async () => {
+  test('200: a chat model has its capabilities; its contract is its protocol', async () => {
     const response = await app.fetch('/v1/models/gemini-2.5-pro');
     expect(await response.json()).toMatchObject({
       weir: {
@@ -170,12 +170,12 @@ describe('GET /v1/models/{model}', () => {
     expect(await response.json()).toMatchObject({ id: 'grok-imagine-image-quality' });
   });
 
-  test('200: by another name of the model', async () => {
+  test('200: by an alias of the model', async () => {
     const response = await app.fetch('/v1/models/claude-haiku-4-5-20251001');
     expect(await response.json()).toMatchObject({ id: 'claude-haiku-4-5' });
   });
 
-  test('404: an unknown model, with models that are meant', async () => {
+  test('404: an unknown model, with suggestions', async () => {
     const error = await errorOf(await app.fetch('/v1/models/gpt-4o-mni'), 404);
     expect(error).toMatchObject({
       type: 'invalid_request_error',
@@ -187,10 +187,10 @@ describe('GET /v1/models/{model}', () => {
     expect(error.hint).toBeString();
   });
 
-  test('404: P13: what cannot be called now is not suggested', async () => {
-    away.add('gpt-4o-mini');
+  test('404: P13: a model that cannot be called now is not suggested', async () => {
+    unavailable.add('gpt-4o-mini');
     const error = await errorOf(await app.fetch('/v1/models/gpt-4o-mni'), 404);
-    away.clear();
+    unavailable.clear();
     expect(error.suggestions?.map(({ id }) => id)).not.toContain('gpt-4o-mini');
   });
 
@@ -207,12 +207,12 @@ describe('GET /v1/models/{model}', () => {
     expect(error.code).toBe('model_not_found');
   });
 
-  test('401: needs a key, before anything is said about the model', async () => {
+  test('401: without a key, before the model is looked up', async () => {
     await errorOf(await fetch(`${app.base_url}/v1/models/nonsense`), 401);
   });
 });
 
-describe('the vendors’ SDKs', () => {
+describe('the official SDKs', () => {
   test('openai lists and retrieves models', async () => {
     const client = new OpenAI({
       apiKey: app.credentials.api_key,

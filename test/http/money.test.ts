@@ -36,21 +36,21 @@ interface Balance {
 }
 
 const NANO = 1_000_000_000;
-/** An amount of an answer in nano-USD, which it must be to the last digit. */
+/** Converts an amount of a response to nano-USD, and checks that it is a whole number. */
 function nano(usd: number): bigint {
   const rounded = Math.round(usd * NANO);
   expect(rounded / NANO).toBe(usd);
   return BigInt(rounded);
 }
 
-/** USD per million tokens as the catalogue has them: input, cached input, output. */
+/** Prices of the catalogue in USD per million tokens: input, cached input, output. */
 const ROUTES = [
   { path: '/v1/chat/completions', model: 'gpt-4o-mini', price: ['0.15', '0.075', '0.6'] },
   { path: '/v1/chat/completions', model: 'gpt-4o', price: ['2.5', '1.25', '10'] },
   { path: '/v1/messages', model: 'claude-haiku-4-5', price: ['1', '0.1', '5'] },
 ] as const;
 
-/** Worked out apart from the product, in whole pico-USD: 10⁻⁶ USD a token is 10⁶ of them. */
+/** Computed independently of the product in whole pico-USD. 10⁻⁶ USD per token is 10⁶ pico-USD. */
 function expectedCharge([input, cached, output]: readonly [string, string, string]): bigint {
   const pico = (usd: string) => {
     const [whole = '0', digits = ''] = usd.split('.');
@@ -85,14 +85,14 @@ function call(key: KeyRecord, { path, model }: { path: string; model: string }, 
 }
 
 describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
-  test.each([false, true])('is charged to the nano-dollar, stream: %p', async (stream) => {
+  test.each([false, true])('is charged exactly in nano-USD, stream: %p', async (stream) => {
     const key = await newKey();
     const before = await readBalance();
     for (let calls = 1; calls <= 3; calls += 1) {
       const response = await call(key, route, { stream });
       expect(response.status).toBe(200);
       await response.text();
-      // Committed before the last byte left (P4): no waiting here.
+      // The charge was committed before the last byte was sent (P4), so the test does not wait.
       const { used_amount } = await readKey(key.id);
       expect(nano(used_amount)).toBe(expectedCharge(price) * BigInt(calls));
       await expectConserved();
@@ -115,7 +115,7 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
     await expectConserved();
   });
 
-  test('P2: 402 from the first one on with a zero quota, and no upstream is called', async () => {
+  test('P2: 402 from the first call on with a zero quota, without an upstream request', async () => {
     const key = await newKey({ limitAmount: 0 });
     gateway.upstream.asked.length = 0;
     for (const stream of [false, true]) {
@@ -131,7 +131,7 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
     expect(await readKey(key.id)).toMatchObject({ limit_amount: 0, used_amount: 0 });
   });
 
-  test('P2: a raised zero quota lets calls through, and a zero quota stops them again', async () => {
+  test('P2: a raised quota admits calls, and a zero quota refuses them again', async () => {
     const key = await newKey({ limitAmount: 0 });
     expect((await call(key, route)).status).toBe(402);
     for (const [limitAmount, status] of [
@@ -164,7 +164,7 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
     expect((await call(key, route)).status).toBe(200);
   });
 
-  test('is refused for a model outside of the allow-list, as soon as that is replaced', async () => {
+  test('is refused for a model outside the allow-list as soon as the list is replaced', async () => {
     const key = await newKey({ models: [route.model] });
     expect((await call(key, route)).status).toBe(200);
     await gateway.manage('PATCH', `/api-keys/${key.id}`, { models: ['another-model'] });
@@ -176,7 +176,7 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
   });
 });
 
-describe('an organization whose balance is gone', () => {
+describe('an organization without balance', () => {
   test.each(ROUTES)('402: insufficient_balance for $model', async (route) => {
     const poor = await startGateway({ balance_usd: 0 });
     try {
@@ -202,8 +202,8 @@ describe('an organization whose balance is gone', () => {
   });
 });
 
-describe('P13: what a refused model is answered with', () => {
-  test('can be called by this key now, each of it', async () => {
+describe('P13: the suggestions for a refused model', () => {
+  test('can all be called by this key now', async () => {
     const key = await newKey({ models: ['gpt-4o', 'claude-haiku-4-5'] });
     const response = await call(key, { path: '/v1/chat/completions', model: 'gpt-4o-mimi' });
     const { did_you_mean, suggestions } = await errorOf(response, 400);

@@ -1,4 +1,4 @@
-/** What an operator sees and switches, on two replicas, and what is changed in the file under load. */
+/** The operator routes on two replicas, and changes of weir.yaml under load. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,11 +108,11 @@ async function spent(): Promise<number> {
 const stateOn = async (weir: RunningWeir, id: string) =>
   (await operate('GET', `/${id}`, undefined, weir)).state;
 
-/** Changes are seen everywhere within a second; a busy machine gets more. */
+/** A change reaches all replicas within a second. A busy machine gets more time. */
 async function everywhere(id: string, state: string): Promise<void> {
   await until(`${id} is ${state} on both replicas`, async () => {
     const states = await Promise.all(replicas.map((weir) => stateOn(weir, id)));
-    return states.every((each) => each === state);
+    return states.every((current) => current === state);
   });
 }
 
@@ -127,7 +127,7 @@ describe('the operator’s channels', () => {
     expect(JSON.stringify(answer)).not.toContain('sim-');
   });
 
-  test('401: nobody but an operator sees them', async () => {
+  test('401: without an operator token', async () => {
     const { api_key, management_token } = replicas[0];
     for (const token of [api_key, management_token, 'op-nobody', '']) {
       for (const path of ['', '/one']) {
@@ -139,7 +139,7 @@ describe('the operator’s channels', () => {
     expect(await stateOn(replicas[0], 'one')).toBe('healthy');
   });
 
-  test('disabled: no replica sends anything there, until it is enabled', async () => {
+  test('disabled: no replica sends requests to the channel until it is enabled', async () => {
     const reason = 'the account moves';
     expect(await operate('POST', '/one/disable', { reason })).toMatchObject({
       ...{ status: 200, state: 'disabled', switch: { state: 'disabled', reason } },
@@ -156,7 +156,7 @@ describe('the operator’s channels', () => {
     await everywhere('one', 'degraded');
   });
 
-  test('drained: takes nothing new, and what runs there ends', async () => {
+  test('drained: the channel gets no new calls, and its running tasks end', async () => {
     await operate('POST', '/one/disable');
     await everywhere('one', 'disabled');
     const running = chat('Hi [[sim latency_ms=1500]]');
@@ -169,7 +169,7 @@ describe('the operator’s channels', () => {
     await operate('POST', '/two/enable');
   });
 
-  test('tested: asked for next to nothing, with the words of what went wrong', async () => {
+  test('tested: the channel gets a minimal probe, and the response has its error message', async () => {
     expect(await operate<object>('POST', '/two/test', {})).toMatchObject({
       ...{ object: 'channel.test', ok: true, kind: 'call', model: 'gpt-4o' },
     });
@@ -185,7 +185,7 @@ describe('the operator’s channels', () => {
     await simulator.setAccount('two', { revoked: false });
   });
 
-  test('P9: dead credentials disable a channel on every replica, for a reason, until they are mended', async () => {
+  test('P9: invalid credentials disable a channel on every replica, with a reason, until they work again', async () => {
     await simulator.setAccount('one', { revoked: true });
     await until('it was noticed', async () => {
       expect((await chat()).status).toBe(200);
@@ -206,7 +206,7 @@ describe('the operator’s channels', () => {
     await operate('POST', '/one/enable');
   });
 
-  test('every replica sees within a moment that a channel is sick, and that it is well again', async () => {
+  test('every replica soon sees that a channel is open, and that it is healthy again', async () => {
     await simulator.setAccount('one', { fail_rate: 1 });
     await until('its circuit opened', async () => {
       await chat();
@@ -239,7 +239,7 @@ describe('the operator’s channels', () => {
 });
 
 describe('a changed weir.yaml', () => {
-  test('is applied under load, and no request is dropped', async () => {
+  test('is applied under load without dropping a request', async () => {
     const statuses: number[] = [];
     let stopping = false;
     const client = async (weir: RunningWeir) => {
@@ -300,14 +300,14 @@ describe('a changed weir.yaml', () => {
     expect(await priceOn(replicas[1])).not.toEqual(price);
   });
 
-  test('with a mistake changes nothing, and says so', async () => {
+  test('with an error changes nothing, and logs the error', async () => {
     const valid = async () => {
       const text = await (await fetch(`${replicas[0].base_url}/metrics`)).text();
       return /^weir_configuration_valid (\d)/m.exec(text)?.[1];
     };
     rewrite('channels: [{ id: one, protocol: opena }]');
     await until('it is noticed', async () => (await valid()) === '0');
-    // The log comes by way of a pipe, the figure does not.
+    // The log arrives later than the metric, because it passes a pipe.
     await until('it is said where', () => replicas[0].output().includes('weir.yaml:1'));
     expect((await chat()).status).toBe(200);
     expect((await operate<{ data: object[] }>('GET', '')).data).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** The recommendation as a client sees it: before and after failures that it did not cause. */
+/** The recommendation as a client sees it, before and after failures of upstreams. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -62,7 +62,7 @@ async function recommended(): Promise<Model[]> {
   return data;
 }
 
-async function draw(model: string, prompt = 'A lighthouse'): Promise<number> {
+async function createImage(model: string, prompt = 'A lighthouse'): Promise<number> {
   const response = await fetch(`${weir.base_url}/v1/images/generations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
@@ -72,7 +72,7 @@ async function draw(model: string, prompt = 'A lighthouse'): Promise<number> {
   return response.status;
 }
 
-/** The next ranking is due at once, and is there when its samples are. */
+/** Makes the next ranking due at once, and waits until it has these samples. */
 async function nextRanking(samples: Record<string, number>): Promise<Model[]> {
   await Bun.sleep(6_000);
   await database.sql`update ranking set updated_at = now() - interval '2 minutes'`;
@@ -86,40 +86,40 @@ async function nextRanking(samples: Record<string, number>): Promise<Model[]> {
   });
 }
 
-test('the order follows what succeeds; the best then works; what clients do wrong counts nothing', async () => {
+test('the order follows success; the best model works; client errors do not count', async () => {
   const before = await recommended();
   expect(before.map(({ id }) => id).sort()).toEqual(CHANNELS.map(([, , id]) => id).sort());
-  for (const { weir: said } of before) {
-    expect(said.agent_preferences['image']).toMatchObject({
+  for (const { weir: metadata } of before) {
+    expect(metadata.agent_preferences['image']).toMatchObject({
       ...{ status: 'insufficient_samples', sample_count_24h: 0, success_rate_24h: 0 },
       basis: { score_source: 'gateway_outcomes_24h', channel_id: null, physical_model: null },
     });
   }
   for (let count = 0; count < 4; count += 1) {
-    for (const [, , model] of CHANNELS) expect(await draw(model)).toBe(200);
+    for (const [, , model] of CHANNELS) expect(await createImage(model)).toBe(200);
   }
-  // The client's own fault, and what a filter refuses, say nothing of a model.
-  await draw('grok-imagine-image', 'A lighthouse [[sim fail=moderation]]');
-  expect(await draw('grok-imagine-image', '')).toBe(400);
+  // Client errors and filtered content do not count for a model.
+  await createImage('grok-imagine-image', 'A lighthouse [[sim fail=moderation]]');
+  expect(await createImage('grok-imagine-image', '')).toBe(400);
   const worst = 'gpt-image-1';
   for (let count = 0; count < 2; count += 1) {
-    expect(await draw(worst, 'A lighthouse [[sim no_url=1]]')).toBeLessThan(600);
+    expect(await createImage(worst, 'A lighthouse [[sim no_url=1]]')).toBeLessThan(600);
   }
-  // Too many calls for the provider's account are the provider's doing, not the client's.
-  expect(await draw(worst, 'A lighthouse [[sim status=429 retry_after=1]]')).toBe(429);
+  // A throttled provider account is a failure of the provider, not of the client.
+  expect(await createImage(worst, 'A lighthouse [[sim status=429 retry_after=1]]')).toBe(429);
   const after = await nextRanking({
     ...{ 'grok-imagine-image': 4, 'stable-diffusion-3.5-large': 4, [worst]: 7 },
   });
   expect(after.at(-1)?.id).toBe(worst);
-  expect(after.map(({ weir: said }) => said.agent_preferences['image']?.preferred_rank)).toEqual([
-    ...[1, 2, 3],
-  ]);
-  expect(after.map(({ weir: said }) => said.agent_preferences['image']?.status)).toEqual([
+  expect(
+    after.map(({ weir: metadata }) => metadata.agent_preferences['image']?.preferred_rank),
+  ).toEqual([...[1, 2, 3]]);
+  expect(after.map(({ weir: metadata }) => metadata.agent_preferences['image']?.status)).toEqual([
     ...['ready', 'ready', 'ready'],
   ]);
   expect(after.at(-1)?.weir.agent_preferences['image']?.success_rate_24h).toBeCloseTo(4 / 7, 3);
-  expect(await draw(after[0]?.id ?? '')).toBe(200);
-  // The detail says the same, and names nothing of where it runs (P5).
+  expect(await createImage(after[0]?.id ?? '')).toBe(200);
+  // The detail has the same rank, and names no channel (P5).
   const text = await (await get(`/v1/models/${worst}`)).text();
   expect(JSON.parse(text).weir.agent_preferences).toEqual(after.at(-1)?.weir.agent_preferences);
   for (const hidden of ['openai-images', '127.0.0.1', 'sim-']) {
@@ -127,7 +127,7 @@ test('the order follows what succeeds; the best then works; what clients do wron
   }
 });
 
-test('400: scenes and categories that are none', async () => {
+test('400: unknown scenes and categories', async () => {
   for (const query of ['recommended_for=chat', 'recommended_for=images', 'category=pictures']) {
     const response = await get(`/v1/models?${query}`);
     const { error } = (await response.json()) as { error: { param: string } };

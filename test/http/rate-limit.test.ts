@@ -15,7 +15,7 @@ afterEach(() => {
 
 function connect(url: string): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => 50 });
-  // A server that a test stops is meant to be away.
+  // A test may have stopped the server on purpose.
   redis.on('error', () => undefined);
   opened.push(redis);
   return redis;
@@ -23,10 +23,14 @@ function connect(url: string): Redis {
 
 const ready = (redis: Redis) => until('Redis is connected', () => redis.status === 'ready');
 
-/** How many of `tries` requests at once are let through. */
-async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0], tries: number) {
+/** How many of `tries` concurrent requests are admitted. */
+async function countAdmitted(
+  limit: RateLimit,
+  caller: Parameters<RateLimit['consume']>[0],
+  tries: number,
+) {
   const outcomes = await Promise.allSettled(
-    Array.from({ length: tries }, () => limit.consume(who)),
+    Array.from({ length: tries }, () => limit.consume(caller)),
   );
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(WeirError);
@@ -34,25 +38,29 @@ async function passed(limit: RateLimit, who: Parameters<RateLimit['consume']>[0]
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }
 
-const someone = (more: object = {}) => ({ organization_id: newId('org'), role: 'r', ...more });
+const newCaller = (members: object = {}) => ({
+  organization_id: newId('org'),
+  role: 'r',
+  ...members,
+});
 
 describe('the rate limit in memory', () => {
   const limit = new RateLimit(() => ({ r: 10, big: 1_000 }));
 
-  test('lets exactly the role’s number of requests through', async () => {
-    expect(await passed(limit, someone(), 64)).toBe(10);
+  test('admits exactly the role’s number of requests', async () => {
+    expect(await countAdmitted(limit, newCaller(), 64)).toBe(10);
   });
 
-  test('counts each organization for itself', async () => {
-    const [one, two] = [someone(), someone()];
-    expect(await passed(limit, one, 20)).toBe(10);
-    expect(await passed(limit, two, 20)).toBe(10);
+  test('counts each organization separately', async () => {
+    const [one, two] = [newCaller(), newCaller()];
+    expect(await countAdmitted(limit, one, 20)).toBe(10);
+    expect(await countAdmitted(limit, two, 20)).toBe(10);
   });
 
-  test('says when to come back, in whole seconds', async () => {
-    const who = someone();
-    await passed(limit, who, 10);
-    const refusal = await limit.consume(who).catch((error: unknown) => error);
+  test('returns the time to wait in whole seconds', async () => {
+    const caller = newCaller();
+    await countAdmitted(limit, caller, 10);
+    const refusal = await limit.consume(caller).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ id: 'rate_limit_exceeded', retryable: true });
     const { retry_after } = (refusal as WeirError).details;
     expect(Number.isInteger(retry_after)).toBe(true);
@@ -60,23 +68,23 @@ describe('the rate limit in memory', () => {
     expect(retry_after).toBeLessThanOrEqual(60);
   });
 
-  test('a key may have a lower limit of its own, which costs its organization nothing more', async () => {
-    const organization = someone({ role: 'big' });
+  test('a key may have a lower limit; requests that it refuses do not count for the organization', async () => {
+    const organization = newCaller({ role: 'big' });
     const key = { ...organization, id: newId('key'), requests_per_minute: 3 };
-    expect(await passed(limit, key, 500)).toBe(3);
-    expect(await passed(limit, organization, 1_200)).toBe(997);
+    expect(await countAdmitted(limit, key, 500)).toBe(3);
+    expect(await countAdmitted(limit, organization, 1_200)).toBe(997);
   });
 
   test('a key’s limit above the role’s changes nothing', async () => {
-    expect(await passed(limit, someone({ id: newId('key'), requests_per_minute: 50 }), 60)).toBe(
-      10,
-    );
+    expect(
+      await countAdmitted(limit, newCaller({ id: newId('key'), requests_per_minute: 50 }), 60),
+    ).toBe(10);
   });
 
   test.each(['unheard-of', '__proto__', 'constructor'])(
     'the role %s, which is not configured, gets 60 a minute',
     async (role) => {
-      expect(await passed(limit, someone({ role }), 100)).toBe(60);
+      expect(await countAdmitted(limit, newCaller({ role }), 100)).toBe(60);
     },
   );
 });
@@ -87,23 +95,23 @@ describe('the rate limit in Redis', () => {
     const replicas = [connect(url), connect(url)];
     await Promise.all(replicas.map(ready));
     const [one, two] = replicas.map((redis) => new RateLimit(() => ({ r: 10 }), redis));
-    const who = someone();
+    const caller = newCaller();
     const both = await Promise.all([
-      passed(one as RateLimit, who, 30),
-      passed(two as RateLimit, who, 30),
+      countAdmitted(one as RateLimit, caller, 30),
+      countAdmitted(two as RateLimit, caller, 30),
     ]);
     expect(both[0] + both[1]).toBe(10);
   });
 
-  test('is counted by each replica for itself while Redis is away, without an error', async () => {
+  test('each replica counts separately while Redis is unreachable, without an error', async () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     await server.stop();
     await until('the connection is lost', () => redis.status !== 'ready');
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
   });
 
   test('does not wait for a Redis that hangs', async () => {
@@ -111,24 +119,24 @@ describe('the rate limit in Redis', () => {
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    await limit.consume(someone());
+    await limit.consume(newCaller());
     process.kill(server.pid, 'SIGSTOP');
-    expect(await passed(limit, someone(), 20)).toBe(10);
-    // Once it was found silent, nobody waits for it at all.
-    expect(await passed(limit, someone(), 20)).toBe(10);
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
+    // After the first timeout no request waits for Redis.
+    expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     process.kill(server.pid, 'SIGCONT');
     await server.stop();
   });
 
-  test('survives a flush of everything', async () => {
+  test('keeps limiting after Redis lost all its data', async () => {
     const server = await startTestRedis();
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    const who = someone();
-    expect(await passed(limit, who, 20)).toBe(10);
+    const caller = newCaller();
+    expect(await countAdmitted(limit, caller, 20)).toBe(10);
     await redis.flushall();
-    expect(await passed(limit, who, 20)).toBe(10);
+    expect(await countAdmitted(limit, caller, 20)).toBe(10);
     await server.stop();
   });
 });
@@ -162,7 +170,7 @@ describe('429', () => {
     expect((await nativeErrorOf(answer, 429)).type).toBe('rate_limit_error');
   });
 
-  test('is not said to whoever only asks whether Weir is alive', async () => {
+  test('is not sent on the health routes', async () => {
     expect((await fetch(`${app?.base_url}/healthz`)).status).toBe(200);
   });
 });

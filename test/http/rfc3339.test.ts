@@ -46,7 +46,7 @@ describe('an RFC 3339 datetime', () => {
     expect(parseRfc3339(text)).toBeUndefined();
   });
 
-  test('is read as it was written', () => {
+  test('is parsed to the written instant', () => {
     const anyDate = fc.date({
       min: new Date('0001-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59.999Z'),

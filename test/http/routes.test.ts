@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe('GET /healthz', () => {
-  test('200: the process is alive', async () => {
+  test('200: while the process runs', async () => {
     const response = await fetch(`${app.base_url}/healthz`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: 'ok' });
@@ -21,27 +21,27 @@ describe('GET /healthz', () => {
 });
 
 describe('GET /readyz', () => {
-  test('200: requests can be served', async () => {
+  test('200: while requests can be served', async () => {
     const response = await fetch(`${app.base_url}/readyz`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: 'ready' });
   });
 
-  test('503: requests cannot be served now', async () => {
+  test('503: while requests cannot be served', async () => {
     app.ready = false;
     const error = await errorOf(await fetch(`${app.base_url}/readyz`), 503);
     expect(error).toMatchObject({ code: 'service_unavailable', retryable: true, retry_after: 1 });
   });
 });
 
-describe('every answer', () => {
-  test.each(['/healthz', '/v1/models', '/nowhere'])('of %s names its request', async (path) => {
+describe('every response', () => {
+  test.each(['/healthz', '/v1/models', '/nowhere'])('from %s has a request id', async (path) => {
     const { headers } = await app.fetch(path);
     expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
   });
 
-  test('names another request each time', async () => {
+  test('has another request id each time', async () => {
     const [one, two] = await Promise.all([app.fetch('/healthz'), app.fetch('/healthz')]);
     expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'));
   });
@@ -66,12 +66,12 @@ describe('an unknown route', () => {
     expect(error.type).toBe('not_found_error');
   });
 
-  test('404: a very long path is not echoed whole', async () => {
+  test('404: the message quotes only the start of a very long path', async () => {
     const error = await errorOf(await app.fetch(`/${'x'.repeat(5_000)}`), 404);
     expect(error.message.length).toBeLessThan(300);
   });
 
-  test('HEAD is answered without a body, like GET', async () => {
+  test('HEAD gives the status of GET without a body', async () => {
     for (const path of ['/healthz', '/v1/models', '/v1/models/gpt-4o', '/v1/management/balance']) {
       const authorization = path.includes('management')
         ? `Bearer ${app.credentials.management_token}`
@@ -82,7 +82,7 @@ describe('an unknown route', () => {
     }
   });
 
-  test('HEAD of what does not exist is answered without a body', async () => {
+  test('HEAD of an unknown path gives no body', async () => {
     const response = await app.fetch('/', { method: 'HEAD' });
     expect(response.status).toBe(404);
     expect(await response.text()).toBe('');
@@ -109,10 +109,10 @@ describe('a known path with another method', () => {
   });
 });
 
-describe('a defect of ours', () => {
+describe('an internal error', () => {
   const call = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
 
-  test('500: is told without anything of the inside, and reported with it', async () => {
+  test('500: the response has no details, and the report has them', async () => {
     const defect = new Error('select secret from vault at /srv/me/x.ts:1');
     app.answer = () => Promise.reject(defect);
     const error = await errorOf(await app.post('/v1/chat/completions', call), 500);
@@ -130,7 +130,7 @@ describe('a defect of ours', () => {
     expect((await nativeErrorOf(response, 500)).type).toBe('api_error');
   });
 
-  test('500: what is thrown needs not even be an error', async () => {
+  test('500: also if a handler throws something other than an Error', async () => {
     app.answer = () => Promise.reject(undefined);
     await errorOf(await app.post('/v1/chat/completions', call), 500);
   });

@@ -29,7 +29,7 @@ async function create(): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-test('P6: a stranger’s response is answered exactly like one that does not exist', async () => {
+test('P6: another organization’s response is answered exactly like a missing one', async () => {
   const id = await create();
   const key = await stranger();
   const says = async (method: string, path: string, body?: object) => {
@@ -60,7 +60,7 @@ test('P6: a stranger’s response is answered exactly like one that does not exi
   const chained = await says('POST', '', next(id));
   expect(chained).toStartWith('400');
   expect(chained.replaceAll(id, 'resp_nope')).toBe(await says('POST', '', next('resp_nope')));
-  // Its own organization still has it.
+  // The owner's organization still has the response.
   const own = await fetch(`${gateway.base_url}/v1/responses/${id}`, {
     headers: { authorization: `Bearer ${gateway.api_key}` },
   });
@@ -83,7 +83,7 @@ test('404 or 400: an id with a character that PostgreSQL does not take', async (
   expect(gateway.errors).toEqual([]);
 });
 
-test('a response is forgotten after 30 days, a few at a time', async () => {
+test('responses are deleted after 30 days, in small groups', async () => {
   await create();
   await create();
   const { sql } = gateway.database;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createLinker } from '../../src/http/tasks/answer.ts';
+import { createLink } from '../../src/http/tasks/answer.ts';
 import type { GenerationPorts } from '../../src/http/tasks/ports.ts';
 
 const ports = (public_url?: string): GenerationPorts => ({
@@ -16,6 +16,6 @@ describe('the link to a result', () => {
     ['https://weir.example.com', 'https://weir.example.com/v1/files/a.png?signature=s'],
     ['https://example.com/weir/', 'https://example.com/weir/v1/files/a.png?signature=s'],
   ])('with WEIR_PUBLIC_URL %s', (public_url, expected) => {
-    expect(createLinker(request, ports(public_url))('a.png')).toBe(expected);
+    expect(createLink(request, ports(public_url))('a.png')).toBe(expected);
   });
 });

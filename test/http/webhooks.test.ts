@@ -7,20 +7,20 @@ import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(60_000);
 
-interface Heard {
+interface ReceivedWebhook {
   headers: Record<string, string>;
   body: string;
 }
 
 const folder = throwawayFolder('webhooks');
-const heard: Heard[] = [];
-/** What the receiver answers next; the last one for ever. */
+const received: ReceivedWebhook[] = [];
+/** The receiver's next responses. The last one repeats. */
 let answers = [200];
 const receiver = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    heard.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
+    received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
     const status = answers.length > 1 ? answers.shift() : answers[0];
     return new Response(null, { status: status ?? 200 });
   },
@@ -46,7 +46,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-async function ask<Answer>(path: string, token: string, body?: object, method = 'POST') {
+async function send<Answer>(path: string, token: string, body?: object, method = 'POST') {
   const response = await fetch(weir.base_url + path, {
     method: body || method !== 'POST' ? method : 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -56,7 +56,7 @@ async function ask<Answer>(path: string, token: string, body?: object, method = 
 }
 
 const create = (url = webhook_url, prompt = 'A lighthouse [[sim task_ms=100]]') =>
-  ask<{ id: string; error?: { param: string } }>('/v1/images/generations', weir.api_key, {
+  send<{ id: string; error?: { param: string } }>('/v1/images/generations', weir.api_key, {
     model: 'midjourney',
     prompt,
     webhook_url: url,
@@ -68,27 +68,27 @@ interface Deliveries {
 
 const deliveryOf = async (task_id: string) => {
   const path = '/v1/management/webhook-deliveries';
-  const { answer } = await ask<Deliveries>(path, weir.management_token, undefined, 'GET');
-  return answer.data.find((each) => each.task_id === task_id);
+  const { answer } = await send<Deliveries>(path, weir.management_token, undefined, 'GET');
+  return answer.data.find((delivery) => delivery.task_id === task_id);
 };
-const ended = (task_id: string, status: string) =>
+const waitForDelivery = (task_id: string, status: string) =>
   until(`the webhook is ${status}`, async () => (await deliveryOf(task_id))?.status === status);
 
 const secret = async () => {
   const path = '/v1/management/webhook-secret';
-  return (await ask<{ secret: string }>(path, weir.management_token, undefined, 'GET')).answer
+  return (await send<{ secret: string }>(path, weir.management_token, undefined, 'GET')).answer
     .secret;
 };
 
 describe('a webhook', () => {
-  test('tells the end of a task, signed, after polling shows it', async () => {
-    heard.length = 0;
+  test('reports the end of a task, signed, after polling shows it', async () => {
+    received.length = 0;
     const { answer } = await create();
-    await ended(answer.id, 'delivered');
-    expect(heard).toHaveLength(1);
-    const [{ headers, body } = { headers: {}, body: '' }] = heard;
-    const said = new Webhook(await secret()).verify(body, headers) as Record<string, unknown>;
-    expect(said).toMatchObject({
+    await waitForDelivery(answer.id, 'delivered');
+    expect(received).toHaveLength(1);
+    const [{ headers, body } = { headers: {}, body: '' }] = received;
+    const payload = new Webhook(await secret()).verify(body, headers) as Record<string, unknown>;
+    expect(payload).toMatchObject({
       type: 'task.completed',
       data: { id: answer.id, status: 'completed', data: [{}] },
     });
@@ -98,61 +98,61 @@ describe('a webhook', () => {
     ).toThrow();
   });
 
-  test('tells a failure too, and its refund', async () => {
-    heard.length = 0;
+  test('reports a failed task too', async () => {
+    received.length = 0;
     const { answer } = await create(webhook_url, 'A [[sim task_ms=100 fail=moderation]]');
-    await ended(answer.id, 'delivered');
-    expect(JSON.parse(heard[0]?.body ?? '')).toMatchObject({
+    await waitForDelivery(answer.id, 'delivered');
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
       type: 'task.failed',
       data: { status: 'failed' },
     });
   });
 
-  test('P3: that was refused is sent again, by whoever runs Weir then, with the same id', async () => {
-    heard.length = 0;
+  test('P3: is sent again after a refusal, also by a new process, with the same id', async () => {
+    received.length = 0;
     answers = [500, 200];
     const { answer } = await create();
-    await until('the first attempt', () => heard.length === 1);
+    await until('the first attempt', () => received.length === 1);
     await until('it is noted', async () => (await deliveryOf(answer.id))?.attempts === 1);
     weir.kill('SIGKILL');
     await weir.exited;
     weir = await start();
-    await ended(answer.id, 'delivered');
-    expect(heard).toHaveLength(2);
-    expect(heard[1]?.headers['webhook-id']).toBe(heard[0]?.headers['webhook-id'] as string);
+    await waitForDelivery(answer.id, 'delivered');
+    expect(received).toHaveLength(2);
+    expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'] as string);
     expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 2, last_status: 200 });
   });
 
-  test('goes to the public internet only, and no more to who says 410', async () => {
+  test('goes only to public addresses, and stops after a 410', async () => {
     const inside = await create('http://127.0.0.1:1/hook');
-    if (inside.status === 200) await ended(inside.answer.id, 'failed');
+    if (inside.status === 200) await waitForDelivery(inside.answer.id, 'failed');
     else expect(inside.answer.error?.param).toBe('webhook_url');
     answers = [410];
     const { answer } = await create();
-    await ended(answer.id, 'failed');
+    await waitForDelivery(answer.id, 'failed');
     expect(await deliveryOf(answer.id)).toMatchObject({ attempts: 1, last_status: 410 });
     answers = [200];
   });
 
-  test('is signed with the new secret once that is rotated', async () => {
+  test('is signed with the new secret after a rotation', async () => {
     const before = await secret();
     const path = '/v1/management/webhook-secret/rotate';
-    const rotated = await ask<{ secret: string }>(path, weir.management_token);
+    const rotated = await send<{ secret: string }>(path, weir.management_token);
     expect(rotated.answer.secret).toMatch(/^whsec_/);
     expect(rotated.answer.secret).not.toBe(before);
     expect(await secret()).toBe(rotated.answer.secret);
-    heard.length = 0;
+    received.length = 0;
     const { answer } = await create();
-    await ended(answer.id, 'delivered');
-    const [{ headers, body } = { headers: {}, body: '' }] = heard;
+    await waitForDelivery(answer.id, 'delivered');
+    const [{ headers, body } = { headers: {}, body: '' }] = received;
     expect(() => new Webhook(before).verify(body, headers)).toThrow();
     expect(new Webhook(rotated.answer.secret).verify(body, headers)).toBeTruthy();
   });
 
-  test('401 without a management token, 400 for a page that is none', async () => {
+  test('401 without a management token, 400 for an invalid page', async () => {
     const path = '/v1/management/webhook-deliveries';
-    expect((await ask(path, weir.api_key, undefined, 'GET')).status).toBe(401);
-    const wrong = await ask<{ error: { param: string } }>(
+    expect((await send(path, weir.api_key, undefined, 'GET')).status).toBe(401);
+    const wrong = await send<{ error: { param: string } }>(
       `${path}?limit=1000`,
       weir.management_token,
       undefined,

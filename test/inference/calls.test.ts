@@ -41,14 +41,14 @@ describe('the life of a call', () => {
     return installation.manage<KeyAnswer>('POST', '/api-keys', body);
   }
 
-  function chat(key: KeyAnswer, content: string, more: object = {}, signal?: AbortSignal) {
+  function chat(key: KeyAnswer, content: string, extra: object = {}, signal?: AbortSignal) {
     return fetch(`${installation.weir.base_url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         model: 'gpt-4o-mini',
         messages: [{ role: 'user', content }],
-        ...more,
+        ...extra,
       }),
       ...(signal ? { signal } : {}),
     });
@@ -71,26 +71,26 @@ describe('the life of a call', () => {
     return { used: row?.used ?? 0, reserved: row?.open ?? 0 };
   }
 
-  /** Nano-USD of one such call, as it was really charged. */
-  async function priceOf(content: string, more: object = {}): Promise<number> {
+  /** Returns the charge of one such call, nano-USD. */
+  async function priceOf(content: string, extra: object = {}): Promise<number> {
     const key = await newKey();
-    await (await chat(key, content, more)).text();
+    await (await chat(key, content, extra)).text();
     return (await moneyOf(key)).used;
   }
 
   describe('near the cap', () => {
-    for (const [name, more] of [
-      ['a call that says its bound', { max_tokens: 20 }],
+    for (const [name, extra] of [
+      ['a call with max_tokens', { max_tokens: 20 }],
       ['a call whose upper bound is far above its price', {}],
       ['a stream', { stream: true }],
     ] as const) {
       test(`P2: 64 concurrent callers with a cap for exactly 10 calls get exactly 10: ${name}`, async () => {
         const content = 'Say it [[sim tokens=20 latency_ms=30]]';
-        const price = await priceOf(content, more);
+        const price = await priceOf(content, extra);
         const key = await newKey({ limitAmount: (price * 10) / 1e9 });
         const answers = await Promise.all(
           Array.from({ length: 64 }, async () => {
-            const answer = await chat(key, content, more);
+            const answer = await chat(key, content, extra);
             return { status: answer.status, text: await answer.text() };
           }),
         );
@@ -103,7 +103,7 @@ describe('the life of a call', () => {
       });
     }
 
-    test('P2: a stream that reaches the cap ends cleanly, and what was produced is charged', async () => {
+    test('P2: a stream that reaches the cap ends cleanly, and its output is charged', async () => {
       const key = await newKey({ limitAmount: 0.0005 });
       const answer = await chat(key, 'Tell it all [[sim tokens=4000]]', { stream: true });
       const text = await answer.text();
@@ -116,7 +116,7 @@ describe('the life of a call', () => {
       expect(again.status).toBe(402);
     });
 
-    test('lowering the limit below what was used stops the key at once', async () => {
+    test('a limit below the used amount stops the key at once', async () => {
       const key = await newKey({ limitAmount: 1 });
       expect((await chat(key, 'Hi')).status).toBe(200);
       await installation.manage('PATCH', `/api-keys/${key.id}`, { limitAmount: 0 });
@@ -128,8 +128,8 @@ describe('the life of a call', () => {
     });
   });
 
-  describe('who pays for what', () => {
-    test('P12: without a reported usage the tokens are counted and the line says so', async () => {
+  describe('what is charged', () => {
+    test('P12: without reported usage the tokens are counted, and the usage line is marked as estimated', async () => {
       const key = await newKey();
       await (await chat(key, 'Hi [[sim tokens=12 no_usage=1]]')).text();
       await (await chat(key, 'Hi [[sim tokens=12 no_usage=1]]', { stream: true })).text();
@@ -140,7 +140,7 @@ describe('the life of a call', () => {
       ]);
     });
 
-    test('P12: an upstream that breaks before anything was delivered is free', async () => {
+    test('P12: if the upstream fails before any output, nothing is charged', async () => {
       const key = await newKey();
       await (await chat(key, 'Hi [[sim status=400]]')).text();
       await (await chat(key, 'Hi [[sim status=400]]', { stream: true })).text();
@@ -148,7 +148,7 @@ describe('the life of a call', () => {
       expect(await moneyOf(key)).toMatchObject({ used: 0 });
     });
 
-    test('P12: a stream that breaks in the middle is charged for what was delivered, and says that it broke', async () => {
+    test('P12: a stream that breaks in the middle is charged for its output and ends with an error event', async () => {
       const key = await newKey();
       const answer = await chat(key, 'Hi [[sim tokens=100 truncate_after=20]]', { stream: true });
       const text = await answer.text();
@@ -159,16 +159,16 @@ describe('the life of a call', () => {
       expect(line?.output_tokens).toBeLessThan(100);
     });
 
-    test('P8: a client that leaves stops the upstream within a second; the produced part is charged, the rest released', async () => {
+    test('P8: if the client leaves, the upstream stops within a second, and only the output so far is charged', async () => {
       const key = await newKey();
-      const leaving = new AbortController();
+      const client = new AbortController();
       const content = 'Slowly [[sim tokens=400 chunk_ms=25]]';
-      const more = { stream: true, user: 'the-one-who-left' };
-      const answer = await chat(key, content, more, leaving.signal);
+      const extra = { stream: true, user: 'client-that-leaves' };
+      const answer = await chat(key, content, extra, client.signal);
       const reader = answer.body?.getReader();
       for (let chunk = 0; chunk < 20; chunk += 1) await reader?.read();
-      const leftAt = Date.now();
-      leaving.abort();
+      const left_at = Date.now();
+      client.abort();
       const [line] = await until('the produced part is charged', async () => {
         const lines = await linesOf(key);
         return lines.length > 0 ? lines : undefined;
@@ -177,19 +177,19 @@ describe('the life of a call', () => {
       expect(line?.output_tokens).toBeGreaterThan(5);
       expect(line?.output_tokens).toBeLessThan(200);
       const { calls } = await installation.simulator.closedBooks();
-      const call = calls.find((each) => each.client_reference === 'the-one-who-left');
+      const call = calls.find((each) => each.client_reference === 'client-that-leaves');
       expect(call?.outcome).toBe('aborted');
-      // The one promise that is about time (design 1, P8).
-      expect((call?.at ?? 0) + (call?.aborted_at_ms ?? 1e9) - leftAt).toBeLessThan(1_000);
+      // P8 is the only promise with a time limit (design 1).
+      expect((call?.at ?? 0) + (call?.aborted_at_ms ?? 1e9) - left_at).toBeLessThan(1_000);
     });
 
-    test('P15: the figures of a replica can be scraped, and name nobody', async () => {
+    test('P15: the metrics of a replica can be scraped, and name no provider, organization or key', async () => {
       const text = await (await fetch(`${installation.weir.base_url}/metrics`)).text();
       expect(text).toContain('weir_lane_depth 0');
       expect(text).not.toMatch(/openai|org_|key_/);
     });
 
-    test('P15: every settled line has one billing transaction, and lines sum to the used amount', async () => {
+    test('P15: each usage line has one billing transaction, and the lines sum to the used amount', async () => {
       const key = await newKey();
       await Promise.all(Array.from({ length: 20 }, async () => (await chat(key, 'Hi')).text()));
       const lines = await linesOf(key);
@@ -203,20 +203,20 @@ describe('the life of a call', () => {
     });
   });
 
-  describe('fail-over', () => {
-    const on = (directive: string) => `Hi [[sim channel=openai-main ${directive}]]`;
-    const asked = async (reference: string) =>
+  describe('failover', () => {
+    const onMainChannel = (directive: string) => `Hi [[sim channel=openai-main ${directive}]]`;
+    const accountsCalled = async (reference: string) =>
       (await installation.simulator.closedBooks()).calls
         .filter((call) => call.client_reference === reference)
         .map((call) => call.account);
 
     for (const directive of ['status=500', 'lose=1', 'malformed=1', 'status=401']) {
-      test(`another channel serves when the first answers with ${directive}`, async () => {
+      test(`another channel serves if the first fails with ${directive}`, async () => {
         await installation.stop();
         await restart();
         const key = await newKey();
-        const more = { model: 'gpt-4o', user: `failover ${directive}` };
-        const answer = await chat(key, on(directive), more);
+        const extra = { model: 'gpt-4o', user: `failover ${directive}` };
+        const answer = await chat(key, onMainChannel(directive), extra);
         expect(answer.status).toBe(200);
         await answer.text();
         expect(await linesOf(key)).toHaveLength(1);
@@ -232,17 +232,19 @@ describe('the life of a call', () => {
       installation = await startInstallation({ env: { DATABASE_URL: fresh.url } });
     }
 
-    test('P7: once the first byte was sent no other channel is tried', async () => {
+    test('P7: after the first byte was sent, no other channel is tried', async () => {
       await installation.stop();
       await restart();
       const key = await newKey();
-      const more = { model: 'gpt-4o', stream: true, user: 'after the first byte' };
-      const text = await (await chat(key, on('tokens=60 truncate_after=10'), more)).text();
+      const extra = { model: 'gpt-4o', stream: true, user: 'after the first byte' };
+      const text = await (
+        await chat(key, onMainChannel('tokens=60 truncate_after=10'), extra)
+      ).text();
       expect(text).toContain('"error":{');
-      expect(await asked('after the first byte')).toEqual(['openai-main']);
+      expect(await accountsCalled('after the first byte')).toEqual(['openai-main']);
     });
 
-    test('P9: what the client did wrong never counts against a channel', async () => {
+    test('P9: a client’s error never counts against a channel', async () => {
       const key = await newKey();
       for (let time = 0; time < 30; time += 1) {
         const answer = await chat(key, 'Hi', { model: 'gpt-4.1', no_such_parameter: true });
@@ -252,7 +254,7 @@ describe('the life of a call', () => {
       expect((await chat(key, 'Hi', { model: 'gpt-4.1' })).status).toBe(200);
     });
 
-    test('P9: a sick channel is left alone while the others serve', async () => {
+    test('P9: a failing channel gets at most 5 of 20 calls while the others serve', async () => {
       const key = await newKey();
       await installation.simulator.setAccount('openai-main', { status: 500 });
       const statuses: number[] = [];
@@ -262,12 +264,12 @@ describe('the life of a call', () => {
         await answer.text();
       }
       expect(new Set(statuses)).toEqual(new Set([200]));
-      const accounts = await asked('sick');
+      const accounts = await accountsCalled('sick');
       expect(accounts.filter((account) => account === 'openai-main').length).toBeLessThanOrEqual(5);
       await installation.simulator.setAccount('openai-main', {});
     });
 
-    test('all channels away: 503 with the time to wait and models that work now', async () => {
+    test('if no channel is available, the answer is 503 with the time to wait and models that work now', async () => {
       const key = await newKey();
       await installation.simulator.setAccount('openai-lonely', { revoked: true });
       const answer = await chat(key, 'Hi', { model: 'gpt-4.1' });

@@ -14,10 +14,10 @@ let drop: () => Promise<void>;
 beforeAll(async () => {
   const fresh = await createTestDatabase();
   ({ url, drop } = fresh);
-  const elsewhere = new URL(fresh.url);
-  name = elsewhere.pathname.slice(1);
-  elsewhere.pathname = '/postgres';
-  admin = connectDatabase(elsewhere.toString(), { pool: 'single' });
+  const admin_url = new URL(fresh.url);
+  name = admin_url.pathname.slice(1);
+  admin_url.pathname = '/postgres';
+  admin = connectDatabase(admin_url.toString(), { pool: 'single' });
   installation = await startInstallation({ env: { DATABASE_URL: fresh.url } });
 });
 
@@ -27,7 +27,8 @@ afterAll(async () => {
   await drop();
 });
 
-async function takeAway(): Promise<void> {
+/** Ends all connections of the database and refuses new ones. */
+async function blockDatabase(): Promise<void> {
   await admin.sql`update pg_database set datallowconn = false where datname = ${name}`;
   await admin.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
 }
@@ -43,17 +44,17 @@ function chat(content: string): Promise<Response> {
   });
 }
 
-test('P4: without its database Weir completes no answer and, its lease over, calls no upstream; then it goes on by itself', async () => {
+test('P4: without its database Weir completes no answer, calls no upstream after its lease, and later recovers by itself', async () => {
   expect((await chat('before')).status).toBe(200);
-  await takeAway();
+  await blockDatabase();
   let answered = false;
-  const waiting = chat('in between').then((answer) => {
+  const waiting = chat('while the database is away').then((answer) => {
     answered = true;
     return answer;
   });
-  const refused = await until('the lease is over', async () => {
+  const refused = await until('the lease has ended', async () => {
     const answer = await fetch(`${installation.weir.base_url}/readyz`);
-    return answer.status === 503 ? chat('too late') : undefined;
+    return answer.status === 503 ? chat('after the lease') : undefined;
   });
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBeTruthy();

@@ -53,7 +53,7 @@ describe('two replicas on one database', () => {
     return data.find((each) => each.id === id)?.used_amount ?? Number.NaN;
   }
 
-  test('P2: 64 callers spread over both get exactly the 10 calls that the cap pays for', async () => {
+  test('P2: 64 concurrent calls over both replicas get exactly the 10 that the cap covers', async () => {
     const content = 'Say it [[sim tokens=20 latency_ms=30]]';
     const probe = await newKey();
     await (await chat(second, probe.key, content)).text();
@@ -82,12 +82,12 @@ describe('two replicas on one database', () => {
     });
   });
 
-  test('a replica that is killed leaves nothing behind: after its lease every cent is back', async () => {
+  test('after the lease of a killed replica its grants are closed, and all sums match', async () => {
     const { key } = await newKey();
     expect((await chat(second, key, 'Hi')).status).toBe(200);
     second.kill('SIGKILL');
     await second.exited;
-    const held = async () => {
+    const replicaState = async () => {
       const [row] = await database.sql<{ n: number }[]>`
         select count(*)::int4 as n from quota_grant join replica on replica.id = replica_id
         where quota_grant.status = 'open' and replica.lease_until < now()`;
@@ -95,8 +95,8 @@ describe('two replicas on one database', () => {
         select count(*)::int4 as n from replica where status = 'dead'`;
       return { open: row?.n ?? 1, dead: dead?.n ?? 0 };
     };
-    await until('it is given up', async () => {
-      const { open, dead } = await held();
+    await until('the dead replica is closed', async () => {
+      const { open, dead } = await replicaState();
       return open === 0 && dead >= 1;
     });
     expect(await findImbalances(database.sql)).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { editMembers, endOfMembers } from '../../src/json/members.ts';
+import { editMembers, findEndOfMembers } from '../../src/json/members.ts';
 
-/** JSON texts as clients write them: spaces anywhere, numbers that a double cannot hold. */
+/** JSON texts with spaces anywhere and with numbers that a double cannot hold. */
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t ', '\r\n  ');
 const { value: anyValue } = fc.letrec<{ value: string; array: string; object: string }>((tie) => ({
   value: fc.oneof(
@@ -19,7 +19,7 @@ const { value: anyValue } = fc.letrec<{ value: string; array: string; object: st
   object: objectOf(tie('value')),
 }));
 
-function objectOf(value: fc.Arbitrary<string>, unique = false): fc.Arbitrary<string> {
+function objectOf(value: fc.Arbitrary<string>, hasUniqueKeys = false): fc.Arbitrary<string> {
   const key = fc.oneof(
     fc.constantFrom('"model"', '"m\\u006fdel"', '"a"', '"b"', '"__proto__"', '""', '"toString"'),
     fc.string().map((text) => JSON.stringify(text)),
@@ -27,11 +27,13 @@ function objectOf(value: fc.Arbitrary<string>, unique = false): fc.Arbitrary<str
   const member = fc.tuple(fc.tuple(space, key), fc.tuple(space, space, value, space));
   const members = fc.uniqueArray(member, {
     maxLength: 6,
-    selector: ([[, name]]) => (unique ? JSON.parse(name) : {}),
+    selector: ([[, name]]) => (hasUniqueKeys ? JSON.parse(name) : {}),
   });
-  return fc.tuple(members, space).map(([some, empty]) => {
-    const texts = some.map(([before, [b, c, of, d]]) => `${before.join('')}${b}:${c}${of}${d}`);
-    return `{${some.length > 0 ? texts.join(',') : empty}}`;
+  return fc.tuple(members, space).map(([all, empty]) => {
+    const texts = all.map(
+      ([key, [a, b, memberValue, c]]) => `${key.join('')}${a}:${b}${memberValue}${c}`,
+    );
+    return `{${all.length > 0 ? texts.join(',') : empty}}`;
   });
 }
 
@@ -41,10 +43,13 @@ const edits = fc.dictionary(
   fc.oneof(anyValue, fc.constant(null)),
 );
 
-/** The same on the parsed object; as entries, so that `__proto__` is a member like any other. */
-function edited(text: string, changes: Record<string, string | null>): [string, unknown][] {
+/**
+ * Applies the edits to the parsed object. Returns entries, so that `__proto__` is an ordinary
+ * member.
+ */
+function editParsed(text: string, allEdits: Record<string, string | null>): [string, unknown][] {
   const entries = new Map<string, unknown>(Object.entries(JSON.parse(text)));
-  for (const [key, value] of Object.entries(changes)) {
+  for (const [key, value] of Object.entries(allEdits)) {
     if (value === null) entries.delete(key);
     else entries.set(key, JSON.parse(value));
   }
@@ -55,31 +60,31 @@ function sorted(entries: [string, unknown][]): [string, unknown][] {
   return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-describe('editing the members of a JSON text', () => {
-  test('gives what editing the parsed object gives', () => {
+describe('editMembers', () => {
+  test('gives the same result as editing the parsed object', () => {
     fc.assert(
-      fc.property(object, edits, (text, changes) => {
-        const result: object = JSON.parse(editMembers(text, changes));
-        expect(sorted(Object.entries(result))).toEqual(edited(text, changes));
+      fc.property(object, edits, (text, allEdits) => {
+        const result: object = JSON.parse(editMembers(text, allEdits));
+        expect(sorted(Object.entries(result))).toEqual(editParsed(text, allEdits));
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test('without edits and without repeated keys gives the very same text', () => {
+  test('returns the same text without edits and without repeated keys', () => {
     fc.assert(
       fc.property(objectOf(anyValue, true), (text) => expect(editMembers(text, {})).toBe(text)),
       { numRuns: 1_000 },
     );
   });
 
-  test('leaves every other byte as it is', () => {
+  test('changes no other byte', () => {
     const text =
       '{ "seed":12345678901234567890 , "temperature": 1.0,\n "model" : "a", "x":{"model":"a"}}';
     expect(editMembers(text, { model: '"b"' })).toBe(text.replace('"a"', '"b"'));
   });
 
-  test('keeps of a repeated key the one that JSON.parse saw, so that no other reader sees more', () => {
+  test('keeps only the member that JSON.parse returns if a key is repeated', () => {
     const text = '{"n":100,"stream":false,"n":1,"stream":true,"\\u006e":2}';
     expect(editMembers(text, {})).toBe('{"stream":true,"\\u006e":2}');
     expect(editMembers(text, { n: '3' })).toBe('{"stream":true,"\\u006e":3}');
@@ -93,34 +98,34 @@ describe('editing the members of a JSON text', () => {
     expect(editMembers('{"a":1, "b":2, "c":3}', { a: null, b: null })).toBe('{"c":3}');
   });
 
-  test('keeps the last of a repeated key among many', () => {
+  test('keeps the last member of each repeated key among thousands', () => {
     const many = Array.from({ length: 5_000 }, (_, at) => `"k${at % 2_500}":${at}`).join(',');
     const text = editMembers(`{${many}}`, { k7: '"seven"', k8: null });
     expect(text.match(/"k\d+":/g)).toHaveLength(2_499);
     expect(JSON.parse(text)).toMatchObject({ k0: 2_500, k7: 'seven', k2499: 4_999 });
-    // One text's positions must not be taken for the next one's.
+    // The positions of one text must not be used for the next text.
     expect(editMembers('{"a":1}', { a: '2' })).toBe('{"a":2}');
   });
 
   test('edits inside a value', () => {
     const text = '{"o":{"x":1.0,"y":2},"p":null}';
-    const inside = (value: string) => editMembers(value, { y: 'true' });
-    expect(editMembers(text, { o: inside })).toBe('{"o":{"x":1.0,"y":true},"p":null}');
-    expect(editMembers(text, { missing: inside })).toBe(text);
-    const all = { o: inside, p: '1', q: null };
+    const editInside = (value: string) => editMembers(value, { y: 'true' });
+    expect(editMembers(text, { o: editInside })).toBe('{"o":{"x":1.0,"y":true},"p":null}');
+    expect(editMembers(text, { missing: editInside })).toBe(text);
+    const all = { o: editInside, p: '1', q: null };
     const more = '{"o":{"x":1.0,"y":2},"p":null,"q":{"y":3},"r":[4]}';
     expect(editMembers(more, all)).toBe('{"o":{"x":1.0,"y":true},"p":1,"r":[4]}');
   });
 
-  test('is not slowed down by pictures and by backslashes', () => {
-    const picture = 'A'.repeat(8_000_000);
+  test('stays fast with large images and many backslashes', () => {
+    const image = 'A'.repeat(8_000_000);
     const slashes = '\\\\'.repeat(1_000_000);
-    const text = `{"messages":["${picture}","${slashes}\\"${slashes}"],"model":"a"}`;
+    const text = `{"messages":["${image}","${slashes}\\"${slashes}"],"model":"a"}`;
     expect(editMembers(text, { model: '"b"' })).toEndWith('"model":"b"}');
   });
 
-  test('finds where a member ends', () => {
-    expect(endOfMembers('{"a":1, "b":"x" ,"c":2}', ['b', 'a'])).toBe(15);
-    expect(endOfMembers('{"a":{"b":1}}', ['a', 'b'])).toBe(-1);
+  test('endOfMembers returns the end of the last member, or -1', () => {
+    expect(findEndOfMembers('{"a":1, "b":"x" ,"c":2}', ['b', 'a'])).toBe(15);
+    expect(findEndOfMembers('{"a":{"b":1}}', ['a', 'b'])).toBe(-1);
   });
 });

@@ -12,7 +12,7 @@ const EVENTS: BatchEvent[] = [
   { type: 'CLOSED', counts: COUNTS },
 ];
 
-/** What a runtime does: an effect that ended is said once, in the order in which it was asked for. */
+/** Runs the machine as the runtime does, and collects its effects in order. */
 function play(events: readonly BatchEvent[]) {
   let [snapshot] = initialTransition(batchMachine);
   const effects: { type: string; params: unknown }[] = [];
@@ -26,7 +26,7 @@ function play(events: readonly BatchEvent[]) {
 }
 
 describe('the batch machine', () => {
-  test('reaches each of its states, and an end from each of them', () => {
+  test('reaches every state, and a final state from each of them', () => {
     const paths = getShortestPaths(batchMachine, { events: EVENTS });
     const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)));
     expect(reached).toEqual(
@@ -48,7 +48,7 @@ describe('the batch machine', () => {
     }
   });
 
-  test('that runs to its end has what is left expire; one that is cancelled has it cancelled', () => {
+  test('remaining items expire if the work ends, and are canceled if the batch is canceled', () => {
     const [opened, cancel, worked, closed] = EVENTS as [
       BatchEvent,
       BatchEvent,
@@ -66,12 +66,12 @@ describe('the batch machine', () => {
     expect(cancelled.snapshot.value).toBe('ended');
   });
 
-  test('cannot be cancelled once all has run', () => {
+  test('cannot be canceled after all items have run', () => {
     const [opened, cancel, worked] = EVENTS as [BatchEvent, BatchEvent, BatchEvent];
     expect(play([opened, worked, cancel]).snapshot.value).toEqual({ in_progress: 'closing' });
   });
 
-  test('whatever comes: it works once and closes once', () => {
+  test('for any sequence of events it works at most once and closes at most once', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
         const { effects } = play(events);

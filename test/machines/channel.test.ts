@@ -31,21 +31,21 @@ const isRefusal = (event: ChannelEvent) => event.type === 'FAILED' && event.fail
 const times = (count: number, event: ChannelEvent) => Array.from({ length: count }, () => event);
 
 describe('the channel machine', () => {
-  test('opens after five failures in a row, and a success in between starts the count anew', () => {
+  test('opens after five failures in a row; a success in between resets the count', () => {
     expect(channel(times(FAILURES_TO_OPEN - 1, fail())).value).not.toBe('open');
     expect(channel(times(FAILURES_TO_OPEN, fail())).value).toBe('open');
     const interrupted = [...times(4, fail()), { type: 'SUCCEEDED' } as const, ...times(4, fail())];
     expect(channel(interrupted).value).not.toBe('open');
   });
 
-  test('opens when half of the recent calls fail, though never five in a row', () => {
+  test('opens when over half of the recent calls fail, even if never five in a row', () => {
     const mixed = times(60, fail()).flatMap((event, index): ChannelEvent[] =>
       index % 3 === 2 ? [{ type: 'SUCCEEDED' }] : [event],
     );
     expect(channel(mixed).value).toBe('open');
   });
 
-  test('a wrong key disables it at once, until one call a minute finds that it was mended', () => {
+  test('a refused key disables it at once; one call a minute probes it until a probe succeeds', () => {
     const { value, context } = channel([fail('auth')]);
     expect(value).toBe('disabled');
     expect(context).toMatchObject({ open_until: NOW + 60_000, reason: 'auth' });
@@ -63,14 +63,14 @@ describe('the channel machine', () => {
     expect(channel([fail('auth'), { type: 'MENDED' }]).value).toBe('degraded');
   });
 
-  test('what the operator disabled comes back by nobody else', () => {
+  test('a channel that the operator disabled stays disabled after COOLED and MENDED', () => {
     const disabled: ChannelEvent[] = [fail('auth'), { type: 'DISABLED', reason: 'operator' }];
     for (const event of [{ type: 'COOLED', now: NOW * 2 }, { type: 'MENDED' }] as const) {
       expect(channel([...disabled, event]).value).toBe('disabled');
     }
   });
 
-  test('honours the time that the upstream asks for; a longer deadline is never shortened', () => {
+  test('stays open until the time that the upstream names; a later time is never shortened', () => {
     const { value, context } = channel([
       { type: 'THROTTLED', until: NOW + 30_000 },
       { type: 'THROTTLED', until: NOW + 1_000 },
@@ -80,7 +80,7 @@ describe('the channel machine', () => {
     expect(context.open_until).toBe(NOW + 30_000);
   });
 
-  test('a failed probe opens for twice as long, up to a bound', () => {
+  test('each failed probe doubles the cooldown, up to a limit', () => {
     let snapshot = channel(times(FAILURES_TO_OPEN, fail()));
     let wait = FIRST_COOLDOWN_MS;
     for (let probe = 0; probe < 10; probe += 1) {
@@ -98,13 +98,13 @@ describe('the channel machine', () => {
   const cooled: ChannelEvent = { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS };
   const opened = times(FAILURES_TO_OPEN, fail());
 
-  test('a probe that succeeds closes it, trusted half: slow start', () => {
+  test('a probe that succeeds closes the circuit with half trust and one slot: slow start', () => {
     const { value, context } = channel([...opened, cooled, probed(1)]);
     expect(value).toBe('degraded');
     expect(context).toMatchObject({ recent_success: 0.5, slots: 1, reason: null });
   });
 
-  test('a channel that opens again before it was healthy stays away for longer', () => {
+  test('a channel that opens again before it was healthy has a longer cooldown', () => {
     const again = channel([...opened, cooled, probed(1), ...opened]);
     expect(again.context.open_until).toBe(NOW + 2 * FIRST_COOLDOWN_MS);
     const success: ChannelEvent = { type: 'SUCCEEDED' };
@@ -112,18 +112,18 @@ describe('the channel machine', () => {
     expect(healed.context.open_until).toBe(NOW + FIRST_COOLDOWN_MS);
   });
 
-  test('only the verdict of its own probe ends the probing', () => {
+  test('only the verdict of the current probe ends the probing', () => {
     const others: ChannelEvent[] = [{ type: 'SUCCEEDED' }, fail(), probed(0), probed(2), cooled];
     for (const other of others) expect(channel([...opened, cooled, other]).value).toBe('probing');
     const abandoned: ChannelEvent = { type: 'PROBED', probe: 1, verdict: 'abandoned' };
     const { value, context } = channel([...opened, cooled, abandoned]);
     expect(value).toBe('open');
-    // The next call may ask at once: nothing was learnt.
+    // Without a verdict, the next call may probe at once.
     expect(context.open_until).toBe(NOW + FIRST_COOLDOWN_MS);
     expect(channel([...opened, cooled, abandoned, cooled, probed(1)]).value).toBe('probing');
   });
 
-  test('every state is reached, and a disabled channel wakes only by ENABLED', () => {
+  test('every state is reached, and a disabled channel leaves its state only by ENABLED', () => {
     const events: ChannelEvent[] = [
       fail(),
       { type: 'SUCCEEDED' },
@@ -139,9 +139,9 @@ describe('the channel machine', () => {
     ];
     const states = getAdjacencyMap(channelMachine, {
       events,
-      // Beyond the threshold more failures are more of the same.
+      // More failures than the threshold add no new behaviour.
       stopWhen: ({ context }) => context.consecutive_failures > FAILURES_TO_OPEN,
-      // The share of successes is a real number: rounded, so that there are some hundreds of states.
+      // The share of successes is rounded, which limits the graph to some hundreds of states.
       serializeState: ({ value, context }) =>
         JSON.stringify([
           value,
@@ -159,7 +159,7 @@ describe('the channel machine', () => {
         if (state.value === 'disabled' && !state.context.returns && event.type !== 'ENABLED') {
           expect(next.value).toBe('disabled');
         }
-        // P9: it never opens by a success, and nothing but a cooled probe leads out of it.
+        // P9: a success never opens the circuit, and only COOLED starts a probe.
         if (event.type === 'SUCCEEDED' && state.value !== 'open') {
           expect(next.value).not.toBe('open');
         }
@@ -171,7 +171,7 @@ describe('the channel machine', () => {
     expect([...reached].sort()).toEqual(['degraded', 'disabled', 'healthy', 'open', 'probing']);
   });
 
-  test('P9: successes alone never open it, and the share of successes stays between 0 and 1', () => {
+  test('P9: successes alone never open the circuit, and their share stays between 0 and 1', () => {
     const report = fc.constantFrom<ChannelEvent>(
       fail(),
       { type: 'SUCCEEDED' },

@@ -5,7 +5,7 @@ import { decideGrant } from '../../src/machines/grant.ts';
 const amount = fc.nat(1_000_000_000_000);
 
 describe('the size of a grant', () => {
-  test('P2: it never exceeds the cap or the balance, and what is needed is given whenever it is there', () => {
+  test('P2: it never exceeds the cap or the balance, and the need is given if it is free', () => {
     fc.assert(
       fc.property(
         amount,
@@ -23,7 +23,7 @@ describe('the size of a grant', () => {
           if (decision.type === 'short') return;
           expect(decision.amount).toBeGreaterThanOrEqual(need);
           expect(decision.amount).toBeLessThanOrEqual(Math.min(free, need + slack));
-          // Slack is only ever a share that leaves as much twice over to every replica.
+          // A grant with slack is at most half of a replica's equal share.
           if (decision.amount > need) {
             expect(decision.amount * 2 * replicas).toBeLessThanOrEqual(free);
           }
@@ -33,7 +33,7 @@ describe('the size of a grant', () => {
     );
   });
 
-  test('a slice shrinks as the cap nears and becomes exact at the end', () => {
+  test('a grant shrinks near the cap, and the last ones are exact', () => {
     const sizes = [1_000, 400, 100, 40, 20].map((key_free) =>
       decideGrant({ need: 10, want: 160 }, { key_free, balance: 1e9, replicas: 2 }),
     );
@@ -61,7 +61,7 @@ describe('the size of a grant', () => {
     expect(decideGrant({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
   });
 
-  test('a refusal names whose money is short', () => {
+  test('a refusal names the limit: the key or the organization', () => {
     expect(decideGrant({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
       type: 'short',
       bound: 'key',

@@ -14,7 +14,7 @@ type State =
   | 'revoked'
   | 'expired';
 
-/** The plain model: what the machine must do, without a statechart. */
+/** A plain model of the machine's required behaviour, without a statechart. */
 class PlainQuota {
   state: State = 'ample';
   granted = 0;
@@ -34,7 +34,7 @@ class PlainQuota {
   }
 }
 
-/** Commands as the shell gives them: a call ends with the amount that it reserved. */
+/** Commands as the quota actor sends them: a call ends with the amount that it reserved. */
 const command = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('RESERVE' as const), amount: fc.nat(60) }) },
   {
@@ -80,7 +80,7 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-/** Runs one command on both; the event that the machine gets and the verdict that the model expects. */
+/** Applies a command to the model; returns the machine's event and the expected verdict. */
 function step(
   model: PlainQuota,
   command: Command,
@@ -203,7 +203,7 @@ describe('the quota machine', () => {
     );
   });
 
-  test('every state is reached, and in each of them a call in flight can still end', () => {
+  test('every state is reached, and a call in flight can end in each of them', () => {
     const events: QuotaEvent[] = [
       { type: 'GRANTED', granted: 10, exact: false },
       { type: 'GRANTED', granted: 10, exact: true },
@@ -218,7 +218,7 @@ describe('the quota machine', () => {
       { type: 'STATUS_CHANGED', status: 'active' },
       { type: 'EXPIRED' },
     ];
-    // The verdict is an answer, not a state: without it there are some dozens of states.
+    // The verdict is no part of the state: without it the graph has some dozens of states.
     const states = getAdjacencyMap(quotaMachine, {
       events,
       serializeState: ({ value, context: { verdict: _, ...money } }) =>
@@ -247,7 +247,7 @@ describe('the quota machine', () => {
     );
   });
 
-  test('a revoked key stays revoked whatever is said of it', () => {
+  test('a revoked key stays revoked after any other event', () => {
     const live = createActor(quotaMachine).start();
     live.send({ type: 'STATUS_CHANGED', status: 'revoked' });
     live.send({ type: 'STATUS_CHANGED', status: 'active' });

@@ -34,7 +34,7 @@ const rejected = (
   random,
   ...more,
 });
-/** One of each kind that the machine can hear. */
+/** One event of each kind that the machine accepts. */
 const EVENTS: TaskEvent[] = [
   ACCEPTED,
   { ...ACCEPTED, patient: false, announce: false },
@@ -105,10 +105,10 @@ describe('the task machine', () => {
     'failed',
   ];
 
-  test('every state is reached, and from every one of them there is a way to an end', () => {
+  test('every state is reached, and from each of them a final state', () => {
     const paths = getShortestPaths(taskMachine, {
       events: EVENTS,
-      // Counters would make the graph endless.
+      // With its counters the graph would be infinite.
       serializeState: ({ value, context }) =>
         JSON.stringify([value, context.ending, context.has_job, context.patient]),
       stopWhen: ({ status }) => status !== 'active',
@@ -127,7 +127,7 @@ describe('the task machine', () => {
     }
   });
 
-  test('P1, P11: whatever comes in whatever order, money ends at most once and the status never goes back', () => {
+  test('P1, P11: for any order of events, money moves at most once and the status never goes back', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...EVENTS), { minLength: 1, maxLength: 80 }),
@@ -140,7 +140,7 @@ describe('the task machine', () => {
           if (snapshot.value === 'completed') expect(count(effects, 'settle')).toBe(1);
           if (snapshot.value === 'failed') expect(count(effects, 'refund')).toBe(1);
           if (snapshot.status === 'done') expect(count(effects, 'announce')).toBe(1);
-          // What the log and the database hold is JSON.
+          // The context is stored as JSON, so it must survive a round trip.
           expect(JSON.parse(JSON.stringify(snapshot.context))).toEqual(snapshot.context);
         },
       ),
@@ -148,7 +148,7 @@ describe('the task machine', () => {
     );
   });
 
-  test('P10: after a lost answer nothing is submitted anew, whatever comes', () => {
+  test('P10: after a lost answer no event leads to another submission', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (events) => {
         const { effects } = play([ACCEPTED, { type: 'LOST', random }, ...events]);
@@ -157,7 +157,7 @@ describe('the task machine', () => {
     );
   });
 
-  test('a rejection moves on to the next channel, without those that were tried', () => {
+  test('after a rejection the next submission leaves out the channels that were tried', () => {
     const [pending] = initialTransition(taskMachine);
     const [submitting] = transition(taskMachine, pending, ACCEPTED);
     const [next, actions] = transition(taskMachine, submitting, rejected({ more: true }));
@@ -209,7 +209,7 @@ describe('the task machine', () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
   });
 
-  test('a client that waits is told after one round; others after some', () => {
+  test('a task whose client waits fails after one round, others after several', () => {
     const tries = Array.from({ length: 40 }, (_, index) =>
       index % 2 ? ({ type: 'RETRY' } as TaskEvent) : rejected(),
     );
@@ -220,7 +220,7 @@ describe('the task machine', () => {
     expect(count(once.effects, 'submit')).toBe(MAX_CHANNELS_PER_ROUND);
   });
 
-  test('P3: the deadline asks once more; a result that is there then is collected', () => {
+  test('P3: the deadline polls once more; a result that is ready then is collected', () => {
     const waiting: TaskEvent[] = [ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random }];
     const late = play([...waiting, { type: 'DEADLINE' }, { type: 'PRODUCED', outputs: 1 }]);
     expect(late.snapshot.value).toEqual({ processing: 'collecting' });
@@ -234,7 +234,7 @@ describe('the task machine', () => {
     expect(never.snapshot.context.error_code).toBe('timeout_error');
   });
 
-  test('P8: a client that left before there is a result stops the job', () => {
+  test('P8: a client that leaves before there is a result stops the job', () => {
     const { snapshot, effects } = play([
       ACCEPTED,
       { type: 'CANCEL' },
@@ -250,15 +250,15 @@ describe('the task machine', () => {
     expect(running.effects).toContain('cancel');
   });
 
-  test('polls back off from one second to fifteen, spread, and never come before they may', () => {
+  test('the pause between polls grows from 1 s to 15 s, is spread, and respects retry_after_ms', () => {
     fc.assert(
       fc.property(
         fc.nat(1_000),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         fc.nat(120_000),
-        (times, chance, asked_ms) => {
-          const delay = backOffMs(times, chance, asked_ms);
-          expect(delay).toBeGreaterThanOrEqual(Math.min(asked_ms, 60_000));
+        (times, chance, retry_after_ms) => {
+          const delay = backOffMs(times, chance, retry_after_ms);
+          expect(delay).toBeGreaterThanOrEqual(Math.min(retry_after_ms, 60_000));
           expect(delay).toBeGreaterThanOrEqual(750);
           expect(backOffMs(times, chance)).toBeLessThanOrEqual(LAST_POLL_MS);
           expect(backOffMs(times + 1, chance)).toBeGreaterThanOrEqual(backOffMs(times, chance));

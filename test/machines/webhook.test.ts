@@ -35,7 +35,7 @@ function play(events: readonly WebhookEvent[]) {
 }
 
 describe('the webhook machine', () => {
-  test('reaches each of its states, and an end from each of them', () => {
+  test('reaches every state, and a final state from each of them', () => {
     const paths = getShortestPaths(webhookMachine, { events: EVENTS });
     const reached = new Set(paths.map(({ state }) => state.value));
     expect(reached).toEqual(new Set(['announced', 'delivering', 'waiting', 'delivered', 'failed']));
@@ -46,7 +46,7 @@ describe('the webhook machine', () => {
     }
   });
 
-  test('pauses longer each time, and gives up after the last pause', () => {
+  test('each pause is longer than the one before, and the delivery fails after the last', () => {
     const again = Array.from({ length: 20 }, () => [REFUSED, { type: 'RETRY' } as const]).flat();
     const { snapshot, attempts, delays } = play([{ type: 'ANNOUNCED' }, ...again]);
     expect(delays).toEqual(WEBHOOK_DELAYS_MS);
@@ -54,7 +54,7 @@ describe('the webhook machine', () => {
     expect(snapshot.value).toBe('failed');
   });
 
-  test('whatever comes: never more attempts than allowed, none after an end, all are counted', () => {
+  test('for any sequence of events attempts are bounded, all counted, and none follows an end', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
         const { snapshot, attempts } = play(events);

@@ -35,7 +35,7 @@ describe('the official @anthropic-ai/sdk package', () => {
     throw new Error('the call did not fail');
   }
 
-  test('messages.create answers, and the key is charged the priced usage to the nano-dollar', async () => {
+  test('messages.create returns an answer, and the key is charged exactly in nano-USD', async () => {
     const { id, key } = await installation.manage<KeyAnswer>('POST', '/api-keys', {
       name: 'exact',
     });
@@ -48,7 +48,7 @@ describe('the official @anthropic-ai/sdk package', () => {
     expect(answer.id).toMatch(/^msg_[0-9a-f]{32}$/);
     const { input_tokens, output_tokens } = answer.usage;
     const { data } = await installation.manage<{ data: KeyAnswer[] }>('GET', '/api-keys');
-    const used = data.find((each) => each.id === id)?.used_amount;
+    const used = data.find((key) => key.id === id)?.used_amount;
     expect(used).toBe((input_tokens * 5_000 + output_tokens * 25_000) / 1e9);
   });
 
@@ -63,7 +63,7 @@ describe('the official @anthropic-ai/sdk package', () => {
     );
   });
 
-  test('messages.stream ends with the whole message', async () => {
+  test('messages.stream ends with the complete message', async () => {
     let streamed = '';
     const stream = client.messages.stream({ model, max_tokens: 100, messages: hello });
     stream.on('text', (text) => {
@@ -77,7 +77,7 @@ describe('the official @anthropic-ai/sdk package', () => {
     expect(message.usage.output_tokens).toBeGreaterThan(0);
   });
 
-  test('a tool is called with streamed arguments, and its result is answered', async () => {
+  test('a tool is called with streamed arguments, and the model answers its result', async () => {
     const tools = [
       {
         name: 'weather',
@@ -126,7 +126,7 @@ describe('the official @anthropic-ai/sdk package', () => {
 
   test('models.list pages', async () => {
     const ids: string[] = [];
-    for await (const each of client.models.list()) ids.push(each.id);
+    for await (const model of client.models.list()) ids.push(model.id);
     expect(ids).toContain(model);
   });
 
@@ -172,7 +172,7 @@ describe('the official @anthropic-ai/sdk package', () => {
       expect(error.headers?.get('retry-after')).toBe('1');
     });
 
-    test('a broken stream is an error and not a short answer', async () => {
+    test('a broken stream throws an error', async () => {
       const stream = client.messages.stream({
         model,
         max_tokens: 100,

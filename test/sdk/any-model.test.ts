@@ -1,6 +1,6 @@
 /**
- * Every client on every vendor's model: the official packages, AI SDK, LangChain and Google's SDK, in
- * front of Weir as `bin/start` starts it.
+ * Every client with every provider's model: the official packages, AI SDK, LangChain and Google's SDK. Weir
+ * runs as `bin/start` starts it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
@@ -39,7 +39,7 @@ const anthropic = () =>
 
 describe.each(MODELS)('%s', (model) => {
   describe('through the openai package', () => {
-    test('chat: whole, streamed, with usage', async () => {
+    test('chat: complete, streamed, with usage', async () => {
       const messages = [{ role: 'user' as const, content: 'Hello [[sim tokens=12]]' }];
       const whole = await openai().chat.completions.create({ model, messages });
       expect(whole).toMatchObject({ object: 'chat.completion', model });
@@ -56,8 +56,8 @@ describe.each(MODELS)('%s', (model) => {
       expect(tokens).toBe(12);
     });
 
-    test('chat: tools in a loop, by the package’s own runner', async () => {
-      const asked: unknown[] = [];
+    test('chat: tools in a loop, with the package’s runner', async () => {
+      const tool_inputs: unknown[] = [];
       const runner = openai().chat.completions.runTools({
         model,
         messages: [{ role: 'user', content: 'The weather?' }],
@@ -70,7 +70,7 @@ describe.each(MODELS)('%s', (model) => {
               parameters: WEATHER,
               parse: JSON.parse,
               function: (input: object) => {
-                asked.push(input);
+                tool_inputs.push(input);
                 return 'Rain';
               },
             },
@@ -78,10 +78,10 @@ describe.each(MODELS)('%s', (model) => {
         ],
       });
       expect(await runner.finalContent()).toContain('Rain');
-      expect(asked).toHaveLength(1);
+      expect(tool_inputs).toHaveLength(1);
     });
 
-    test('chat: a schema', async () => {
+    test('chat: a JSON schema', async () => {
       const answer = await openai().chat.completions.create({
         model,
         messages: [{ role: 'user', content: 'Someone' }],
@@ -98,7 +98,7 @@ describe.each(MODELS)('%s', (model) => {
       });
     });
 
-    test('responses: whole, streamed, tools', async () => {
+    test('responses: complete, streamed, tools', async () => {
       const client = openai();
       const whole = await client.responses.create({ model, input: 'Hello [[sim tokens=12]]' });
       expect(whole).toMatchObject({ object: 'response', status: 'completed', model });
@@ -126,7 +126,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   describe('through the anthropic package', () => {
-    test('messages: whole, streamed', async () => {
+    test('messages: complete, streamed', async () => {
       const question = {
         model,
         max_tokens: 100,
@@ -144,18 +144,18 @@ describe.each(MODELS)('%s', (model) => {
       expect(input_tokens).toBeGreaterThan(3);
     });
 
-    test('messages: a tool, and its result', async () => {
+    test('messages: a tool call and its result', async () => {
       const tools = [{ name: 'weather', input_schema: WEATHER }];
       const first = { role: 'user' as const, content: 'The weather?' };
-      const asked = await anthropic().messages.create({
+      const toolCall = await anthropic().messages.create({
         ...{ model, max_tokens: 200, tools, messages: [first] },
       });
-      expect(asked.stop_reason).toBe('tool_use');
-      const [call] = asked.content.filter(({ type }) => type === 'tool_use');
+      expect(toolCall.stop_reason).toBe('tool_use');
+      const [call] = toolCall.content.filter(({ type }) => type === 'tool_use');
       if (call?.type !== 'tool_use') throw new Error('nothing was called');
       const history: Anthropic.MessageParam[] = [
         first,
-        { role: 'assistant', content: asked.content as Anthropic.ContentBlockParam[] },
+        { role: 'assistant', content: toolCall.content as Anthropic.ContentBlockParam[] },
         {
           role: 'user',
           content: [{ type: 'tool_result', tool_use_id: call.id, content: 'Rain' }],
@@ -164,12 +164,12 @@ describe.each(MODELS)('%s', (model) => {
       const answered = await anthropic().messages.create({
         ...{ model, max_tokens: 200, tools, messages: history },
       });
-      const [said] = answered.content.filter(({ type }) => type === 'text');
-      expect(said).toMatchObject({ text: expect.stringContaining('Rain') });
+      const [reply] = answered.content.filter(({ type }) => type === 'text');
+      expect(reply).toMatchObject({ text: expect.stringContaining('Rain') });
     });
   });
 
-  test('through Google’s SDK: whole, streamed, counted, a tool', async () => {
+  test('through Google’s SDK: complete, streamed, token count, a tool', async () => {
     const client = new GoogleGenAI({
       apiKey: weir.api_key,
       httpOptions: { baseUrl: weir.base_url },
@@ -242,24 +242,24 @@ describe.each(MODELS)('%s', (model) => {
       new ChatAnthropic({ model, apiKey: weir.api_key, anthropicApiUrl: weir.base_url }),
     ];
     for (const chat of models) {
-      const said = await chat.invoke('Hello [[sim tokens=12]]');
-      expect(said.text.length).toBeGreaterThan(10);
+      const reply = await chat.invoke('Hello [[sim tokens=12]]');
+      expect(reply.text.length).toBeGreaterThan(10);
       let streamed = '';
       for await (const chunk of await chat.stream('Hello [[sim tokens=12]]'))
         streamed += chunk.text;
-      expect(streamed).toBe(said.text);
+      expect(streamed).toBe(reply.text);
       const question = new HumanMessage('The weather?');
-      const asked = await chat.bindTools([weather]).invoke([question]);
-      const [call] = asked.tool_calls ?? [];
+      const toolCall = await chat.bindTools([weather]).invoke([question]);
+      const [call] = toolCall.tool_calls ?? [];
       expect(call).toMatchObject({ name: 'weather' });
       const result = new ToolMessage({ content: 'Rain', tool_call_id: call?.id ?? '' });
-      const answered = await chat.bindTools([weather]).invoke([question, asked, result]);
+      const answered = await chat.bindTools([weather]).invoke([question, toolCall, result]);
       expect(answered.text).toContain('Rain');
     }
   });
 });
 
-describe('what cannot be said to a vendor is refused by name', () => {
+describe('a parameter without a translation is refused by name', () => {
   test.each([
     ['claude-haiku-4-5', { n: 2 }, 'n'],
     ['claude-haiku-4-5', { seed: 1 }, 'seed'],

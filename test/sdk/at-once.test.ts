@@ -1,4 +1,4 @@
-/** Stored responses, embeddings and audio through the official packages, as `bin/start` starts Weir. */
+/** Stored responses and direct calls through the official packages. `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenAIEmbeddings } from '@langchain/openai';
@@ -20,7 +20,7 @@ afterAll(() => weir.stop());
 const openai = () => new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0 });
 
 describe('stored responses', () => {
-  test('are there for their organization until they are deleted', async () => {
+  test('can be read by their organization until they are deleted', async () => {
     const client = openai();
     const model = 'gpt-4o';
     const made = await client.responses.create({ model, input: 'Hello', metadata: { a: 'b' } });
@@ -40,7 +40,7 @@ describe('stored responses', () => {
     expect(await failureOf(client.responses.delete(made.id))).toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  test('are none with store: false, and a chain needs its beginning', async () => {
+  test('are not stored with store: false, and a missing previous response is refused', async () => {
     const client = openai();
     const made = await client.responses.create({ model: 'gpt-4o', input: 'Hi', store: false });
     expect(await failureOf(client.responses.retrieve(made.id))).toBeInstanceOf(
@@ -52,7 +52,7 @@ describe('stored responses', () => {
     });
   });
 
-  test('whatever characters are in it', async () => {
+  test('may contain any characters', async () => {
     const client = openai();
     const input = 'a\u0000b \ud800 \u{1F419}';
     const { id } = await client.responses.create({ model: 'gpt-4o', input });
@@ -60,7 +60,7 @@ describe('stored responses', () => {
     expect(items.data).toMatchObject([{ content: [{ text: input }] }]);
   });
 
-  test('a streamed one is kept as well', async () => {
+  test('a streamed response is stored as well', async () => {
     const client = openai();
     const stream = client.responses.stream({ model: 'claude-haiku-4-5', input: 'Hello' });
     const { id, output_text } = await stream.finalResponse();
@@ -69,7 +69,7 @@ describe('stored responses', () => {
 });
 
 describe('embeddings', () => {
-  test('through the openai package, the AI SDK and LangChain, all the same', async () => {
+  test('are the same through the openai package, the AI SDK and LangChain', async () => {
     const model = 'text-embedding-3-small';
     const input = ['One', 'Two'];
     const floats = await openai().embeddings.create({ model, input, encoding_format: 'float' });
@@ -91,7 +91,7 @@ describe('embeddings', () => {
     expect(short.data[0]?.embedding).toHaveLength(8);
   });
 
-  test('of Gemini, in the same words, of length one, more than its vendor takes at once', async () => {
+  test('of Gemini have OpenAI’s format and length one, also for more inputs than Gemini takes in one request', async () => {
     const model = 'gemini-embedding-001';
     const input = Array.from({ length: 120 }, (_, at) => `Text ${at}`);
     const { data, usage } = await openai().embeddings.create({ model, input, dimensions: 256 });
@@ -147,7 +147,7 @@ describe('audio', () => {
     expect(String(text).trim()).toBe(json.text);
   });
 
-  test('the default model, an ignored language, and refusals', async () => {
+  test('the default model, the ignored language, and refusals', async () => {
     const send = async (fields: Record<string, string | File>) => {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) {
@@ -174,7 +174,7 @@ describe('audio', () => {
   });
 });
 
-/** Nano-USD that all keys have spent. */
+/** Charges of all keys, nano-USD. */
 async function spent(): Promise<number> {
   const headers = { authorization: `Bearer ${weir.management_token}` };
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, { headers });
@@ -194,7 +194,7 @@ async function post<Answer>(path: string, body: object): Promise<{ status: numbe
 describe('rerank', () => {
   const documents = ['Sunny day at the beach', { text: 'Rainy afternoon in the city' }, 'Snow'];
 
-  test('the most relevant first, in the words of Cohere and Jina', async () => {
+  test('returns the most relevant document first, in the format of Cohere and Jina', async () => {
     const before = await spent();
     const body = { model: 'rerank-v3.5', query: 'rainy city', documents, top_n: 2 };
     const answer = await post<{ results: { index: number; relevance_score: number }[] }>(
@@ -228,7 +228,7 @@ describe('rerank', () => {
 });
 
 describe('text translations', () => {
-  test('by the default model, in DeepL’s words and in others', async () => {
+  test('use the default model, with DeepL’s parameter names and with others', async () => {
     const before = await spent();
     const answer = await post<object>('/translations', {
       ...{ text: ['Hello', 'Good night 🌙'], target_lang: 'DE' },
@@ -270,7 +270,7 @@ describe('edited images', () => {
   );
   const picture = (name: string) => new File([PNG], name, { type: 'image/png' });
 
-  test('through the openai package: several pictures and a mask', async () => {
+  test('through the openai package: several images and a mask', async () => {
     const made = await openai().images.edit({
       ...{ model: 'gpt-image-2', prompt: 'A hat on each', n: 2, response_format: 'b64_json' },
       ...{ image: [picture('a.png'), picture('b.png')], mask: picture('mask.png') },
@@ -285,7 +285,7 @@ describe('edited images', () => {
     expect(made.data?.[0]?.url).toStartWith(weir.base_url);
   });
 
-  test('are refused by name where a model works from words only', async () => {
+  test('are refused by name if a model takes text only', async () => {
     const image = picture('a.png');
     for (const [body, param] of [
       [{ model: 'dall-e-3', prompt: 'A hat', image }, 'image'],

@@ -1,4 +1,4 @@
-/** Message batches through the official package, as `bin/start` starts Weir. */
+/** Message batches through the official package. `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { failureOf } from '../support/failure-of.ts';
@@ -17,12 +17,12 @@ afterAll(() => weir.stop());
 
 type Requests = Anthropic.Messages.BatchCreateParams['requests'];
 
-function ask(custom_id: string, content: string, more: object = {}): Requests[number] {
+function batchRequest(custom_id: string, content: string, more: object = {}): Requests[number] {
   const messages = [{ role: 'user' as const, content }];
   return { custom_id, params: { model: 'claude-haiku-4-5', max_tokens: 50, messages, ...more } };
 }
 
-function ended(id: string) {
+function waitUntilEnded(id: string) {
   return until('the batch ended', async () => {
     const batch = await client.messages.batches.retrieve(id);
     return batch.processing_status === 'ended' && batch;
@@ -46,14 +46,14 @@ async function usedAmount(): Promise<number> {
 }
 
 describe('a message batch', () => {
-  test('answers each request as the messages route would, on any vendor’s model', async () => {
+  test('answers each request like the messages route, for models of every provider', async () => {
     const before = await usedAmount();
     const made = await client.messages.batches.create({
       requests: [
-        ask('haiku', 'Hello'),
-        ask('gpt', 'Hello', { model: 'gpt-4o' }),
-        ask('gemini', 'Hello', { model: 'gemini-2.5-flash' }),
-        ask('tools', 'What is the weather? [[sim tools=1]]', {
+        batchRequest('haiku', 'Hello'),
+        batchRequest('gpt', 'Hello', { model: 'gpt-4o' }),
+        batchRequest('gemini', 'Hello', { model: 'gemini-2.5-flash' }),
+        batchRequest('tools', 'What is the weather? [[sim tools=1]]', {
           tools: [{ name: 'weather', input_schema: { type: 'object', properties: {} } }],
         }),
       ],
@@ -66,14 +66,14 @@ describe('a message batch', () => {
     });
     expect(made.id).toStartWith('msgbatch_');
     expect(Date.parse(made.expires_at) - Date.parse(made.created_at)).toBe(24 * 3_600_000);
-    const batch = await ended(made.id);
+    const batch = await waitUntilEnded(made.id);
     expect(batch.request_counts).toEqual({
       ...{ processing: 0, succeeded: 4, errored: 0, canceled: 0, expired: 0 },
     });
     expect(batch.results_url).toBe(`${weir.base_url}/v1/messages/batches/${made.id}/results`);
     const results = await resultsOf(made.id);
     expect([...results.keys()]).toEqual(['haiku', 'gpt', 'gemini', 'tools']);
-    const direct = await client.messages.create(ask('x', 'Hello').params as never);
+    const direct = await client.messages.create(batchRequest('x', 'Hello').params as never);
     const haiku = results.get('haiku');
     if (haiku?.type !== 'succeeded') throw new Error('haiku did not succeed');
     expect(haiku.message).toMatchObject({
@@ -88,22 +88,22 @@ describe('a message batch', () => {
       type: 'succeeded',
       message: { stop_reason: 'tool_use' },
     });
-    // Four items and one direct call were paid for.
+    // Four items and one call of the messages route are charged.
     expect(await usedAmount()).toBeGreaterThan(before);
   });
 
-  test('says of each bad request what is wrong with it, and charges the others only', async () => {
+  test('reports the error of each bad request, and charges only the others', async () => {
     const made = await client.messages.batches.create({
       requests: [
-        ask('good', 'Hello'),
-        ask('unknown', 'Hello', { model: 'claude-haiku-4-55' }),
-        ask('zero', 'Hello', { max_tokens: 0 }),
-        ask('streamed', 'Hello', { stream: true }),
-        ask('system', 'Hello', { messages: [{ role: 'system', content: 'Be brief.' }] }),
-        ask('refused', 'Hello [[sim context_tokens=1]]'),
+        batchRequest('good', 'Hello'),
+        batchRequest('unknown', 'Hello', { model: 'claude-haiku-4-55' }),
+        batchRequest('zero', 'Hello', { max_tokens: 0 }),
+        batchRequest('streamed', 'Hello', { stream: true }),
+        batchRequest('system', 'Hello', { messages: [{ role: 'system', content: 'Be brief.' }] }),
+        batchRequest('refused', 'Hello [[sim context_tokens=1]]'),
       ],
     });
-    const { request_counts } = await ended(made.id);
+    const { request_counts } = await waitUntilEnded(made.id);
     expect(request_counts).toMatchObject({ succeeded: 1, errored: 5 });
     const results = await resultsOf(made.id);
     const errorOf = (id: string) => {
@@ -122,16 +122,19 @@ describe('a message batch', () => {
     expect(errorOf('refused')).toMatchObject({ type: 'invalid_request_error' });
   });
 
-  test('tries again what the provider refused for now', async () => {
+  test('repeats requests that the provider refused temporarily', async () => {
     const made = await client.messages.batches.create({
-      requests: [ask('again', 'Hello [[sim status=500 times=2]]')],
+      requests: [batchRequest('again', 'Hello [[sim status=500 times=2]]')],
     });
-    expect((await ended(made.id)).request_counts).toMatchObject({ succeeded: 1, errored: 0 });
+    expect((await waitUntilEnded(made.id)).request_counts).toMatchObject({
+      succeeded: 1,
+      errored: 0,
+    });
   });
 
-  test('that is cancelled begins nothing more, and lets what runs end', async () => {
+  test('starts no more requests after a cancel; running requests end normally', async () => {
     const requests = Array.from({ length: 60 }, (_, at) =>
-      ask(`r${at}`, 'Hello [[sim latency_ms=400]]'),
+      batchRequest(`r${at}`, 'Hello [[sim latency_ms=400]]'),
     );
     const made = await client.messages.batches.create({ requests });
     expect(await failureOf(client.messages.batches.delete(made.id))).toMatchObject({ status: 400 });
@@ -143,7 +146,7 @@ describe('a message batch', () => {
     expect((await client.messages.batches.cancel(made.id)).cancel_initiated_at).toBe(
       cancelling.cancel_initiated_at,
     );
-    const { request_counts } = await ended(made.id);
+    const { request_counts } = await waitUntilEnded(made.id);
     expect(request_counts.canceled).toBeGreaterThan(0);
     expect(request_counts.succeeded).toBeGreaterThan(0);
     expect(request_counts.succeeded + request_counts.canceled).toBe(60);
@@ -159,10 +162,12 @@ describe('a message batch', () => {
     );
   });
 
-  test('is found in the list, page by page, in both directions', async () => {
+  test('is in the list, which has pages in both directions', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) {
-      const { id } = await client.messages.batches.create({ requests: [ask('one', 'Hello')] });
+      const { id } = await client.messages.batches.create({
+        requests: [batchRequest('one', 'Hello')],
+      });
       made.unshift(id);
     }
     const listed: string[] = [];
@@ -184,15 +189,15 @@ describe('a message batch', () => {
     }
   });
 
-  test('with files needs the header that allows them', async () => {
+  test('with files requires the header of the files beta', async () => {
     const document = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
-    const request = ask('file', '', { messages: [{ role: 'user', content: [document] }] });
+    const request = batchRequest('file', '', { messages: [{ role: 'user', content: [document] }] });
     expect(await failureOf(client.messages.batches.create({ requests: [request] }))).toMatchObject({
       status: 400,
       error: { error: { param: 'anthropic-beta' } },
     });
     const headers = { 'anthropic-beta': 'files-api-2025-04-14' };
     const made = await client.messages.batches.create({ requests: [request] }, { headers });
-    await ended(made.id);
+    await waitUntilEnded(made.id);
   });
 });

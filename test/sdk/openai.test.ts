@@ -22,7 +22,7 @@ describe('the official openai package', () => {
     return new OpenAI({ baseURL: `${installation.weir.base_url}/v1`, apiKey, maxRetries: 0 });
   }
 
-  /** What a call threw. */
+  /** The error of a failed call. */
   async function failureOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
     try {
       await call;
@@ -33,7 +33,7 @@ describe('the official openai package', () => {
     throw new Error('the call did not fail');
   }
 
-  test('chat.completions.create answers, and the key is charged the priced usage to the nano-dollar', async () => {
+  test('chat.completions.create returns an answer, and the key is charged exactly in nano-USD', async () => {
     const { id, key } = await installation.manage<KeyAnswer>('POST', '/api-keys', {
       name: 'exact',
     });
@@ -46,10 +46,10 @@ describe('the official openai package', () => {
     const { prompt_tokens = 0, completion_tokens = 0 } = answer.usage ?? {};
     const expected = (prompt_tokens * 2_500 + completion_tokens * 10_000) / 1e9;
     const { data } = await installation.manage<{ data: KeyAnswer[] }>('GET', '/api-keys');
-    expect(data.find((each) => each.id === id)?.used_amount).toBe(expected);
+    expect(data.find((key) => key.id === id)?.used_amount).toBe(expected);
   });
 
-  test('a stream yields text, one finish reason, and usage only if it was asked for', async () => {
+  test('a stream has text, one finish reason, and usage only if it was requested', async () => {
     for (const include_usage of [true, false]) {
       const stream = await client.chat.completions.create({
         model: 'gpt-4o',
@@ -93,7 +93,7 @@ describe('the official openai package', () => {
     expect(runner.messages.some((message) => message.role === 'tool')).toBe(true);
   });
 
-  test('a JSON schema is answered with an instance of it', async () => {
+  test('the answer fits the JSON schema', async () => {
     const answer = await client.chat.completions.create({
       model: 'gpt-4o',
       messages: hello,
@@ -141,7 +141,7 @@ describe('the official openai package', () => {
       expect(error.code).toBe('expired_api_key');
     });
 
-    test('BadRequestError for an unknown model, with what was meant', async () => {
+    test('BadRequestError for an unknown model, with a suggestion', async () => {
       const error = await failureOf(
         client.chat.completions.create({ model: 'gpt-4o-mnii', messages: hello }),
       );
@@ -150,7 +150,7 @@ describe('the official openai package', () => {
       expect(error.error).toMatchObject({ param: 'model', did_you_mean: 'gpt-4o-mini' });
     });
 
-    test('BadRequestError that names a parameter which only the upstream knows', async () => {
+    test('BadRequestError with the parameter that the upstream refused', async () => {
       const body = { model: 'gpt-4o', messages: hello, no_such_thing: 1 };
       const error = await failureOf(client.chat.completions.create(body));
       expect(error).toBeInstanceOf(OpenAI.BadRequestError);
@@ -187,7 +187,7 @@ describe('the official openai package', () => {
       expect(error.error).toMatchObject({ retryable: true, retry_after: 7 });
     });
 
-    test('InternalServerError when the upstream fails, without a word about it', async () => {
+    test('InternalServerError when the upstream fails, without naming the upstream', async () => {
       const content = 'Hi [[sim status=500]]';
       const error = await failureOf(
         client.chat.completions.create({

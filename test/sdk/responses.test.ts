@@ -1,4 +1,4 @@
-/** Responses on an upstream that speaks them, through the official package: nothing is lost on the way. */
+/** Responses on an upstream with the same protocol, through the official package. Nothing is lost. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-test('tools that run at the vendor, whole and streamed, with every event of theirs', async () => {
+test('tools that the provider runs, complete and streamed, with all their events', async () => {
   const request = {
     model: 'gpt-5',
     input: 'What is new? [[sim tokens=12]]',
@@ -45,14 +45,14 @@ test('tools that run at the vendor, whole and streamed, with every event of thei
   expect(types).toContain('response.web_search_call.searching');
   expect(last).toMatchObject({ model: 'gpt-5', output: [{ type: 'web_search_call' }, {}] });
   expect(last?.id).toStartWith('resp_');
-  // Both are kept here, and nothing of them there.
+  // Weir stores both responses; the upstream stores neither.
   for (const id of [whole.id, last?.id ?? '']) {
     expect((await client.responses.retrieve(id)).output.length).toBe(2);
   }
   expect(JSON.stringify([whole, last])).not.toContain('physical');
 });
 
-test('a conversation goes on: thoughts with their seal, calls and their results', async () => {
+test('a conversation continues with encrypted reasoning, tool calls and their results', async () => {
   const tools = [
     {
       ...{ type: 'function' as const, name: 'weather', strict: false },
@@ -81,26 +81,26 @@ test('a conversation goes on: thoughts with their seal, calls and their results'
   expect(sent).not.toContain('rs_1');
 });
 
-test('what cannot be: in the background, and a response of nobody', async () => {
+test('refused: background: true, and an unknown previous response', async () => {
   const failure = await client.responses
     .create({ model: 'gpt-5', input: 'Hi', background: true })
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ status: 400, param: 'background' });
 });
 
-test('clients of chat and of messages are served by it as well, streamed or not', async () => {
+test('the upstream serves clients of chat and of messages as well, streamed or not', async () => {
   const messages = [{ role: 'user' as const, content: 'Hello [[sim tokens=9]]' }];
   const chat = await client.chat.completions.create({ model: 'gpt-5', messages });
   expect(chat.usage?.completion_tokens).toBe(9);
   const anthropic = new Anthropic({ baseURL: weir.base_url, apiKey: weir.api_key });
   const question = { model: 'gpt-5', max_tokens: 50, messages };
-  const said = await anthropic.messages.stream(question).finalMessage();
-  expect(said.content).toEqual([
+  const reply = await anthropic.messages.stream(question).finalMessage();
+  expect(reply.content).toEqual([
     { type: 'text', text: chat.choices[0]?.message.content ?? '' },
   ] as never);
 });
 
-test('an answer that breaks off is an error; one that is refused names the parameter', async () => {
+test('a broken answer is an error; a refusal names the parameter', async () => {
   const input = 'Hello [[sim tokens=30 chunk_ms=10 truncate_after=12]]';
   const read = async () => {
     for await (const _ of await client.responses.create({ model: 'gpt-5', input, stream: true }));

@@ -1,4 +1,4 @@
-/** Text into sound through the official packages, as `bin/start` starts Weir. */
+/** Text into speech through the official packages. `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_generateSpeech as generateSpeech } from 'ai';
@@ -20,7 +20,7 @@ afterAll(() => weir.stop());
 
 const openai = () => new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0 });
 
-/** Nano-USD that all keys have spent. */
+/** Charges of all keys, nano-USD. */
 async function spent(): Promise<number> {
   const headers = { authorization: `Bearer ${weir.management_token}` };
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, { headers });
@@ -29,7 +29,7 @@ async function spent(): Promise<number> {
 }
 
 describe('speech', () => {
-  test('through the openai package and the AI SDK, charged by its characters', async () => {
+  test('through the openai package and the AI SDK is charged by characters', async () => {
     const before = await spent();
     const response = await openai().audio.speech.create({
       ...{ model: 'tts-1', voice: 'alloy', input: 'Grüße 👋', response_format: 'mp3' },
@@ -37,7 +37,7 @@ describe('speech', () => {
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(bytes.byteLength).toBeGreaterThan(2_000);
-    // Seven code points at 15 USD a million.
+    // Seven code points at 15 USD per million.
     expect((await spent()) - before).toBe(7 * 15_000);
     const provider = createOpenAI({ baseURL: base, apiKey: weir.api_key });
     const { audio } = await generateSpeech({
@@ -48,20 +48,25 @@ describe('speech', () => {
     expect((await spent()) - before).toBe(7 * 45_000);
   });
 
-  test('of Gemini: as WAV or as bare PCM, charged by its tokens, or refused by name', async () => {
+  test('of Gemini is WAV or PCM, charged by tokens; other formats are refused by name', async () => {
     const before = await spent();
     const model = 'gemini-2.5-flash-preview-tts';
-    const said = { model, voice: 'Kore', input: 'Grüße aus Köln', instructions: 'Say it slowly' };
-    const wav = await openai().audio.speech.create({ ...said, response_format: 'wav' });
+    const request = {
+      model,
+      voice: 'Kore',
+      input: 'Grüße aus Köln',
+      instructions: 'Say it slowly',
+    };
+    const wav = await openai().audio.speech.create({ ...request, response_format: 'wav' });
     expect(wav.headers.get('content-type')).toBe('audio/wav');
     const file = Buffer.from(await wav.arrayBuffer());
-    const pcm = await openai().audio.speech.create({ ...said, response_format: 'pcm' });
+    const pcm = await openai().audio.speech.create({ ...request, response_format: 'pcm' });
     const samples = Buffer.from(await pcm.arrayBuffer());
     expect(file.toString('latin1', 0, 4)).toBe('RIFF');
     expect(file.readUInt32LE(24)).toBe(24_000);
     expect(file.readUInt32LE(40)).toBe(samples.byteLength);
     expect(file.subarray(44).equals(samples)).toBe(true);
-    // As many tokens in, and 25 of sound a second, of 48,000 bytes.
+    // The input tokens, and 25 output tokens per second of sound. A second has 48,000 bytes.
     const text = countTokens('Say it slowly: Grüße aus Köln');
     const tokens = Math.ceil((samples.byteLength / 48_000) * 25);
     expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));
@@ -71,13 +76,15 @@ describe('speech', () => {
       [{ response_format: 'wav', speed: 2 }, 'speed'],
       [{ response_format: 'wav', voice: 'nobody' }, null],
     ] as const) {
-      const failure = await failureOf(openai().audio.speech.create({ ...said, ...more } as never));
+      const failure = await failureOf(
+        openai().audio.speech.create({ ...request, ...more } as never),
+      );
       expect(failure).toMatchObject({ status: 400, param });
     }
     expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));
   });
 
-  test('comes as it is made; a client that leaves in the middle pays for the whole text', async () => {
+  test('is streamed as it is made; a client that leaves in the middle pays for the whole text', async () => {
     const before = await spent();
     const client = new AbortController();
     const input = 'Slowly [[sim chunk_ms=100 stall_after=4]]';
@@ -94,7 +101,7 @@ describe('speech', () => {
     expect((await spent()) - before).toBe([...input].length * 15_000);
   });
 
-  test('that breaks off is an error, and free', async () => {
+  test('that breaks off is an error, without a charge', async () => {
     const before = await spent();
     const voiced = { model: 'tts-1', voice: 'alloy' } as const;
     const listen = async () => {

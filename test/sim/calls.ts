@@ -7,28 +7,28 @@ export interface Call {
   amount: number;
   actual: number;
   reservation?: Reservation;
-  state: 'asking' | 'running' | 'settling' | 'settled' | 'released' | 'refused' | 'lost';
-  /** Its replica was killed while the charge was on its way: nobody can say what became of it. */
+  state: 'waiting' | 'running' | 'settling' | 'settled' | 'released' | 'refused' | 'lost';
+  /** True if the replica was killed before the charge's commit was confirmed. */
   unknown?: boolean;
 }
 
-/** What nobody charged and no call in flight holds, as an all-knowing observer sees it. */
-export function freeInTruth(
+/** Returns the nano-USD of the cap that are neither charged nor reserved, from the test's own records. */
+export function actuallyFree(
   cap: number,
   calls: readonly Call[],
   dead: readonly SimulatedReplica[],
 ): number {
-  // What a dead replica set aside is out of reach until it is reaped.
-  if (dead.some((corpse) => !corpse.reaped)) return 0;
-  let taken = 0;
+  // The grant of a dead replica cannot be used until the replica is reaped.
+  if (dead.some((replica) => !replica.reaped)) return 0;
+  let used = 0;
   for (const call of calls) {
-    if (call.unknown || call.state === 'settled' || call.state === 'settling') taken += call.actual;
-    if (call.state === 'running') taken += call.reservation?.amount ?? 0;
+    if (call.unknown || call.state === 'settled' || call.state === 'settling') used += call.actual;
+    if (call.state === 'running') used += call.reservation?.amount ?? 0;
   }
-  return cap - taken;
+  return cap - used;
 }
 
-/** A usage line of a simulated call: only its money matters. */
+/** Returns the usage line of a simulated call; the tests check only its amounts. */
 export function usageOf(organization_id: string, key_id: string): Consumption {
   return {
     id: Bun.randomUUIDv7(),

@@ -2,8 +2,8 @@ import { setup } from 'xstate';
 import type { DurableKind } from '../../src/actors/durable/kind.ts';
 
 /**
- * A small machine with everything that a durable actor can have: effects, retries, a deadline that
- * is set and cancelled, late reports, final states. It carries a parcel.
+ * A small machine with all features of a durable actor: effects, retries, a timer that is set and
+ * canceled, late reports, final states. It delivers a parcel.
  */
 export const courierMachine = setup({
   types: {
@@ -58,11 +58,12 @@ export const courierMachine = setup({
   },
 });
 
-/** Where parcels go: knows repetitions by their key, as a good provider does. */
+/** The receiver of the effects. It recognises repetitions by their key, like a provider. */
 export interface Outside {
   act(effect: string, actorId: string, key: string): Promise<'done' | 'failed'>;
 }
 
+/** Returns the durable kind `courier`, whose effects call `outside`. */
 export function courierKind(outside: Outside): DurableKind {
   const effect = (name: string, done: string) => ({
     [name]: async (

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { openDurableSimulation, RUNS, runManyDurable } from './many.ts';
 
-test(`P3: durable actors end right through lost connections, kills and late effects, ${RUNS} runs`, async () => {
+test(`P3: durable actors end correctly despite lost connections, kills and late effects, ${RUNS} runs`, async () => {
   const totals = await runManyDurable(RUNS, { actors: 3, faults: 0.2, kills: 2 });
   expect(totals.events).toBeGreaterThan(6 * RUNS);
   expect(totals.faults).toBeGreaterThan(RUNS);
   expect(totals.kills).toBeGreaterThan(RUNS / 2);
 }, 500_000);
 
-test('a seed of the durable runtime replays exactly', async () => {
+test('the same seed of the durable runtime gives the same trace', async () => {
   const simulation = await openDurableSimulation();
   const options = { seed: 4_711, actors: 4, faults: 0.2, kills: 2 };
   const names = /durable-\d+-[0-9a-f]{8}/g;

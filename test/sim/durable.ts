@@ -1,8 +1,9 @@
 /**
  * Two replicas of the real durable runtime on a real PostgreSQL, in an order that a seed decides.
- * Every transaction and every look of a poller is a step; at each the connection may be cut before
- * or after the commit, or the replica killed, in the middle of an effect too. Time is virtual, the
- * database's included. The same seed gives the same run.
+ * Every transaction and every poll is a step. At each step the connection may be cut before or
+ * after the commit. The replica may be killed there, also during an effect. Time is virtual, also
+ * in the database.
+ * The same seed gives the same run.
  */
 import type { Sql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
@@ -51,7 +52,7 @@ class DurableReplica {
     this.gate = new GatedSql(world.sql, (point) => world.faultAt(point));
     const { sql } = this.gate;
     const { clock } = world;
-    const onError = (error: unknown) => world.say(`${id}: ${String(error)}`);
+    const onError = (error: unknown) => world.log(`${id}: ${String(error)}`);
     const replicaId = () => id;
     this.actors = new DurableActors({
       sql,
@@ -79,7 +80,7 @@ class DurableReplica {
   private committed(events: CommittedEvent[]): void {
     this.registry.onCommitted(events);
     for (const { id, event, seq, taken } of events) {
-      this.world.say(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
+      this.world.log(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
     }
   }
 }
@@ -102,12 +103,12 @@ class DurableSchedule {
   private replicas: DurableReplica[] = [];
   private booted = 0;
   private killsLeft: number;
-  /** What the outside did, by idempotency key. */
+  /** Executed effects, by idempotency key. */
   private readonly acted = new Map<string, { effect: string; actor: string; times: number }>();
-  /** Effects under way outside: the schedule decides when they end. */
+  /** Running effects. The schedule decides when they end. */
   private readonly pending: { replica: DurableReplica; end: () => void }[] = [];
   private sent = 0;
-  /** Clients that wait for the answer to their command, and whom they asked. */
+  /** Actors whose command has no answer yet, and the replica that got the command. */
   private readonly unanswered = new Map<string, DurableReplica>();
 
   constructor(
@@ -119,7 +120,7 @@ class DurableSchedule {
     this.result = { seed: options.seed, trace: [], events: 0, faults: 0, kills: 0, violations: [] };
   }
 
-  say(line: string): void {
+  log(line: string): void {
     this.result.trace.push(`${this.clock.now()} ${line}`);
   }
 
@@ -130,7 +131,7 @@ class DurableSchedule {
       return 'kill';
     }
     this.result.faults += 1;
-    this.say(`cut ${point} commit`);
+    this.log(`cut ${point} commit`);
     return 'cut';
   }
 
@@ -202,13 +203,13 @@ class DurableSchedule {
     const outcome: StepOutcome = await replica.gate.step();
     if (outcome !== 'killed') return;
     this.result.kills += 1;
-    this.say(`kill ${replica.id}`);
+    this.log(`kill ${replica.id}`);
     replica.alive = false;
     await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
     const next = await this.boot();
     this.replicas = this.replicas.map((each) => (each === replica ? next : each));
-    for (const [id, asked] of this.unanswered) {
-      if (asked === replica) this.tell(next, id, false);
+    for (const [id, addressee] of this.unanswered) {
+      if (addressee === replica) this.sendUntilAnswered(next, id, false);
     }
   }
 
@@ -223,10 +224,10 @@ class DurableSchedule {
   private send(): void {
     this.sent += 1;
     const replica = this.random.pick(this.replicas);
-    this.tell(replica, `actor-${this.sent}`, true);
+    this.sendUntilAnswered(replica, `actor-${this.sent}`, true);
   }
 
-  /** An event that no state takes, or a second SEND: nothing must come of it. */
+  /** Sends an event that no state takes, or a second SEND; neither may change a state. */
   private nudge(): void {
     const id = `actor-${1 + this.random.below(this.options.actors)}`;
     const replica = this.random.pick(this.replicas);
@@ -234,19 +235,19 @@ class DurableSchedule {
     replica.registry.send({ kind: 'courier', id, event }).catch(() => undefined);
   }
 
-  /** A client repeats its command until it is answered. */
-  private tell(replica: DurableReplica, id: string, first: boolean): void {
-    if (!first) this.say(`${id} is sent again`);
+  /** Sends a command, and repeats it until it is answered. */
+  private sendUntilAnswered(replica: DurableReplica, id: string, isFirst: boolean): void {
+    if (!isFirst) this.log(`${id} is sent again`);
     this.unanswered.set(id, replica);
     replica.registry.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
       () => this.unanswered.delete(id),
-      () => this.tell(this.random.pick(this.replicas), id, false),
+      () => this.sendUntilAnswered(this.random.pick(this.replicas), id, false),
     );
   }
 
   private async adopt(replica: DurableReplica): Promise<void> {
     const adopted = await adoptActors(this.sql, replica.id, 100);
-    if (adopted > 0) this.say(`${adopted} adopted`);
+    if (adopted > 0) this.log(`${adopted} adopted`);
   }
 
   private async pass(): Promise<void> {
@@ -266,7 +267,7 @@ class DurableSchedule {
     return row?.n === this.options.actors && row.live === 0;
   }
 
-  /** The log is the truth: it replays to the stored state, without a gap, every command once. */
+  /** Checks that the event log has no gap and replays to the stored state. */
   async check(): Promise<void> {
     const { violations } = this.result;
     const actors = await this.sql<{ id: string; seq: number; snapshot: { value: unknown } }[]>`
@@ -282,7 +283,8 @@ class DurableSchedule {
         if (seq !== index + 1) violations.push(`${actor.id} has a gap at ${seq}`);
         if (snapshot.status === 'active') {
           const [next] = transition(courierMachine, snapshot as never, event as never);
-          if ((next !== snapshot) !== taken) violations.push(`${actor.id} #${seq} was mistaken`);
+          if ((next !== snapshot) !== taken)
+            violations.push(`${actor.id} #${seq} has a wrong taken`);
           snapshot = next as AnyMachineSnapshot;
         }
       }
@@ -294,16 +296,16 @@ class DurableSchedule {
     }
     const [left] = await this.sql<{ effects: number }[]>`
       select count(*)::int4 as effects from outbox where status = 'pending'`;
-    // An effect of an actor that ended meanwhile is still run: its report is ignored.
+    // An ended actor's pending effects still run, but their reports are ignored.
     if (left && left.effects > actors.length) violations.push(`${left.effects} effects are left`);
   }
 
   private checkEffects(actor: string, state: string): void {
     const keys = (effect: string) =>
       [...this.acted].filter(([, each]) => each.actor === actor && each.effect === effect).length;
-    if (keys('deliver') > 1) this.result.violations.push(`${actor} was sent under two keys`);
+    if (keys('deliver') > 1) this.result.violations.push(`${actor} was delivered under two keys`);
     if (state === 'delivered' && keys('deliver') !== 1) {
-      this.result.violations.push(`${actor} was never sent`);
+      this.result.violations.push(`${actor} was never delivered`);
     }
     if (keys('takeBack') > 1) this.result.violations.push(`${actor} was taken back twice`);
   }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test';
 import { openSimulation, RUNS, runMany } from './many.ts';
 
-test(`P1: every grant ends once through lost connections and kills at every commit point, ${RUNS} runs`, async () => {
+test(`P1: every grant ends once despite lost connections and kills at every commit point, ${RUNS} runs`, async () => {
   const totals = await runMany(RUNS, { calls: 12, capCalls: 8, faults: 0.2, kills: 2 });
   expect(totals.faults).toBeGreaterThan(RUNS);
   expect(totals.kills).toBeGreaterThan(RUNS / 2);
 }, 500_000);
 
-test('a seed replays exactly', async () => {
+test('the same seed gives the same trace', async () => {
   const simulation = await openSimulation();
   const options = { seed: 4_711, calls: 24, capCalls: 10, faults: 0.2, kills: 2 };
   const first = await simulation.run(options);

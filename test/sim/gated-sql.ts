@@ -2,17 +2,17 @@ import type { Sql } from 'postgres';
 
 export type StepOutcome = 'done' | 'killed' | 'nothing';
 
-/** A connection that broke: the driver says no more than this. */
+/** A lost connection, with the driver's error code. */
 class ConnectionCut extends Error {
   readonly code = 'CONNECTION_CLOSED';
 }
 
 /**
- * A client whose every statement and transaction waits until the schedule runs it, and whose
- * connection may break before or after the commit. Killed, it never answers again.
+ * A database client for a schedule. Every statement and transaction waits until the schedule runs
+ * it. The connection may break before or after the commit. After a kill no answer comes.
  */
 export class GatedSql {
-  /** Stands in for the client of a replica. */
+  /** Replaces the database client of a replica. */
   readonly sql: Sql;
   private readonly steps: ((calm: boolean) => Promise<StepOutcome>)[] = [];
 
@@ -26,7 +26,7 @@ export class GatedSql {
     this.sql = Object.assign(tag, { begin }) as unknown as Sql;
   }
 
-  /** Transactions that wait to be run. */
+  /** The number of waiting transactions. */
   get waiting(): number {
     return this.steps.length;
   }

@@ -7,15 +7,15 @@ export interface Hint {
 }
 
 /**
- * The notifications of PostgreSQL, made deterministic: a server delivers what was committed before
- * it answers a command, so after `flush` exactly the hints of all earlier commits are there.
+ * The notifications of PostgreSQL, in a deterministic order. A server delivers all committed
+ * notifications before it answers a command. So `flush` returns the hints of all earlier commits.
  */
 export class HintLine {
   private received: Hint[] = [];
   private readonly client: postgres.Sql;
 
   constructor(url: string) {
-    // `onnotify` is the driver's own hook behind `listen`; its types do not name it.
+    // `listen` of the driver uses the option `onnotify`, which its types omit.
     const options = {
       max: 1,
       onnotify: (channel: string, payload: string) => this.received.push({ channel, payload }),
@@ -29,7 +29,7 @@ export class HintLine {
     }
   }
 
-  /** Everything that was committed since the last look. */
+  /** Returns the hints that were committed since the last flush. */
   async flush(): Promise<Hint[]> {
     await this.client`select 1`;
     return this.received.splice(0);

@@ -1,8 +1,8 @@
 /**
- * Two replicas of the real lane and the real quota actors on a real PostgreSQL, in one process, in
- * an order that a seed decides. Every transaction is one step; at each the schedule may cut the
- * connection before the commit, after it (outcome unknown), or kill the replica at either place.
- * Time is virtual, hints may be late, doubled or lost. The same seed gives the same run.
+ * Two replicas of the real lane and quota actors on a real PostgreSQL, in one process. A seed
+ * decides the order. Every transaction is one step. At each step the schedule may cut the
+ * connection before or after the commit (outcome unknown), or kill the replica there. Time is
+ * virtual; hints may be late, repeated or lost. The same seed gives the same run.
  */
 import type { Sql } from 'postgres';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -10,7 +10,7 @@ import { RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
 import type { Reservation } from '../../src/actors/money/reservation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { idleOf } from '../../src/machines/quota.ts';
-import { type Call, freeInTruth, usageOf } from './calls.ts';
+import { actuallyFree, type Call, usageOf } from './calls.ts';
 import type { Hint, HintLine } from './hints.ts';
 import { Random } from './random.ts';
 import { SimulatedReplica, type World } from './replica.ts';
@@ -44,7 +44,7 @@ export interface LedgerRun {
 
 const CALL_PRICE = 100;
 const MAX_STEPS = 4_000;
-/** Waits up to this long run out while transactions are under way. */
+/** Timers up to this long may fire while transactions wait. */
 const SHORT_WAIT_MS = 100;
 
 /** Runs one schedule in the organization and key named after its seed. */
@@ -100,11 +100,11 @@ class LedgerSchedule implements World {
     };
   }
 
-  say(line: string): void {
+  log(line: string): void {
     this.result.trace.push(`${this.clock.now()} ${line}`);
   }
 
-  /** IdSource are random to the database (runs share it) but their order and use are the seed's. */
+  /** Ids are random, because runs share a database; the seed decides their order and use. */
   uuid(): string {
     this.ids += 1;
     return Bun.randomUUIDv7();
@@ -118,7 +118,7 @@ class LedgerSchedule implements World {
       return 'kill';
     }
     this.result.faults += 1;
-    this.say(`cut ${point} commit`);
+    this.log(`cut ${point} commit`);
     return 'cut';
   }
 
@@ -162,29 +162,33 @@ class LedgerSchedule implements World {
         });
       }
       if (this.hints.length > 0) choices.push(() => this.deliverHint());
-      // Long waits pass only when nothing else can happen: the database is slow, not stopped.
+      // Long timers fire only if nothing else can happen: the database is slow, not stopped.
       const busy = this.hints.length > 0 || this.replicas.some((replica) => replica.hasStep);
       if (this.clock.pending > 0 && (!busy || this.clock.nextInMs <= SHORT_WAIT_MS)) {
         choices.push(() => this.clock.fireNext());
       }
-      for (const corpse of this.dead) {
-        const busy = corpse.reaper && this.replicas.includes(corpse.reaper);
-        if (!corpse.reaped && !busy) choices.push(() => this.reap(corpse));
+      for (const deadReplica of this.dead) {
+        const busy = deadReplica.reaper && this.replicas.includes(deadReplica.reaper);
+        if (!deadReplica.reaped && !busy) choices.push(() => this.reap(deadReplica));
       }
       const open = this.calls.some((call) =>
-        ['asking', 'running', 'settling'].includes(call.state),
+        ['waiting', 'running', 'settling'].includes(call.state),
       );
-      if (started >= this.options.calls && !open && !this.dead.some((corpse) => !corpse.reaped))
+      if (
+        started >= this.options.calls &&
+        !open &&
+        !this.dead.some((deadReplica) => !deadReplica.reaped)
+      )
         return;
       await this.random.pick(choices)();
-      await this.settleDown();
+      await this.runMicrotasks();
       this.checkReplicas();
     }
     this.result.violations.push(`no end after ${MAX_STEPS} steps`);
   }
 
-  /** Everything that is not a transaction runs in microtasks. */
-  private settleDown(): Promise<void> {
+  /** Resolves after all microtasks: everything except transactions runs in them. */
+  private runMicrotasks(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -192,7 +196,7 @@ class LedgerSchedule implements World {
     const outcome = await replica.runStep();
     this.hints.push(...(await this.hintLine.flush()));
     if (outcome !== 'killed') return;
-    this.say(`kill ${replica.name}`);
+    this.log(`kill ${replica.name}`);
     this.dead.push(replica);
     for (const call of this.calls) {
       if (call.replica === replica && !['settled', 'released', 'refused'].includes(call.state)) {
@@ -213,10 +217,10 @@ class LedgerSchedule implements World {
       replica,
       amount,
       actual: exact ? CALL_PRICE : 1 + this.random.below(amount),
-      state: 'asking',
+      state: 'waiting',
     };
     this.calls.push(call);
-    this.say(`${call.name} asks ${replica.name} for ${amount}`);
+    this.log(`${call.name} asks ${replica.name} for ${amount}`);
     const key = { id: this.keyId, organization_id: this.organizationId };
     Promise.resolve()
       .then(() =>
@@ -229,20 +233,20 @@ class LedgerSchedule implements World {
   }
 
   private admitted(call: Call, reservation: Reservation): void {
-    if (call.state !== 'asking') return;
+    if (call.state !== 'waiting') return;
     call.reservation = reservation;
     call.state = 'running';
-    this.say(`${call.name} runs with ${reservation.amount}`);
+    this.log(`${call.name} runs with ${reservation.amount}`);
   }
 
   private refused(call: Call, error: unknown): void {
-    if (call.state !== 'asking') return;
+    if (call.state !== 'waiting') return;
     call.state = 'refused';
     const id = error instanceof WeirError ? error.id : String(error);
-    this.say(`${call.name} refused: ${id}`);
+    this.log(`${call.name} refused: ${id}`);
     if (id === 'service_unavailable') return;
     this.result.refused += 1;
-    const free = freeInTruth(this.cap, this.calls, this.dead);
+    const free = actuallyFree(this.cap, this.calls, this.dead);
     const needed = id === 'quota_in_flight' ? call.amount : Math.min(call.amount, CALL_PRICE);
     const honest = id === 'quota_in_flight' || id === 'quota_exceeded';
     if (!honest || free >= needed) {
@@ -255,19 +259,19 @@ class LedgerSchedule implements World {
     if (!reservation) return;
     if (this.random.chance(0.15)) {
       call.state = 'released';
-      this.say(`${call.name} released`);
+      this.log(`${call.name} released`);
       reservation.release();
       return;
     }
     call.state = 'settling';
     call.actual = Math.min(call.actual, reservation.amount);
-    this.say(`${call.name} settles ${call.actual}`);
+    this.log(`${call.name} settles ${call.actual}`);
     reservation.settle(usageOf(this.organizationId, this.keyId), call.actual).then(
       (settled) => {
         if (call.state === 'lost') return;
         call.state = 'settled';
         this.result.served += 1;
-        this.say(`${call.name} settled`);
+        this.log(`${call.name} settled`);
         if (settled.charged !== call.actual || settled.overrun !== 0) {
           this.result.violations.push(`${call.name} was charged ${JSON.stringify(settled)}`);
         }
@@ -282,7 +286,7 @@ class LedgerSchedule implements World {
     const [hint] = this.hints.splice(this.random.below(this.hints.length), 1);
     if (!hint) return;
     if (this.random.chance(0.1)) {
-      this.say(`hint lost: ${hint.channel}`);
+      this.log(`hint lost: ${hint.channel}`);
       return;
     }
     for (const replica of this.replicas) {
@@ -293,21 +297,21 @@ class LedgerSchedule implements World {
     }
   }
 
-  private reap(corpse: SimulatedReplica): void {
-    this.say(`reap ${corpse.name}`);
-    corpse.reaper = this.random.pick(this.replicas);
-    corpse.reaper.lane.submit({ type: 'REAP', replica_id: corpse.id }).then(
+  private reap(deadReplica: SimulatedReplica): void {
+    this.log(`reap ${deadReplica.name}`);
+    deadReplica.reaper = this.random.pick(this.replicas);
+    deadReplica.reaper.lane.submit({ type: 'REAP', replica_id: deadReplica.id }).then(
       () => {
-        corpse.reaped = true;
+        deadReplica.reaped = true;
       },
       (error: unknown) => {
-        corpse.reaper = undefined;
-        this.say(`reaping failed: ${String(error)}`);
+        deadReplica.reaper = undefined;
+        this.log(`reaping failed: ${String(error)}`);
       },
     );
   }
 
-  /** P2 in memory: no replica ever admits beyond its grant. */
+  /** Checks P2 in memory: no replica admits calls beyond its grant. */
   private checkReplicas(): void {
     for (const replica of this.replicas) {
       const actor = replica.quotas.find(this.keyId);
@@ -317,7 +321,7 @@ class LedgerSchedule implements World {
     }
   }
 
-  /** Everybody gives back what is idle; then the books must be exact. */
+  /** Returns all unused money, then checks that all sums are exact. */
   async finish(): Promise<void> {
     for (const replica of this.replicas) {
       const closing = replica.quotas.close();
@@ -328,7 +332,7 @@ class LedgerSchedule implements World {
       for (let step = 0; step < 200 && !closed; step += 1) {
         if (replica.hasStep) await replica.runStep('calm');
         else if (this.clock.pending > 0) this.clock.fireNext();
-        await this.settleDown();
+        await this.runMicrotasks();
       }
     }
     await this.checkBooks();
@@ -359,7 +363,7 @@ class LedgerSchedule implements World {
     }
   }
 
-  /** Leaves nothing behind: the audit of the next run reads every row. */
+  /** Deletes all rows of the run, because the audit of the next run reads every row. */
   async end(): Promise<void> {
     const { sql, keyId, organizationId } = this;
     await this.hintLine.flush();

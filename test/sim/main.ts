@@ -1,6 +1,6 @@
 /**
- * Replays or explores seeded schedules: `bin/chaos ledger --seed N --runs M --faults P`, or `durable`.
- * Prints every failing seed with its trace, and the totals.
+ * Runs seeded schedules: `bin/chaos ledger --seed N --runs M --faults P`, or `durable`. Prints every
+ * failing seed with its trace, and the totals.
  */
 import { parseArgs } from 'node:util';
 import { openDurableSimulation, openSimulation } from './many.ts';
@@ -35,13 +35,13 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const [what] = positionals;
-if (values.help || (what !== 'ledger' && what !== 'durable')) {
+const [subject] = positionals;
+if (values.help || (subject !== 'ledger' && subject !== 'durable')) {
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
 
-const simulation = what === 'ledger' ? await openSimulation() : await openDurableSimulation();
+const simulation = subject === 'ledger' ? await openSimulation() : await openDurableSimulation();
 const first = Number(values.seed);
 const totals: Record<string, number> = { runs: 0, steps: 0, failing_seeds: 0 };
 for (let seed = first; seed < first + Number(values.runs); seed += 1) {

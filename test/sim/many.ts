@@ -4,7 +4,7 @@ import { type DurableRun, type DurableRunOptions, runDurableSchedule } from './d
 import { HintLine } from './hints.ts';
 import { type LedgerRun, type LedgerRunOptions, runLedgerSchedule } from './ledger.ts';
 
-/** Chosen once; a failing seed is named and `bin/chaos ledger --seed N` replays it. */
+/** A fixed first seed. An error names the failing seed; `bin/chaos ledger --seed N` replays it. */
 export const FIRST_SEED = 20_261_120;
 
 /** Schedules of one test. Fewer find a gross mistake in seconds. */
@@ -19,7 +19,7 @@ export interface Totals {
   kills: number;
 }
 
-/** A place where schedules can run: a fresh database and its line of hints. */
+/** Opens a fresh database with its notifications, on which ledger schedules can run. */
 export async function openSimulation() {
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
@@ -36,7 +36,7 @@ export async function openSimulation() {
   };
 }
 
-/** The same for the durable actor runtime. */
+/** Opens a fresh database on which schedules of the durable runtime can run. */
 export async function openDurableSimulation() {
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
@@ -50,7 +50,7 @@ export async function openDurableSimulation() {
   };
 }
 
-/** Runs many seeds from `first` on; throws at the first that breaks an invariant, with its number. */
+/** Runs many seeds from `first` on. Throws at the first seed that breaks an invariant; the message names the seed. */
 export async function runMany(
   runs: number,
   options: Omit<LedgerRunOptions, 'seed'>,

@@ -4,21 +4,21 @@ import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 
-/** What a simulated replica needs of the schedule that it lives in. */
+/** The part of a schedule that a simulated replica uses. */
 export interface World extends IdSource {
   readonly sql: Sql;
   readonly clock: Clock;
   /** Decides what happens at a commit point. */
   faultAt(point: 'before' | 'after'): 'none' | 'cut' | 'kill';
-  say(line: string): void;
+  log(line: string): void;
 }
 
-/** One replica: a real lane and real quota actors whose every transaction the schedule runs. */
+/** One replica: a real lane and real quota actors. The schedule runs each of their transactions. */
 export class SimulatedReplica {
   readonly lane: Lane;
   readonly quotas: Quotas;
   reaped = false;
-  /** Who is giving this one up. */
+  /** The replica that reaps this one. */
   reaper: SimulatedReplica | undefined;
   private readonly gate: GatedSql;
 
@@ -31,7 +31,7 @@ export class SimulatedReplica {
     this.lane = new Lane({
       sql: this.gate.sql,
       clock: world.clock,
-      onError: (error) => world.say(`${name} lane: ${String(error)}`),
+      onError: (error) => world.log(`${name} lane: ${String(error)}`),
     });
     this.quotas = new Quotas({
       lane: this.lane,
@@ -39,7 +39,7 @@ export class SimulatedReplica {
       ids: world,
       replica_id: () => id,
       mayAdmit: () => true,
-      onFenced: () => world.say(`${name} fenced`),
+      onFenced: () => world.log(`${name} fenced`),
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/actors/clock.ts';
 
-/** Time that passes only when the schedule says so: the next timer fires, the clock jumps there. */
+/** A clock that the test moves. If the next timer fires, the time becomes the timer's. */
 export class VirtualClock implements Clock {
   private time = 1_000_000;
   private order = 0;
@@ -10,7 +10,7 @@ export class VirtualClock implements Clock {
     return this.timers.length;
   }
 
-  /** Until the next timer, milliseconds. */
+  /** Milliseconds until the next timer. */
   get nextInMs(): number {
     return Math.min(...this.timers.map((timer) => timer.at)) - this.time;
   }
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Lets time pass; timers that fall due meanwhile fire in their order. */
+  /** Advances the time and fires all due timers in order. */
   advance(byMs: number): void {
     const end = this.time + byMs;
     while (this.timers.length > 0 && this.nextInMs <= end - this.time) this.fireNext();

@@ -14,14 +14,14 @@ let server: S3rver;
 let bucket: BucketStorage;
 let endpoint: string;
 
-const open = (more: Partial<ConstructorParameters<typeof BucketStorage>[0]> = {}) =>
+const openBucket = (options: Partial<ConstructorParameters<typeof BucketStorage>[0]> = {}) =>
   new BucketStorage({
     bucket: 'results',
     endpoint,
     region: 'us-east-1',
     access_key_id: KEY,
     secret_access_key: KEY,
-    ...more,
+    ...options,
   });
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   await server.run();
   endpoint = `http://127.0.0.1:${port}`;
-  bucket = open();
+  bucket = openBucket();
 });
 afterAll(async () => {
   await server.close();
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('files in a bucket', () => {
-  test('are what was put, whole or in part', async () => {
+  test('are returned as stored, whole or in part', async () => {
     await bucket.put(NAME, new TextEncoder().encode('a picture'), 'image/png');
     const file = await bucket.open(NAME);
     expect(file).toMatchObject({ size_bytes: 9, content_type: 'image/png' });
@@ -51,12 +51,12 @@ describe('files in a bucket', () => {
     expect(await new Response(file?.stream(2, 5)).text()).toBe('pic');
   });
 
-  test('may be streams longer than one part of an upload', async () => {
+  test('may be longer than one part of an upload', async () => {
     const piece = new Uint8Array(1024 * 1024).fill(7);
-    let left = 20;
+    let remaining = 20;
     const film = new ReadableStream({
       pull(controller) {
-        if (left-- > 0) controller.enqueue(piece);
+        if (remaining-- > 0) controller.enqueue(piece);
         else controller.close();
       },
     });
@@ -66,7 +66,7 @@ describe('files in a bucket', () => {
     expect((await new Response(file?.stream()).bytes()).every((byte) => byte === 7)).toBe(true);
   });
 
-  test('that break while they are written leave nothing', async () => {
+  test('are not stored if their stream breaks', async () => {
     let pulls = 0;
     const broken = new ReadableStream({
       pull(controller) {
@@ -79,22 +79,22 @@ describe('files in a bucket', () => {
     expect(await bucket.open('weir_broken/1.mp4')).toBeUndefined();
   });
 
-  test('can be deleted, and are none before and after', async () => {
+  test('can be deleted', async () => {
     await bucket.delete(NAME);
     expect(await bucket.open(NAME)).toBeUndefined();
   });
 
-  test('are refused where nobody listens, and where nobody answers, in bounded time', async () => {
-    const nobody = open({ endpoint: `http://127.0.0.1:${await freePort()}` });
-    await expect(nobody.put(NAME, new Uint8Array(3), 'image/png')).rejects.toThrow();
+  test('fail in limited time if the server is not there or does not answer', async () => {
+    const unreachable = openBucket({ endpoint: `http://127.0.0.1:${await freePort()}` });
+    await expect(unreachable.put(NAME, new Uint8Array(3), 'image/png')).rejects.toThrow();
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
-    const asleep = open({ endpoint: silent.url.origin, timeout_ms: 200 });
-    await expect(asleep.open(NAME)).rejects.toThrow('did not answer');
-    await expect(asleep.delete(NAME)).rejects.toThrow('did not answer');
+    const unanswered = openBucket({ endpoint: silent.url.origin, timeout_ms: 200 });
+    await expect(unanswered.open(NAME)).rejects.toThrow('did not answer');
+    await expect(unanswered.delete(NAME)).rejects.toThrow('did not answer');
     await silent.stop(true);
   });
 
-  test.each(['../secret.png', 'a/b/1.png', ''])('are not named %p', async (name) => {
+  test.each(['../secret.png', 'a/b/1.png', ''])('cannot be named %p', async (name) => {
     await expect(bucket.put(name, new Uint8Array(), 'image/png')).rejects.toThrow('not a name');
   });
 });

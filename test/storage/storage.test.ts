@@ -10,7 +10,7 @@ const storage = new FolderStorage(folder);
 const NAME = 'weir_0123456789/1.png';
 
 describe('files in the data folder', () => {
-  test('are what was put, whole or in part', async () => {
+  test('are returned as stored, whole or in part', async () => {
     await storage.put(NAME, new TextEncoder().encode('a picture'));
     const file = await storage.open(NAME);
     expect(file).toMatchObject({ size_bytes: 9, content_type: 'image/png' });
@@ -18,12 +18,12 @@ describe('files in the data folder', () => {
     expect(await new Response(file?.stream(2, 5)).text()).toBe('pic');
   });
 
-  test('are replaced whole by the same name', async () => {
+  test('are replaced by a file of the same name', async () => {
     await storage.put(NAME, new Blob(['second']));
     expect(await new Response((await storage.open(NAME))?.stream()).text()).toBe('second');
   });
 
-  test('that break while they are written leave nothing', async () => {
+  test('leave no temporary file if their stream breaks', async () => {
     let pulls = 0;
     const broken = new ReadableStream({
       pull(controller) {
@@ -37,14 +37,14 @@ describe('files in the data folder', () => {
     expect(readdirSync(`${folder}/weir_broken`)).toEqual([]);
   });
 
-  test('can be deleted, twice as well', async () => {
+  test('can be deleted, even twice', async () => {
     await storage.delete(NAME);
     await storage.delete(NAME);
     expect(await storage.open(NAME)).toBeUndefined();
   });
 
   test.each(['../secret.png', '/etc/passwd', 'a/b/1.png', 'a/1', 'a/../1.png', '', 'a\0/1.png'])(
-    'are not named %p',
+    'cannot be named %p',
     async (name) => {
       await expect(storage.open(name)).rejects.toThrow('not a name');
       await expect(storage.put(name, new Uint8Array())).rejects.toThrow('not a name');
@@ -56,13 +56,13 @@ describe('a signed address', () => {
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const at = (path: string) => new URL(path, 'http://localhost');
 
-  test('leads to its file until it expires', () => {
+  test('is valid for its file until it expires', () => {
     const url = at(signedPath(secret, NAME, 1_000));
     expect(readSignedPath(secret, url, 999)).toEqual({ name: NAME });
     expect(readSignedPath(secret, url, 1_000)).toBe('expired');
   });
 
-  test('leads nowhere with another name, time, secret or signature', () => {
+  test('is wrong with another name, time, secret or signature', () => {
     const path = signedPath(secret, NAME, 1_000);
     for (const changed of [
       path.replace('/1.png', '/2.png'),

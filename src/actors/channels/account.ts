@@ -2,86 +2,89 @@ import type { SnapshotFrom } from 'xstate';
 import type { channelMachine } from '../../machines/channel.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 
+/** The states of the channel machine. */
 export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
 
-/** What the operator switched by hand, over what the configuration says. */
+/** An operator's switch. It overrides the configuration of the channel. */
 export interface ChannelSwitch {
   readonly state: 'disabled' | 'draining';
-  /** For the operator's own eyes. */
+  /** Shown to operators only. */
   readonly reason: string;
 }
 
-/** What an operator is told of a channel. `draining`: takes nothing new, and something still runs. */
+/** State of a channel, for the operator. `draining`: no new calls, and calls in flight remain. */
 export type ChannelVerdict = ChannelState | 'draining';
 
-/** What an account asks of the actors of its models. */
+/** The methods of a channel actor that its account uses. */
 interface AccountControls {
   readonly state: ChannelState;
   enable(): void;
   disable(reason: string): void;
   reset(): void;
-  credentialsFailed(): void;
+  onCredentialsRefused(): void;
 }
 
-/** What the models of one channel share: its account, so its credentials, its slots, its switch. */
+/** What all models of one channel share: the configuration, credentials, slots and switch. */
 export class ChannelAccount<Actor extends AccountControls> {
   inFlight = 0;
-  /** Counts the upstream accounts that it was: what ran with an earlier one says nothing of this one. */
-  identity = 0;
-  /** Of the models that it serves. */
+  /**
+   * Grows when the upstream account changes. Outcomes of calls with an earlier account are ignored.
+   */
+  generation = 0;
+  /** The actors of the configured models. */
   actors: Actor[] = [];
-  /** Of models that it served before: what they began may still end. */
-  former: Actor[] = [];
-  private switched: ChannelSwitch | undefined;
+  /** The actors of removed models, whose calls may still be running. */
+  formerActors: Actor[] = [];
+  private operatorSwitch: ChannelSwitch | undefined;
 
-  constructor(private latest: ChannelConfig) {}
+  constructor(private current: ChannelConfig) {}
 
   get config(): ChannelConfig {
-    return this.latest;
+    return this.current;
   }
 
-  /** A changed configuration. Another account, or new credentials, start without a past. */
+  /** Applies a configuration. If account or credentials changed, the health of all models is reset. */
   reconfigure(config: ChannelConfig): void {
-    const before = this.latest;
-    this.latest = config;
-    const isOther =
-      before.base_url !== config.base_url ||
-      before.api_key !== config.api_key ||
-      before.protocol !== config.protocol;
-    if (isOther) this.identity += 1;
-    if (isOther && this.mayTake) for (const actor of this.actors) actor.reset();
-    else this.obey();
+    const previous = this.current;
+    this.current = config;
+    const isOtherAccount =
+      previous.base_url !== config.base_url ||
+      previous.api_key !== config.api_key ||
+      previous.protocol !== config.protocol;
+    if (isOtherAccount) this.generation += 1;
+    if (isOtherAccount && this.isOn) for (const actor of this.actors) actor.reset();
+    else this.applySettings();
   }
 
-  /** What the operator switched; undefined = nothing any more. */
-  applySwitch(to: ChannelSwitch | undefined): void {
-    this.switched = to;
-    this.obey();
+  /** Applies the operator's switch; undefined = none. */
+  applySwitch(operatorSwitch: ChannelSwitch | undefined): void {
+    this.operatorSwitch = operatorSwitch;
+    this.applySettings();
   }
 
-  /** Brings every model in line with configuration and switch. */
-  obey(): void {
+  /** Enables or disables every model by the configuration and the switch. */
+  applySettings(): void {
     for (const actor of this.actors) {
-      if (this.mayTake) actor.enable();
-      else actor.disable(this.switched?.reason ?? 'configuration');
+      if (this.isOn) actor.enable();
+      else actor.disable(this.operatorSwitch?.reason ?? 'configuration');
     }
   }
 
-  private get mayTake(): boolean {
-    return this.latest.enabled && this.switched === undefined;
+  private get isOn(): boolean {
+    return this.current.enabled && this.operatorSwitch === undefined;
   }
 
-  /** A refused credential is refused for every model. */
-  credentialsFailed(except: Actor): void {
-    for (const actor of this.actors) if (actor !== except) actor.credentialsFailed();
+  /** The upstream refused the credentials for one model, so the other models are disabled too. */
+  onCredentialsRefused(except: Actor): void {
+    for (const actor of this.actors) if (actor !== except) actor.onCredentialsRefused();
   }
 
-  /** The verdict on the channel, derived from its models. */
+  /** The state of the channel, derived from its models. */
   get state(): ChannelVerdict {
-    if (this.switched?.state === 'draining' && this.inFlight > 0) return 'draining';
+    if (this.operatorSwitch?.state === 'draining' && this.inFlight > 0) return 'draining';
     const states = this.actors.map(({ state }) => state);
     const [first = 'healthy'] = states;
-    // One model that is sick says little of the account; all of them say it.
+    // If the models differ in their states, the channel counts as degraded.
     return states.every((state) => state === first) ? first : 'degraded';
   }
 }

@@ -10,74 +10,74 @@ import type { Clock } from '../clock.ts';
 import type { ChannelAccount, ChannelState } from './account.ts';
 import { Latency } from './latency.ts';
 
-/** How long a channel rests after a throttle that named no time. */
+/** The cooldown after a throttle without a retry time. */
 const DEFAULT_THROTTLE_MS = 1_000;
-/** An upstream may ask for patience, not for retirement. */
+/** The longest retry time that an upstream may name. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/** When to ask again about a channel that is being probed. */
+/** When a channel that is being probed may be available again. */
 const PROBE_MS = 1_000;
-const FLAWLESS = 0.9999;
+const PERFECT_SUCCESS = 0.9999;
 
-/** The right to make one call on a channel. Ends exactly once. */
+/** Permission for one call on a channel. It ends exactly once. */
 export interface ChannelPermit {
   readonly channel: ChannelActor;
-  /** The answer has begun: what routing by latency goes by. Not saying it is saying it at the end. */
+  /** The answer started. Routing by latency uses this time; by default, the end of the call. */
   answered(): void;
   succeeded(): void;
-  /** `movesOn`: another channel is asked, so a job's end will say nothing of this one. */
+  /** `movesOn`: a job fails over, so its later outcome does not count for this channel. */
   failed(error: RetryableUpstreamError, movesOn?: boolean): void;
-  /** No verdict: the client left, or its request was at fault (P9). */
+  /** No verdict: the client left, or its request was wrong (P9). */
   abandoned(): void;
 }
 
-/** What an inspector is told of a change of state. */
+/** A change of state of a circuit, for logs, metrics and peer hints. */
 export interface ChannelTransition {
   channel_id: string;
-  /** The public model whose circuit it is. */
+  /** The public model of the circuit. */
   model: string;
   from: ChannelState;
   to: ChannelState;
-  /** Why it is open or disabled. */
+  /** Why the circuit is open or disabled. */
   reason: string | null;
-  /** Until when it is left alone; ms since the epoch. */
+  /** No call is sent before this time; ms since the epoch. */
   open_until: number;
-  /** Disabled, and tried again by itself. */
+  /** True if the channel is disabled for its credentials and will be probed again. */
   returns: boolean;
-  /** Another replica said so. */
+  /** True if a peer hint of another replica caused the change. */
   heard: boolean;
   at_ms: number;
 }
 
-/** Why a call failed; internal wording, never for a client (P5). */
+/** Why a call failed. Internal wording, never sent to a client (P5). */
 export interface LastFailure {
   readonly failure: string;
   readonly message: string;
   readonly at_ms: number;
 }
 
-/** What another replica saw of a channel: it serves, or it is to be left alone until then. */
+/** What another replica observed: the channel serves, refused its key, or gets no call until a time. */
 export type PeerHint =
   | { readonly kind: 'mended' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'left_alone'; readonly until: number; readonly reason: string | null };
 
-/** A client's call, a task's submission, or a call of our own to find out how it is. */
-type Use = 'call' | 'job' | 'probe';
+/** What a permit is used for: a client's call, the submission of a task, or a probe by Weir. */
+type PermitUse = 'call' | 'job' | 'probe';
 
-/** How a call of a model went; what its client did wrong is none (P9). */
+/** Called with each outcome of a model on a channel. Client errors are no outcomes (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
-/** The channel actor: the live machine of one model on one upstream channel, and who may call it now. */
+/** The circuit and the slots of one model on one channel. Gives permits for calls. */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
-  private hearing = false;
-  private last: LastFailure | undefined;
+  private isApplyingHint = false;
+  private latestFailure: LastFailure | undefined;
   readonly latency = new Latency();
 
-  /** `onTransition` hears of every change of state, `onOutcome` of every call that shows something. */
+  /** `onTransition` is called for each change of state, `onOutcome` for each outcome. */
   constructor(
-    /** The public model that it is about. */
+    /** The public model. */
     readonly model: string,
     private readonly account: ChannelAccount<ChannelActor>,
     private readonly clock: Clock,
@@ -92,23 +92,23 @@ export class ChannelActor {
       next: ({ value: to, context }) => {
         if (to === from) return;
         const { reason, open_until, returns } = context;
-        const heard = this.hearing;
+        const heard = this.isApplyingHint;
         const change = { from, to, reason, open_until, returns, heard, at_ms: clock.now() };
         from = to;
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
         } catch {
-          // Who looks on must not stop what he looks at: thrown here, it would end the process.
+          // An error of the listener would end the process if it were thrown here.
         }
       },
       // A machine that throws must not end the process either.
       error: () => undefined,
     });
     this.machine.start();
-    account.obey();
+    account.applySettings();
   }
 
-  /** As the file has it now. */
+  /** The present configuration. */
   get config(): ChannelConfig {
     return this.account.config;
   }
@@ -130,7 +130,7 @@ export class ChannelActor {
     return this.machine.getSnapshot();
   }
 
-  /** When a call may be possible again, ms since the epoch; `now` if only others are in the way. */
+  /** When a call may be possible, ms since the epoch; the present time if only slots are missing. */
   availableAt(): number {
     const { value, context } = this.machine.getSnapshot();
     switch (value) {
@@ -145,26 +145,26 @@ export class ChannelActor {
     }
   }
 
-  /** True if a permit would be given now. */
+  /** True if an urgent `tryAcquire` would return a permit now. */
   canTake(): boolean {
     const isProbing = this.isProbed() && ['open', 'disabled'].includes(this.state);
-    return this.availableAt() <= this.clock.now() && !isProbing && this.hasRoom(true);
+    return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
   }
 
-  /** True if Weir's own calls find out whether it is well again, and no client's. */
+  /** True if only Weir's own probes test an open circuit, not calls of clients. */
   private isProbed(): boolean {
     return this.config.probe_s !== undefined;
   }
 
   /**
-   * A permit, or null: disabled, circuit open, probe under way, or as many calls as allowed. Of a
-   * `job` its being taken says nothing yet of how it ends; a `probe` is no client's call. `urgent`: no
-   * other channel is left, so one that is not well, or only coming back, takes more than its share.
+   * Returns a permit, or null. Null means: the channel is disabled, its circuit is open, a probe runs,
+   * or all slots are in use. The success of a `job`'s submission is no outcome yet. If `urgent`, no
+   * other channel is left: then a degraded or recovering channel gives more slots than usual.
    */
-  tryAcquire(use: Use = 'call', urgent = false): ChannelPermit | null {
+  tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'probing') return null;
-    if (!this.hasRoom(urgent)) return null;
+    if (!this.hasFreeSlot(urgent)) return null;
     let probe: number | undefined;
     if (value === 'open' || value === 'disabled') {
       const now = this.clock.now();
@@ -175,33 +175,33 @@ export class ChannelActor {
     }
     this.inFlight += 1;
     this.account.inFlight += 1;
-    return new Permit(this, this.clock.now(), use, probe, this.account.identity);
+    return new Permit(this, this.clock.now(), use, probe, this.account.generation);
   }
 
-  /** A permit of this channel has ended: only the permit says so, and once. */
-  ended(permit: Permit, outcome: Outcome, movedOn: boolean): void {
-    const { use, probe, identity, began_ms } = permit;
-    // What ran with an earlier account says nothing of the new one.
-    this.end(identity === this.account.identity ? outcome : 'abandoned', probe);
+  /** Called once by each permit when it ends. */
+  onPermitEnded(permit: Permit, outcome: Outcome, movedOn: boolean): void {
+    const { use, probe, generation: identity, first_answer_ms: began_ms } = permit;
+    // The outcome of a call with an earlier account is ignored.
+    this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', probe);
     if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
-    if (use === 'call' || (use === 'job' && movedOn)) this.note(outcome);
+    if (use === 'call' || (use === 'job' && movedOn)) this.countOutcome(outcome);
   }
 
-  private hasRoom(urgent: boolean): boolean {
+  private hasFreeSlot(urgent: boolean): boolean {
     const { max_concurrency } = this.config;
     if (this.account.inFlight >= max_concurrency) return false;
-    return urgent || this.inFlight < this.share(max_concurrency);
+    return urgent || this.inFlight < this.maxSlots(max_concurrency);
   }
 
-  /** Of the account's slots, those that this model may have while others could serve as well. */
-  private share(max_concurrency: number): number {
+  /** The account's slots that this model may use while other channels can serve too. */
+  private maxSlots(max_concurrency: number): number {
     const { value, context } = this.machine.getSnapshot();
     const slots = Math.min(max_concurrency, context.slots ?? max_concurrency);
     if (value !== 'degraded') return slots;
     return Math.max(1, Math.min(slots, Math.ceil(max_concurrency * context.recent_success)));
   }
 
-  private end(outcome: Outcome, probe: number | undefined): void {
+  private reportOutcome(outcome: Outcome, probe: number | undefined): void {
     this.inFlight -= 1;
     this.account.inFlight -= 1;
     if (outcome instanceof Error) this.reportFailure(outcome, probe);
@@ -209,72 +209,73 @@ export class ChannelActor {
     else if (outcome === 'succeeded') this.reportSuccess();
   }
 
-  private note(outcome: Outcome): void {
+  private countOutcome(outcome: Outcome): void {
     if (outcome === 'abandoned') return;
     this.onOutcome(this.config.id, this.model, outcome === 'succeeded');
   }
 
-  /** The account's key was refused for another model. */
-  credentialsFailed(): void {
+  /** The upstream refused the account's key for another model, or on another replica. */
+  onCredentialsRefused(): void {
     this.machine.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
 
-  /** What the operator or the file says: no calls, or calls again. Saying it twice changes nothing. */
+  /** Disables the channel for the operator or the configuration. Repeating it changes nothing. */
   disable(reason: string): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns && context.reason === reason) return;
     this.machine.send({ type: 'DISABLED', reason });
   }
 
+  /** Ends what `disable` did. A channel disabled for its credentials stays disabled. */
   enable(): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns) this.machine.send({ type: 'ENABLED' });
   }
 
-  /** The operator mended something: whatever was known of it is forgotten. */
+  /** Discards the health of the channel, because its account or credentials changed. */
   reset(): void {
     this.machine.send({ type: 'DISABLED', reason: 'configuration' });
     this.machine.send({ type: 'ENABLED' });
   }
 
-  /** What another replica saw; one that is just finding out for itself believes nobody. */
+  /** Applies a hint of another replica, unless a probe of this replica is running. */
   onPeerHint(hint: PeerHint): void {
     if (this.state === 'probing') return;
-    this.hearing = true;
+    this.isApplyingHint = true;
     if (hint.kind === 'mended') this.machine.send({ type: 'MENDED' });
-    else if (hint.kind === 'refused') this.credentialsFailed();
+    else if (hint.kind === 'refused') this.onCredentialsRefused();
     else {
       const failure = isFailure(hint.reason) ? { failure: hint.reason } : {};
       this.machine.send({ type: 'THROTTLED', until: hint.until, ...failure });
     }
-    this.hearing = false;
+    this.isApplyingHint = false;
   }
 
-  /** A call beside those of clients was answered: it is let in again. */
+  /** A probe by Weir succeeded: clients may call the channel again. */
   onProbeSucceeded(): void {
     this.machine.send({ type: 'MENDED' });
   }
 
-  /** The last failure that counted, in words for the operator. */
+  /** The last failure that counted, worded for the operator. */
   get lastFailure(): LastFailure | undefined {
-    return this.last;
+    return this.latestFailure;
   }
 
-  /** One more success of a channel without a blemish changes nothing: not worth an event. */
+  /** Sends no event if the channel has no recent failure: the event would change nothing. */
   private reportSuccess(): void {
     const { value, context } = this.machine.getSnapshot();
-    const flawless =
-      context.recent_success > FLAWLESS &&
+    const isFlawless =
+      context.recent_success > PERFECT_SUCCESS &&
       context.samples === MIN_SAMPLES &&
       context.slots === null;
-    if (value !== 'healthy' || !flawless) this.machine.send({ type: 'SUCCEEDED' });
+    if (value !== 'healthy' || !isFlawless) this.machine.send({ type: 'SUCCEEDED' });
   }
 
   private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
     const { failure, retry_after_ms, message } = error;
-    this.last = { failure, message, at_ms: this.clock.now() };
+    this.latestFailure = { failure, message, at_ms: this.clock.now() };
     const now = this.clock.now();
-    // Whoever says when to come back is taken at his word, a server that is overloaded too.
+    // A retry time counts for every failure, e.g. for an overloaded server too.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
       this.machine.send({ type: 'THROTTLED', until });
@@ -286,7 +287,7 @@ export class ChannelActor {
         : { type: 'PROBED', probe, verdict: 'failed', failure, now },
     );
     if (retry_after_ms !== undefined) this.machine.send({ type: 'THROTTLED', until, failure });
-    if (failure === 'auth') this.account.credentialsFailed(this);
+    if (failure === 'auth') this.account.onCredentialsRefused(this);
   }
 }
 
@@ -298,42 +299,42 @@ type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
 
 class Permit implements ChannelPermit {
   private answered_ms: number | undefined;
-  private over = false;
+  private hasEnded = false;
 
   constructor(
     readonly channel: ChannelActor,
-    private readonly since: number,
-    readonly use: Use,
-    /** The number of the probe that it is, if it is one. */
+    private readonly started_ms: number,
+    readonly use: PermitUse,
+    /** The number of the probe; undefined if the call is no probe. */
     readonly probe: number | undefined,
-    /** Of the account that it was given for. */
-    readonly identity: number,
+    /** The account's generation when the permit was given. */
+    readonly generation: number,
   ) {}
 
-  /** How long the answer took to begin. */
-  get began_ms(): number {
-    return this.answered_ms ?? this.channel.now() - this.since;
+  /** Time from the start of the call to the start of its answer, ms. */
+  get first_answer_ms(): number {
+    return this.answered_ms ?? this.channel.now() - this.started_ms;
   }
 
   answered(): void {
-    this.answered_ms ??= this.channel.now() - this.since;
+    this.answered_ms ??= this.channel.now() - this.started_ms;
   }
 
   succeeded(): void {
-    this.once('succeeded');
+    this.end('succeeded');
   }
 
   failed(error: RetryableUpstreamError, movesOn = false): void {
-    this.once(error, movesOn);
+    this.end(error, movesOn);
   }
 
   abandoned(): void {
-    this.once('abandoned');
+    this.end('abandoned');
   }
 
-  private once(outcome: Outcome, movedOn = false): void {
-    if (this.over) return;
-    this.over = true;
-    this.channel.ended(this, outcome, movedOn);
+  private end(outcome: Outcome, movedOn = false): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.channel.onPermitEnded(this, outcome, movedOn);
   }
 }

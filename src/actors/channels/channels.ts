@@ -3,14 +3,14 @@ import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
 import { ChannelActor, type ChannelTransition, type OnOutcome, type PeerHint } from './channel.ts';
 
-/** More channels than a file has; the oldest is forgotten first. */
+/** Removed channels that are kept; the oldest is dropped first. Larger than any configuration. */
 const MAX_RETIRED = 1_000;
 
 /** The channel actors of this replica: one for each model of each channel. */
 export class Channels {
   private byModel = new Map<string, ChannelActor[]>();
   private readonly accounts = new Map<string, ChannelAccount<ChannelActor>>();
-  /** Channels that are in the file no more: what they began may still end. */
+  /** Channels that were removed from the configuration, whose calls may still be running. */
   private readonly retired = new Map<string, ChannelAccount<ChannelActor>>();
   private switches: ReadonlyMap<string, ChannelSwitch> = new Map();
 
@@ -24,13 +24,13 @@ export class Channels {
   }
 
   /**
-   * What the file says now. What is known of a channel stays known unless it is another account; calls
-   * under way end as they began.
+   * Applies a configuration. The health of a channel is kept unless its account changed. Calls in
+   * flight continue on the channel that they started on.
    */
   configure(configs: readonly ChannelConfig[]): void {
-    const named = new Set(configs.map(({ id }) => id));
+    const configured = new Set(configs.map(({ id }) => id));
     for (const [id, account] of this.accounts) {
-      if (named.has(id)) continue;
+      if (configured.has(id)) continue;
       this.accounts.delete(id);
       this.retired.set(id, account);
       const [oldest = ''] = this.retired.keys();
@@ -50,54 +50,54 @@ export class Channels {
     this.retired.delete(config.id);
     if (account) account.reconfigure(config);
     else account = new ChannelAccount<ChannelActor>(config);
-    // In the order of the file, which is the order of the configuration.
+    // Deleted and set again, so that the map has the order of the configuration.
     this.accounts.delete(config.id);
     this.accounts.set(config.id, account);
     const known = new Map(
-      [...account.former, ...account.actors].map((actor) => [actor.model, actor]),
+      [...account.formerActors, ...account.actors].map((actor) => [actor.model, actor]),
     );
     account.actors = [];
-    account.former = [...known.values()].filter(
+    account.formerActors = [...known.values()].filter(
       ({ model }) => !Object.hasOwn(config.models, model),
     );
     for (const model of Object.keys(config.models)) {
       const actor = known.get(model);
       if (actor) account.actors.push(actor);
-      // Adds itself to its account.
+      // The constructor adds the actor to its account.
       else new ChannelActor(model, account, this.clock, this.onTransition, this.onOutcome);
     }
     account.applySwitch(this.switches.get(config.id));
     return account;
   }
 
-  /** What the operator switched by hand, by channel; what is not named is as the file has it. */
+  /** Applies the operator's switches, by channel id. Other channels follow the configuration. */
   applySwitches(switches: ReadonlyMap<string, ChannelSwitch>): void {
     this.switches = switches;
     for (const [id, account] of this.accounts) account.applySwitch(switches.get(id));
   }
 
-  /** What another replica saw of a model on a channel. */
+  /** Applies a hint of another replica about a model on a channel. */
   onPeerHint(channel_id: string, model_id: string, hint: PeerHint): void {
     this.serving(model_id)
       .find(({ config }) => config.id === channel_id)
       ?.onPeerHint(hint);
   }
 
-  /** A model on every channel that serves it, whatever its state. */
+  /** The actors of a model on all channels that serve it, in any state. */
   serving(model_id: string): readonly ChannelActor[] {
     return this.byModel.get(model_id) ?? [];
   }
 
-  /** A model on one channel, or on one that was; undefined if neither serves it. */
+  /** The actor of a model on a channel, also on a removed channel; undefined if there is none. */
   find(channel_id: string | null, model_id: string): ChannelActor | undefined {
     if (channel_id === null) return undefined;
     const account = this.accounts.get(channel_id) ?? this.retired.get(channel_id);
     const found = (actors: readonly ChannelActor[]) =>
       actors.find(({ model }) => model === model_id);
-    return account && (found(account.actors) ?? found(account.former));
+    return account && (found(account.actors) ?? found(account.formerActors));
   }
 
-  /** In the order of the configuration. */
+  /** All channels, in the order of the configuration. */
   get all(): readonly ChannelAccount<ChannelActor>[] {
     return [...this.accounts.values()];
   }
@@ -106,7 +106,7 @@ export class Channels {
     return this.accounts.get(channel_id);
   }
 
-  /** The verdict on each channel, derived from its models; for the operator. */
+  /** The state of each channel, derived from its models; for the operator. */
   verdicts(): ReadonlyMap<string, ChannelVerdict> {
     return new Map([...this.accounts].map(([id, account]) => [id, account.state]));
   }

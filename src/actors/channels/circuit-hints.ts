@@ -3,7 +3,7 @@ import { CIRCUIT_CHANNEL } from '../../../db/channels/switches.ts';
 import type { ChannelTransition, PeerHint } from './channel.ts';
 import type { Channels } from './channels.ts';
 
-/** While one replica tries a channel, the others wait for its verdict. */
+/** How long the other replicas wait for the verdict of one replica's probe. */
 const PROBE_MS = 5_000;
 
 export interface CircuitHintsDeps {
@@ -18,19 +18,19 @@ interface Message {
   readonly channel: string;
   readonly model: string;
   readonly kind: PeerHint['kind'];
-  /** From now on: clocks of replicas differ. */
+  /** Relative to the arrival of the message, because clocks of replicas differ. */
   readonly rest_ms?: number;
   readonly reason?: string | null;
 }
 
 /**
- * Replicas tell each other what they found out of channels, so that all see a change at once. A hint
- * that is lost costs each replica a few attempts of its own, which fail over.
+ * Sends and receives peer hints, so that all replicas learn of a changed circuit at once. If a hint
+ * is lost, each replica needs a few failed attempts of its own, which fail over.
  */
 export class CircuitHints {
   constructor(private readonly deps: CircuitHintsDeps) {}
 
-  /** Announces a change of state that this replica saw itself. */
+  /** Sends a hint of a change of state that this replica observed itself. */
   announce(transition: ChannelTransition): void {
     const hint = hintOf(transition);
     if (!hint || transition.heard) return;
@@ -41,7 +41,7 @@ export class CircuitHints {
       .catch((error: unknown) => this.deps.onError(error));
   }
 
-  /** What another replica announced. */
+  /** Applies a hint of another replica; ignores those of this replica. */
   receive(payload: string, channels: Channels): void {
     const {
       replica,

@@ -1,27 +1,27 @@
-/** Calls whose times are remembered. */
-const REMEMBERED = 64;
-/** Of fewer calls nothing is said. */
+/** The number of recent calls for the percentile. */
+const MAX_KEPT_CALLS = 64;
+/** With fewer calls there is no percentile. */
 const MIN_SAMPLES = 20;
 const WEIGHT_OF_ONE = 0.1;
 
-/** How long a channel took to begin its answers: a mean for routing, a percentile for hedging. */
+/** Times to the start of an answer on one channel: a mean for routing, a percentile for hedging. */
 export class Latency {
   private readonly recent: number[] = [];
-  private at = 0;
+  private next = 0;
   private mean: number | undefined;
 
   record(ms: number): void {
-    this.recent[this.at] = ms;
-    this.at = (this.at + 1) % REMEMBERED;
+    this.recent[this.next] = ms;
+    this.next = (this.next + 1) % MAX_KEPT_CALLS;
     this.mean = this.mean === undefined ? ms : this.mean * (1 - WEIGHT_OF_ONE) + ms * WEIGHT_OF_ONE;
   }
 
-  /** Exponentially weighted, ms; undefined before the first call. */
+  /** The exponentially weighted mean, ms; undefined before the first call. */
   get mean_ms(): number | undefined {
     return this.mean;
   }
 
-  /** All but one call in twenty began sooner, ms; undefined while too few are known. */
+  /** The 95th percentile, ms; undefined below 20 calls. */
   get p95_ms(): number | undefined {
     if (this.recent.length < MIN_SAMPLES) return undefined;
     const sorted = this.recent.toSorted((a, b) => a - b);

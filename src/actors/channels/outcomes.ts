@@ -9,7 +9,7 @@ const MAX_PAIRS = 20_000;
 export interface OutcomesDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** The category of a public model; undefined = it is gone. */
+  /** The scene of a public model; undefined if the model no longer exists. */
   readonly sceneOf: (model: string) => string | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -22,8 +22,8 @@ interface Counts {
 }
 
 /**
- * Counts how calls went and writes it down every few seconds, many at once: nothing of it is on a
- * request's path. A flush that fails is lost, which changes no ranking that matters.
+ * Counts outcomes in memory and stores them every few seconds, outside of any request. If a flush
+ * fails, its counts are lost; a ranking hardly changes by that.
  */
 export class OutcomeRecorder {
   private counts = new Map<string, Counts>();
@@ -46,16 +46,16 @@ export class OutcomeRecorder {
     else counts.failed += 1;
   }
 
-  /** Writes down what was counted. */
+  /** Stores the counts since the last flush. */
   async flush(): Promise<void> {
     const { counts } = this;
     if (counts.size === 0) return;
     this.counts = new Map();
-    const said = [...counts.values()].flatMap((each) => {
+    const outcomes = [...counts.values()].flatMap((each) => {
       const scene = this.deps.sceneOf(each.model);
       return scene === undefined ? [] : [{ ...each, scene }];
     });
-    await addOutcomes(this.deps.sql, said);
+    await addOutcomes(this.deps.sql, outcomes);
   }
 
   async stop(): Promise<void> {

@@ -5,36 +5,36 @@ import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import { type Ranking, rankModels, SCENES } from '../../catalogue/ranking.ts';
 import type { Clock } from '../clock.ts';
 
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 
 export interface RankingDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly models: () => readonly CatalogueModel[];
-  /** Outcomes that a model needs for a place by its success. */
+  /** Outcomes that a model needs to be ranked by its success. */
   readonly min_samples: () => number;
   readonly onError: (error: unknown) => void;
 }
 
-/** A ranking, and when it was made. */
+/** A ranking and the time when it was built. */
 export interface RankingSnapshot {
   readonly updated_at: Date;
   readonly ranking: Ranking;
 }
 
 /**
- * The ranking of the last 24 hours. One replica builds it each minute; all of them serve the latest
- * from memory, so a request costs no query.
+ * The ranking of the last 24 hours. One replica builds it each minute; all replicas serve the latest
+ * from memory, so a request needs no query.
  */
 export class RankingCache {
   private snapshot: RankingSnapshot;
-  /** When the stored one was made that was taken over last. */
-  private taken: Date | undefined;
+  /** `updated_at` of the stored ranking that was read last. */
+  private stored_at: Date | undefined;
   private stopClock: () => void = () => undefined;
-  private looking: Promise<void> | undefined;
+  private polling: Promise<void> | undefined;
 
   constructor(private readonly deps: RankingDeps) {
-    // Before the first one nothing is known of any model.
+    // Until a ranking is read, no model has outcomes.
     this.snapshot = { updated_at: new Date(deps.clock.now()), ranking: this.rank([]) };
   }
 
@@ -42,7 +42,7 @@ export class RankingCache {
     return this.snapshot;
   }
 
-  /** A model's place among those of its scene, from 0; after all others where it has none. */
+  /** A model's rank in its scene, from 0; an unranked model comes after all others. */
   placeOf({ id, category }: Pick<CatalogueModel, 'id' | 'category'>): number {
     const scene = SCENES.find((each) => each === category);
     const ranked = (scene && this.snapshot.ranking[scene]) ?? [];
@@ -50,7 +50,7 @@ export class RankingCache {
     return at < 0 ? ranked.length : at;
   }
 
-  /** Looks at once, and then again and again. */
+  /** Refreshes the ranking now, and then every 15 s. */
   async start(): Promise<void> {
     await this.refresh().catch(this.deps.onError);
     this.schedule();
@@ -58,16 +58,16 @@ export class RankingCache {
 
   async stop(): Promise<void> {
     this.stopClock();
-    await this.looking;
+    await this.polling;
   }
 
-  /** Builds it if it is time, and takes over the latest. */
+  /** Builds the ranking if it is due, and reads the latest. */
   async refresh(): Promise<void> {
     const { sql } = this.deps;
     await buildRanking(sql, async (tx) => this.rank(await readOutcomes(tx)));
     const stored = await readRanking(sql);
-    if (!stored || (this.taken && stored.updated_at <= this.taken)) return;
-    this.taken = stored.updated_at;
+    if (!stored || (this.stored_at && stored.updated_at <= this.stored_at)) return;
+    this.stored_at = stored.updated_at;
     this.snapshot = { updated_at: stored.updated_at, ranking: stored.body as unknown as Ranking };
   }
 
@@ -76,8 +76,8 @@ export class RankingCache {
   }
 
   private schedule(): void {
-    this.stopClock = this.deps.clock.after(LOOK_MS, () => {
-      this.looking = this.refresh()
+    this.stopClock = this.deps.clock.after(POLL_MS, () => {
+      this.polling = this.refresh()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
     });

@@ -25,7 +25,7 @@ import type { LedgerAnswer } from '../money/ledger-commands.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 
-/** A command as the machine decided it, or its answer where there is nothing to decide. */
+/** A command with its transition, or its answer if there is no transition. */
 type Step =
   | { answer: CommandResult }
   | {
@@ -36,8 +36,11 @@ type Step =
       actions: readonly { type: string; params?: unknown }[];
     };
 
-/** True if the timer or the effect of a command no longer stood; else nobody else has it now. */
-function wasDealtWith(
+/**
+ * True if the timer or outbox row of a command was already gone. Otherwise this command uses it up:
+ * it is deleted from `timers` or `effects`.
+ */
+function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,
   timers: Set<string>,
   effects: Set<string>,
@@ -46,14 +49,14 @@ function wasDealtWith(
   return effect !== undefined && !effects.delete(effect.id);
 }
 
-/** True if the ledger did what was asked, now or before. */
-function isGranted(money: MoneyCommand, answer: LedgerAnswer): boolean {
+/** True if the ledger executed the command, now or earlier. */
+function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
   if (answer.type !== 'hold_ended') return answer.type === 'held';
   if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
   return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
 }
 
-/** One transaction over many actors. */
+/** Executes commands to many actors in one transaction. */
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
@@ -76,7 +79,7 @@ export class CommandBatch {
       return;
     }
     await this.create(commands.filter((command) => command.create));
-    const rows = await lockActors(this.tx, distinct(commands));
+    const rows = await lockActors(this.tx, distinctAddresses(commands));
     this.rows = new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
     const known = await findCommitted(
       this.tx,
@@ -86,7 +89,7 @@ export class CommandBatch {
     const fresh = commands.filter(
       ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
     );
-    // Whoever comes first takes it out of the set: a timer fires once, an effect ends once.
+    // The first command deletes its timer or effect from the set: a timer fires once, an effect ends once.
     const timers = await takeTimers(
       this.tx,
       fresh.flatMap(({ timer }) => timer ?? []),
@@ -96,11 +99,11 @@ export class CommandBatch {
       fresh.flatMap(({ effect }) => effect ?? []),
     );
     for (const command of commands) {
-      const isStale = !known.has(command.command_id) && wasDealtWith(command, timers, effects);
+      const isStale = !known.has(command.command_id) && isAlreadyHandled(command, timers, effects);
       steps.push(this.decide(command, known.has(command.command_id), isStale));
     }
     await this.moveMoney(steps);
-    for (const step of steps) this.answers.push(await this.carryOut(step));
+    for (const step of steps) this.answers.push(await this.applyStep(step));
     if (this.events.length > 0) {
       await writeActors(this.tx, [...this.rows.values()]);
       await insertEvents(this.tx, this.events);
@@ -111,25 +114,25 @@ export class CommandBatch {
   }
 
   private async create(commands: IdentifiedCommand[]): Promise<void> {
-    const rows = distinct(commands).map(({ kind, id }): ActorRow => {
-      const { machine, version } = this.kind(kind);
+    const rows = distinctAddresses(commands).map(({ kind, id }): ActorRow => {
+      const { machine, version } = this.requireKind(kind);
       const [snapshot] = initialTransition(machine);
       return {
         kind,
         id,
         machine_version: version,
-        snapshot: stored(snapshot),
+        snapshot: storedSnapshot(snapshot),
         seq: 0,
         live: true,
         owner: this.replica_id,
         epoch: 1,
       };
     });
-    // Rows are inserted in the order in which they are locked later.
+    // Rows are inserted in the same order as they are locked, which prevents deadlocks.
     await createActors(this.tx, rows);
   }
 
-  /** What the machine makes of a command, before anything is written of it. */
+  /** Applies the event to the machine in memory; writes nothing. */
   private decide(command: IdentifiedCommand, isRepetition: boolean, isStale: boolean): Step {
     const row = this.rows.get(`${command.kind}/${command.id}`);
     if (!row) return { answer: { type: 'not_found' } };
@@ -139,7 +142,7 @@ export class CommandBatch {
     }
     if (isStale) return { answer: { type: 'stale' } };
     const [after, actions] = row.live
-      ? transition(this.kind(row.kind).machine, before, command.event)
+      ? transition(this.requireKind(row.kind).machine, before, command.event)
       : [before, []];
     row.live = after.status === 'active';
     this.snapshots.set(`${row.kind}/${row.id}`, after);
@@ -147,23 +150,23 @@ export class CommandBatch {
   }
 
   /**
-   * All money of the batch moves at once, so organizations and keys are locked in id order, and
-   * before anything else refers to their rows. What the ledger refuses is undone whole.
+   * Moves all money of the batch in one call. So organizations and keys are locked in id order, before
+   * other statements refer to their rows. A command that the ledger refuses is undone completely.
    */
   private async moveMoney(steps: Step[]): Promise<void> {
-    const paid = steps.flatMap((step, index) => {
+    const moneySteps = steps.flatMap((step, index) => {
       if (!('command' in step) || !step.command.money || step.after === step.before) return [];
       return [{ step, index, money: step.command.money }];
     });
-    if (paid.length === 0) return;
+    if (moneySteps.length === 0) return;
     const answers = await applyMoneyCommands(
       this.tx,
-      paid.map(({ money }) => money),
+      moneySteps.map(({ money }) => money),
     );
-    const undone: { kind: string; id: string }[] = [];
-    paid.forEach(({ step, index, money }, position) => {
+    const undoneRows: { kind: string; id: string }[] = [];
+    moneySteps.forEach(({ step, index, money }, position) => {
       const answer = answers[position];
-      if (answer && isGranted(money, answer)) return;
+      if (answer && isAccepted(money, answer)) return;
       const { command, row } = step;
       if (!answer || !command.create || row.seq > 0) {
         throw new Error(
@@ -172,39 +175,39 @@ export class CommandBatch {
       }
       steps[index] = { answer: { type: 'refused', answer } };
       this.rows.delete(`${row.kind}/${row.id}`);
-      undone.push(row);
+      undoneRows.push(row);
     });
-    await deleteActorsWithoutEvents(this.tx, undone);
+    await deleteActorsWithoutEvents(this.tx, undoneRows);
   }
 
-  private async carryOut(step: Step): Promise<CommandResult> {
+  private async applyStep(step: Step): Promise<CommandResult> {
     if ('answer' in step) return step.answer;
     const { command, row, before, after, actions } = step;
-    // Its creation was refused in this batch.
+    // The actor's creation was refused in this batch.
     if (!this.rows.has(`${row.kind}/${row.id}`)) return { type: 'not_found' };
     await command.inTransaction?.(this.tx);
     row.seq += 1;
     const taken = after !== before;
-    this.note(row, command, before, after, taken);
-    for (const action of actions) this.perform(row, action);
+    this.recordEvent(row, command, before, after, taken);
+    for (const action of actions) this.recordAction(row, action);
     return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
 
-  /** What a kind keeps beside its actors' rows follows them in the same transaction. */
+  /** Writes a kind's own tables in the same transaction as its actor rows. */
   private async project(): Promise<void> {
     const byKind = new Map<string, StateChange[]>();
     for (const { kind, actor_id: id, from_state, to_state } of this.events) {
-      if (from_state === to_state || !this.kind(kind).project) continue;
+      if (from_state === to_state || !this.requireKind(kind).project) continue;
       const snapshot = this.snapshots.get(`${kind}/${id}`);
       if (!snapshot) continue;
       const changes = byKind.get(kind) ?? [];
       changes.push({ id, from_state, to_state, snapshot });
       byKind.set(kind, changes);
     }
-    for (const [kind, changes] of byKind) await this.kind(kind).project?.(this.tx, changes);
+    for (const [kind, changes] of byKind) await this.requireKind(kind).project?.(this.tx, changes);
   }
 
-  private note(
+  private recordEvent(
     row: ActorRow,
     { command_id, event }: IdentifiedCommand,
     before: AnyMachineSnapshot,
@@ -212,8 +215,8 @@ export class CommandBatch {
     taken: boolean,
   ): void {
     const { kind, id, seq } = row;
-    row.snapshot = stored(after);
-    row.machine_version = this.kind(kind).version;
+    row.snapshot = storedSnapshot(after);
+    row.machine_version = this.requireKind(kind).version;
     this.events.push({
       kind,
       actor_id: id,
@@ -227,8 +230,8 @@ export class CommandBatch {
     this.committed.push({ kind, id, seq, event, snapshot: after, taken });
   }
 
-  /** An action is data: a timer to set or cancel, or an effect for the outbox. */
-  private perform(row: ActorRow, action: { type: string; params?: unknown }): void {
+  /** Turns an action into a change of a timer, or into an outbox row for an effect. */
+  private recordAction(row: ActorRow, action: { type: string; params?: unknown }): void {
     const { kind, id: actor_id, seq } = row;
     const params = (action.params ?? {}) as { name?: string; delay_ms?: number; event?: JsonValue };
     if (action.type === 'setTimer' || action.type === 'cancelTimer') {
@@ -240,7 +243,7 @@ export class CommandBatch {
         delay_ms,
         event: params.event ?? null,
       });
-    } else if (action.type in this.kind(kind).effects) {
+    } else if (action.type in this.requireKind(kind).effects) {
       const id = this.ids.uuid();
       this.outbox.push({
         id,
@@ -257,7 +260,7 @@ export class CommandBatch {
     const name = `${row.kind}/${row.id}`;
     const cached = this.snapshots.get(name);
     if (cached) return cached;
-    const { machine, version, migrate } = this.kind(row.kind);
+    const { machine, version, migrate } = this.requireKind(row.kind);
     const current =
       row.machine_version === version || !migrate
         ? row.snapshot
@@ -268,31 +271,32 @@ export class CommandBatch {
     return snapshot;
   }
 
-  private kind(name: string): DurableKind {
+  private requireKind(name: string): DurableKind {
     const kind = this.kinds.get(name);
-    if (!kind) throw new Error(`no durable actor is called ${name}`);
+    if (!kind) throw new Error(`unknown kind of durable actor: ${name}`);
     return kind;
   }
 }
 
-function distinct(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
+/** Returns each address once, in the order in which rows are locked. */
+function distinctAddresses(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
   const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
 }
 
-function stored({ value, context }: AnyMachineSnapshot): JsonValue {
+function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
   return { value, context } as unknown as JsonValue;
 }
 
-/** `processing.polling`; parallel regions as JSON. */
+/** Returns the state as a path, e.g. `processing.polling`; parallel regions as JSON. */
 function stateName({ value }: AnyMachineSnapshot): string {
   const parts: string[] = [];
-  let at: unknown = value;
-  while (typeof at === 'object' && at !== null) {
-    const [[key, inner] = ['', undefined], ...others] = Object.entries(at);
-    if (others.length > 0) return [...parts, JSON.stringify(at)].join('.');
+  let rest: unknown = value;
+  while (typeof rest === 'object' && rest !== null) {
+    const [[key, inner] = ['', undefined], ...others] = Object.entries(rest);
+    if (others.length > 0) return [...parts, JSON.stringify(rest)].join('.');
     parts.push(key);
-    at = inner;
+    rest = inner;
   }
-  return [...parts, String(at)].join('.');
+  return [...parts, String(rest)].join('.');
 }

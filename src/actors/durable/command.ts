@@ -4,38 +4,39 @@ import type { DueTimer } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
-/** Says something to a durable actor. */
+/** An event for a durable actor, with what must be committed with it. */
 export interface ActorCommand {
   kind: string;
   id: string;
   event: AnyEventObject;
-  /** Makes the actor if it does not exist; without it, nobody is told. */
+  /** If true, a missing actor is created. Otherwise the result is `not_found`. */
   create?: boolean;
-  /** The event is a timer's: it counts only if the timer still stands. */
+  /** The timer that sent the event. The event counts only if the timer still exists. */
   timer?: DueTimer;
-  /** The event reports an effect: it counts only if the effect had not ended. */
+  /** The effect that the event reports. The event counts only if the effect has not ended. */
   effect?: { id: string; status: 'done' | 'dead' };
   /**
-   * Money that moves with this event and not without it: only if the machine takes the event. Of a
-   * command that creates its actor, a refusal by the ledger undoes the command and nothing else.
+   * A ledger command of the same transaction. It is executed only if the machine takes the event. If
+   * the ledger refuses it and the command creates the actor, only this command is undone.
    */
   money?: MoneyCommand;
-  /** More that has to be true with this commit and not without it. Runs after the money moved. */
+  /** Further writes of the same transaction. Runs after the money moved. */
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
+/** The answer to a command. */
 export type CommandResult =
-  /** Committed; `taken` is false where the machine had no use for the event. */
+  /** Committed. `taken` is false if no transition took the event. */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
-  /** The timer or the effect had been dealt with before. */
+  /** The timer had fired or was canceled, or the effect had ended. */
   | { type: 'stale' }
   | { type: 'not_found' }
-  /** The ledger refused the money: nothing of the command is left. */
+  /** The ledger refused the money, so nothing of the command was committed. */
   | { type: 'refused'; answer: LedgerAnswer }
-  /** This replica was declared dead: it may not write any more. */
+  /** This replica was declared dead: it may not write. */
   | { type: 'fenced' };
 
-/** One committed event, for inspection and for live actors. */
+/** One committed event, for the inspection feed and live actors. */
 export interface CommittedEvent {
   kind: string;
   id: string;
@@ -45,4 +46,5 @@ export interface CommittedEvent {
   taken: boolean;
 }
 
+/** A command with its id, by which a repetition is recognised. */
 export type IdentifiedCommand = ActorCommand & { command_id: string };

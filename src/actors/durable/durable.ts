@@ -11,15 +11,15 @@ export interface DurableDeps {
   ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
-  /** Called after the commit, in its order; must not throw. */
+  /** Called after each commit, in the order of commits; must not throw. */
   onCommitted: (events: CommittedEvent[], effects: number) => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Durable actors: their truth is a row (design 3). Telling one something is a transaction that
- * locks the row, asks the pure machine, and writes snapshot, event, timers and outbox together;
- * only after the commit does anybody hear of it.
+ * Durable actors, whose state is a row (design 3). Each command is part of a transaction. It locks
+ * the row, runs the pure machine, and writes snapshot, event, timers and outbox together. Observers
+ * are called after the commit only.
  */
 export class DurableActors {
   private readonly lane: GroupCommit<IdentifiedCommand, CommandResult>;
@@ -31,14 +31,17 @@ export class DurableActors {
       clock: deps.clock,
       onError: deps.onError,
       commit: (commands) => this.commit(commands),
-      // What an effect brought back is a fact.
+      // The outcome of an effect is a fact that must not be lost.
       mustCommit: (command) => command.effect !== undefined,
     });
   }
 
-  /** Resolves when what the actor made of it is committed. Repeating it is up to the machine. */
-  send(tell: ActorCommand): Promise<CommandResult> {
-    return this.lane.submit({ ...tell, command_id: this.deps.ids.uuid() });
+  /**
+   * Sends a command; resolves after its commit. Sending the same command twice applies its event
+   * twice, so the machine must allow that.
+   */
+  send(command: ActorCommand): Promise<CommandResult> {
+    return this.lane.submit({ ...command, command_id: this.deps.ids.uuid() });
   }
 
   drain(): Promise<void> {

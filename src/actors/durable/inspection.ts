@@ -1,23 +1,23 @@
 import type { AnyEventObject } from 'xstate';
 
-/** Events that are kept for whoever starts to watch later. */
+/** Recent events that a new watcher receives first. */
 const MAX_KEPT_EVENTS = 1_000;
 const MAX_WATCHERS = 100;
 
-/** What happened to an actor, as its owner saw it. */
+/** One event of an actor and the state after it. */
 export interface Observation {
   kind: string;
   id: string;
-  /** Number of the event in the actor's log; 0 for actors without one. */
+  /** Number of the event in the actor's log; 0 for actors without a log. */
   seq: number;
   event: AnyEventObject;
-  /** The state after it. Contexts are left out: the feed is for states, not for data. */
+  /** The state after the event. The feed never shows contexts. */
   value: unknown;
   status: string;
   taken: boolean;
 }
 
-/** One JSON frame of the Stately inspection protocol, with ours beside it (`_weir`). */
+/** One JSON frame of the Stately inspection protocol, with Weir's own fields in `_weir`. */
 export interface InspectionFrame {
   type: '@xstate.event' | '@xstate.snapshot';
   sessionId: string;
@@ -29,8 +29,8 @@ export interface InspectionFrame {
 }
 
 /**
- * The inspection feed of this replica: a bounded ring and its watchers. Nearly free while nobody
- * watches: observations are kept as they are and turned into frames only for a reader.
+ * The inspection feed of this replica: a bounded ring of observations, and its watchers. Observations
+ * become frames only for a watcher, so the feed costs little without one.
  */
 export class InspectionFeed {
   private readonly ring: { observation: Observation; at: number }[] = [];
@@ -50,9 +50,13 @@ export class InspectionFeed {
     }
   }
 
-  /** The last events first, then each new one; the returned function ends it. Throws when too many watch. */
+  /**
+   * Calls `watcher` with the recent events, then with each new one. The returned function ends that.
+   * Throws if there are too many watchers.
+   */
   watch(watcher: (frame: InspectionFrame) => void): () => void {
-    if (this.watchers.size >= MAX_WATCHERS) throw new Error('too many watch already');
+    if (this.watchers.size >= MAX_WATCHERS)
+      throw new Error('the inspection feed has too many watchers');
     for (const kept of this.ring) {
       for (const frame of this.frames(kept)) watcher(frame);
     }
@@ -60,7 +64,7 @@ export class InspectionFeed {
     return () => this.watchers.delete(watcher);
   }
 
-  /** Only the type of an event is shown: what it carries may be a client's. */
+  /** Frames show only the type of an event, because its data may belong to a client. */
   private frames(kept: { observation: Observation; at: number }): InspectionFrame[] {
     const { kind, id, seq, event, value, status, taken } = kept.observation;
     const replica = this.replica_id();

@@ -3,30 +3,30 @@ import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate
 import type { JsonValue } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 
-/** What an effect gets to work with. */
+/** The second argument of an effect. */
 export interface EffectContext {
   actor_id: string;
-  /** The same for every attempt of this effect: pass it on to whoever can tell a repetition. */
+  /** The same for every attempt of this effect, for receivers that recognise repetitions. */
   idempotency_key: string;
-  /** Aborted at the effect's time-out. */
+  /** Aborted at the effect's timeout. */
   signal: AbortSignal;
 }
 
-/** What an effect says came of it, and what has to be committed with that or not at all. */
+/** The event that an effect reports, and what must be committed with it. */
 export interface EffectReport {
   report: AnyEventObject;
-  /** Moves only if the machine takes the event. */
+  /** Executed only if the machine takes the event. */
   money?: MoneyCommand;
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
-/** Does something outside and says what came of it; throws to be tried again. */
+/** Does work outside of the machine and returns the event that reports it. Throws to be retried. */
 export type Effect = (
   params: JsonValue,
   context: EffectContext,
 ) => Promise<AnyEventObject | EffectReport>;
 
-/** A change of state that is being committed; `snapshot` is the actor's as the transaction ends. */
+/** A change of state in the running transaction; `snapshot` is the actor's at its end. */
 export interface StateChange {
   id: string;
   from_state: string;
@@ -35,25 +35,25 @@ export interface StateChange {
 }
 
 /**
- * One kind of durable actor: a pure machine and the effects that its actions ask for.
+ * One kind of durable actor: a pure machine and its effects.
  *
- * Actions of the machine are data here (design 3): `setTimer {name, delay_ms, event}` and
- * `cancelTimer {name}` change timers; every other named action with params is an effect.
+ * The machine's actions are data (design 3): `setTimer {name, delay_ms, event}` and
+ * `cancelTimer {name}` change timers; each action named in `effects` is an effect.
  */
 export interface DurableKind {
   readonly kind: string;
   readonly machine: AnyStateMachine;
-  /** Raised whenever stored snapshots of before need `migrate`. */
+  /** Must grow when snapshots of an earlier version need `migrate`. */
   readonly version: number;
-  /** Brings a stored snapshot of an older version up to this one. */
+  /** Converts a stored snapshot of version `from` to this version. */
   readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
   readonly effects: Readonly<Record<string, Effect>>;
   readonly effect_timeout_ms: number;
-  /** Attempts before the effect is given up and `failed` is said. */
+  /** After so many attempts the effect is dead, and the event of `failed` is sent. */
   readonly max_attempts: number;
-  /** Effects that are tried until they are done, e.g. what moves money. */
+  /** Effects without a limit of attempts, e.g. those that move money. */
   readonly retried_forever?: readonly string[];
   readonly failed: (effect: string, error: string) => AnyEventObject;
-  /** Keeps rows of the kind's own in step with its actors, inside their transaction. */
+  /** Writes the kind's own tables, in the transaction of its actors. */
   readonly project?: (tx: TransactionSql, changes: readonly StateChange[]) => Promise<void>;
 }

@@ -11,13 +11,13 @@ import type { DurableActors } from './durable.ts';
 import type { EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
-/** Effects of one name that run at the same time on this replica: slow ones hold up only their like. */
+/** Effects of one name that run at the same time on this replica. Slow ones delay no other name. */
 const MAX_RUNNING_EFFECTS = 256;
-/** What runs when the process is to stop gets this long; after that it counts as crashed. */
+/** How long a stopping process waits for running effects. After that they run again elsewhere. */
 const DRAIN_MS = 20_000;
-/** A replica that was given up registers anew, and then what its effects brought back can be said. */
-const SAY_AGAIN_MS = 1_000;
-const MAX_SAID_AGAIN = 30;
+/** Pause before a fenced report is sent again: by then the process has registered under a new id. */
+const RESEND_MS = 1_000;
+const MAX_RESENDS = 30;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;
 
@@ -26,7 +26,7 @@ export interface OutboxDeps {
   clock: Clock;
   actors: DurableActors;
   replica_id: () => string;
-  /** False while this replica's lease may have ended: nothing new is begun then. */
+  /** False if this replica's lease may have ended; then no effect is started. */
   mayRun?: () => boolean;
   /** 0 ≤ x < 1; spreads retries. */
   random: () => number;
@@ -34,22 +34,22 @@ export interface OutboxDeps {
 }
 
 /**
- * Runs the effects that committed transitions asked for: at least once, each with its own
- * idempotency key, reported back as an event in the transaction that ends it (design 3). A crash
- * between commit and effect leaves a pending row, which the next owner runs.
+ * Runs the effects of committed transitions at least once, each with its own idempotency key. The
+ * event that reports an effect is committed in the transaction that ends it (design 3). After a
+ * crash the effect's row is still pending, and the next owner runs it.
  */
 export class Outbox {
   private readonly running = new Map<string, { effect: string; done: Promise<void> }>();
-  private readonly perEffect = new Map<string, number>();
-  private lookAgain = false;
-  private lookUnderWay: Promise<void> | undefined;
+  private readonly runningPerEffect = new Map<string, number>();
+  private pollAgain = false;
+  private currentPoll: Promise<void> | undefined;
   private stopClock: () => void = () => undefined;
-  private looking: Promise<void> | undefined;
+  private scheduledPoll: Promise<void> | undefined;
   private stopped = false;
 
   constructor(private readonly deps: OutboxDeps) {}
 
-  /** Effects that run now. */
+  /** The number of running effects. */
   get size(): number {
     return this.running.size;
   }
@@ -59,60 +59,60 @@ export class Outbox {
     this.schedule();
   }
 
-  /** Starts nothing new and waits for what runs, up to a bound. */
+  /** Starts no more effects and waits for the running ones, at most 20 s. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopClock();
-    await this.looking;
-    const patience = Promise.withResolvers<void>();
-    const stopClock = this.deps.clock.after(DRAIN_MS, patience.resolve);
-    await Promise.race([this.idle(), patience.promise]);
+    await this.scheduledPoll;
+    const timeout = Promise.withResolvers<void>();
+    const stopClock = this.deps.clock.after(DRAIN_MS, timeout.resolve);
+    await Promise.race([this.idle(), timeout.promise]);
     stopClock();
   }
 
-  /** Something was committed that may be run at once. */
+  /** Polls at once, because a commit may have added effects. */
   wake(): void {
     if (!this.stopped) this.poll().catch(this.deps.onError);
   }
 
-  /** Starts what is due, within the bounds. Asked while it looks, it looks once more. */
+  /** Starts the due effects, within the limits. If a poll is running, another one follows it. */
   poll(): Promise<void> {
-    this.lookAgain = true;
-    this.lookUnderWay ??= this.lookWhileAsked().finally(() => {
-      this.lookUnderWay = undefined;
+    this.pollAgain = true;
+    this.currentPoll ??= this.pollRepeatedly().finally(() => {
+      this.currentPoll = undefined;
     });
-    return this.lookUnderWay;
+    return this.currentPoll;
   }
 
-  private async lookWhileAsked(): Promise<void> {
-    while (this.lookAgain) {
-      this.lookAgain = false;
-      await this.lookOnce();
+  private async pollRepeatedly(): Promise<void> {
+    while (this.pollAgain) {
+      this.pollAgain = false;
+      await this.pollOnce();
     }
   }
 
-  private async lookOnce(): Promise<void> {
+  private async pollOnce(): Promise<void> {
     if (this.deps.mayRun?.() === false) return;
-    const full = [...this.perEffect].filter(([, count]) => count >= MAX_RUNNING_EFFECTS);
+    const full = [...this.runningPerEffect].filter(([, count]) => count >= MAX_RUNNING_EFFECTS);
     const skip = { ids: [...this.running.keys()], effects: full.map(([effect]) => effect) };
     const { sql, replica_id } = this.deps;
     const due = await findPendingEffects(sql, replica_id(), MAX_RUNNING_EFFECTS, skip);
     for (const effect of due) {
-      const count = this.perEffect.get(effect.effect) ?? 0;
+      const count = this.runningPerEffect.get(effect.effect) ?? 0;
       if (this.running.has(effect.id) || count >= MAX_RUNNING_EFFECTS) continue;
-      this.perEffect.set(effect.effect, count + 1);
+      this.runningPerEffect.set(effect.effect, count + 1);
       const done = this.run(effect)
         .catch(this.deps.onError)
-        .finally(() => this.ended(effect));
+        .finally(() => this.onEffectEnded(effect));
       this.running.set(effect.id, { effect: effect.effect, done });
     }
   }
 
-  private ended({ id, effect }: PendingEffect): void {
+  private onEffectEnded({ id, effect }: PendingEffect): void {
     this.running.delete(id);
-    const count = this.perEffect.get(effect) ?? 0;
-    this.perEffect.set(effect, count - 1);
-    // Others of its like may have waited for its place.
+    const count = this.runningPerEffect.get(effect) ?? 0;
+    this.runningPerEffect.set(effect, count - 1);
+    // Effects of the same name may have waited for this slot.
     if (count >= MAX_RUNNING_EFFECTS) this.wake();
   }
 
@@ -126,10 +126,10 @@ export class Outbox {
   private async run(pending: PendingEffect): Promise<void> {
     const kind = this.deps.actors.kinds.get(pending.kind);
     const effect = kind?.effects[pending.effect];
-    if (!kind || !effect) throw new Error(`no effect ${pending.kind}.${pending.effect}`);
+    if (!kind || !effect) throw new Error(`unknown effect ${pending.kind}.${pending.effect}`);
     const timeout = new AbortController();
     const stopTimeout = this.deps.clock.after(kind.effect_timeout_ms, () =>
-      timeout.abort(new Error('the effect took too long')),
+      timeout.abort(new Error('the effect exceeded its timeout')),
     );
     const { actor_id: id } = pending;
     const context = { actor_id: id, idempotency_key: pending.id, signal: timeout.signal };
@@ -137,32 +137,36 @@ export class Outbox {
       const outcome = reportOf(await effect(pending.params, context));
       const done = { id: pending.id, status: 'done' as const };
       const { report: event, ...more } = outcome;
-      await this.say({ kind: kind.kind, id, event, effect: done, ...more });
+      await this.sendReport({ kind: kind.kind, id, event, effect: done, ...more });
     } catch (error) {
-      const forEver = kind.retried_forever?.includes(pending.effect) ?? false;
-      const bound = forEver ? Number.POSITIVE_INFINITY : kind.max_attempts;
-      await this.failed(pending, bound, String(error));
+      const isUnlimited = kind.retried_forever?.includes(pending.effect) ?? false;
+      const maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : kind.max_attempts;
+      await this.onEffectFailed(pending, maxAttempts, String(error));
     } finally {
       stopTimeout();
     }
   }
 
-  /** What came of an effect is a fact, also where this replica was given up meanwhile. */
-  private async say(tell: ActorCommand): Promise<void> {
-    for (let times = 0; times < MAX_SAID_AGAIN; times += 1) {
-      const told = await this.deps.actors.send(tell);
-      if (told.type !== 'fenced' || this.stopped) return;
-      await new Promise<void>((resolve) => this.deps.clock.after(SAY_AGAIN_MS, resolve));
+  /** Sends the report of an effect. If this replica was fenced meanwhile, the report is sent again. */
+  private async sendReport(command: ActorCommand): Promise<void> {
+    for (let times = 0; times < MAX_RESENDS; times += 1) {
+      const result = await this.deps.actors.send(command);
+      if (result.type !== 'fenced' || this.stopped) return;
+      await new Promise<void>((resolve) => this.deps.clock.after(RESEND_MS, resolve));
     }
   }
 
-  private async failed(pending: PendingEffect, maxAttempts: number, error: string): Promise<void> {
+  private async onEffectFailed(
+    pending: PendingEffect,
+    maxAttempts: number,
+    error: string,
+  ): Promise<void> {
     const kind = this.deps.actors.kinds.get(pending.kind);
     const attempts = pending.attempts + 1;
     if (kind && attempts >= maxAttempts) {
       const event = kind.failed(pending.effect, error);
       const dead = { id: pending.id, status: 'dead' as const };
-      await this.say({ kind: kind.kind, id: pending.actor_id, event, effect: dead });
+      await this.sendReport({ kind: kind.kind, id: pending.actor_id, event, effect: dead });
       return;
     }
     const backoff = Math.min(FIRST_RETRY_MS * 2 ** pending.attempts, LAST_RETRY_MS);
@@ -173,7 +177,7 @@ export class Outbox {
   private schedule(): void {
     if (this.stopped) return;
     this.stopClock = this.deps.clock.after(POLL_MS, () => {
-      this.looking = this.poll()
+      this.scheduledPoll = this.poll()
         .catch(this.deps.onError)
         .finally(() => this.schedule());
     });

@@ -5,9 +5,9 @@ import type { ActorCommand, CommandResult, CommittedEvent } from './command.ts';
 import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
 
-/** Live actors in memory; beyond it the one that was quiet longest is passivated. */
+/** Live actors in memory. Beyond this number the longest idle one is passivated. */
 const MAX_LIVE_ACTORS = 20_000;
-/** A live actor that hears nothing for this long is passivated. */
+/** A live actor without events for this long is passivated. */
 const PASSIVATE_AFTER_MS = 60_000;
 /** Commands of one actor that wait for their commit; more are refused with 503. */
 export const MAX_MAILBOX = 64;
@@ -26,8 +26,8 @@ export interface RegistryDeps {
 }
 
 /**
- * Virtual actors: `kind/id` → a live XState actor, made on demand, forgotten when idle. A live
- * actor hears of an event only after its commit, so whoever watches it sees what is true (design 3).
+ * Live XState actors by `kind/id`, created on demand and passivated when idle. A live actor gets an
+ * event only after its commit, so its subscribers see committed states only (design 3).
  */
 export class Registry {
   private readonly live = new Map<string, Entry>();
@@ -42,18 +42,18 @@ export class Registry {
     return this.live.size;
   }
 
-  /** Tells an actor; throws `service_unavailable` when its mailbox is full. */
-  async send(tell: ActorCommand): Promise<CommandResult> {
-    const name = `${tell.kind}/${tell.id}`;
+  /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
+  async send(command: ActorCommand): Promise<CommandResult> {
+    const name = `${command.kind}/${command.id}`;
     const waiting = this.mailboxes.get(name) ?? 0;
     if (waiting >= MAX_MAILBOX) {
-      throw new WeirError('service_unavailable', 'Too much is asked of this task at once.', {
+      throw new WeirError('service_unavailable', 'Too many requests of this task are waiting.', {
         retry_after: 1,
       });
     }
     this.mailboxes.set(name, waiting + 1);
     try {
-      return await this.deps.actors.send(tell);
+      return await this.deps.actors.send(command);
     } finally {
       const left = (this.mailboxes.get(name) ?? 1) - 1;
       if (left === 0) this.mailboxes.delete(name);
@@ -61,16 +61,19 @@ export class Registry {
     }
   }
 
-  /** The live actor of a snapshot that was read or answered: to subscribe to, not to send to. */
+  /**
+   * Returns the live actor for a committed snapshot. Subscribe to it, but send commands with `send`.
+   * Throws if the kind is unknown.
+   */
   activate(kind: string, id: string, snapshot: AnyMachineSnapshot, seq: number): AnyActorRef {
     const name = `${kind}/${id}`;
     const known = this.live.get(name);
     if (known && known.seq >= seq) return this.touch(known).actor;
     known?.actor.stop();
     const machine = this.deps.actors.kinds.get(kind)?.machine;
-    if (!machine) throw new Error(`no durable actor is called ${kind}`);
+    if (!machine) throw new Error(`unknown kind of durable actor: ${kind}`);
     const actor = createActor(machine, { snapshot });
-    // A machine that throws is made anew from its committed snapshot, next time.
+    // If the machine throws, the next `activate` creates the actor again from a committed snapshot.
     actor.subscribe({ error: () => this.live.delete(name) });
     actor.start();
     this.live.set(name, { actor, seq, touchedAt: this.deps.clock.now() });
@@ -78,7 +81,7 @@ export class Registry {
     return actor;
   }
 
-  /** What was committed reaches the live actors and the feed; in the order of the commits. */
+  /** Passes committed events to the live actors and the feed, in the order of the commits. */
   onCommitted(events: readonly CommittedEvent[]): void {
     for (const { kind, id, seq, event, snapshot, taken } of events) {
       const entry = this.live.get(`${kind}/${id}`);
@@ -86,7 +89,7 @@ export class Registry {
         this.touch(entry).actor.send(event);
         entry.seq = seq;
       } else if (entry && entry.seq < seq) {
-        // Another replica's commits lie between: what is in memory is not the truth any more.
+        // Another replica committed events in between, so the actor in memory is outdated.
         this.passivate(`${kind}/${id}`, entry);
       }
       const { value, status } = snapshot;

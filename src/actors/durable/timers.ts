@@ -4,26 +4,26 @@ import type { Clock } from '../clock.ts';
 import type { DurableActors } from './durable.ts';
 
 const POLL_MS = 250;
-/** Timers of one look; the rest is found by the next, which follows at once. */
-const MAX_TIMERS_PER_LOOK = 256;
+/** Most timers of one query. If there are more, another query follows at once. */
+const MAX_TIMERS_PER_POLL = 256;
 
 export interface TimersDeps {
   sql: Sql;
   clock: Clock;
   actors: DurableActors;
   replica_id: () => string;
-  /** False while this replica's lease may have ended: nothing is fired then. */
+  /** False if this replica's lease may have ended; then no timer fires. */
   mayRun?: () => boolean;
   onError: (error: unknown) => void;
 }
 
 /**
- * Fires the delays that are rows (design 3). The look only finds; the transaction that applies the
- * event takes the timer out, so a timer fires once however often it is found.
+ * Fires due timers, which are rows (design 3). A poll only finds them. The transaction that applies
+ * the event deletes the row, so a timer fires once even if several polls find it.
  */
 export class Timers {
   private stopClock: () => void = () => undefined;
-  private looking: Promise<void> | undefined;
+  private polling: Promise<void> | undefined;
   private stopped = false;
 
   constructor(private readonly deps: TimersDeps) {}
@@ -36,16 +36,16 @@ export class Timers {
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopClock();
-    await this.looking;
+    await this.polling;
   }
 
-  /** Fires everything that is due now; how many were found. */
+  /** Fires all due timers; returns how many it found. */
   async poll(): Promise<number> {
     const { sql, actors, replica_id } = this.deps;
     if (this.deps.mayRun?.() === false) return 0;
     let found = 0;
     for (;;) {
-      const due = await findDueTimers(sql, replica_id(), MAX_TIMERS_PER_LOOK);
+      const due = await findDueTimers(sql, replica_id(), MAX_TIMERS_PER_POLL);
       found += due.length;
       await Promise.all(
         due.map((timer) => {
@@ -53,14 +53,14 @@ export class Timers {
           return actors.send({ kind: timer.kind, id: timer.actor_id, event, timer });
         }),
       );
-      if (due.length < MAX_TIMERS_PER_LOOK) return found;
+      if (due.length < MAX_TIMERS_PER_POLL) return found;
     }
   }
 
   private schedule(): void {
     if (this.stopped) return;
     this.stopClock = this.deps.clock.after(POLL_MS, () => {
-      this.looking = this.poll()
+      this.polling = this.poll()
         .then(() => undefined, this.deps.onError)
         .finally(() => this.schedule());
     });

@@ -1,32 +1,32 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Clock } from '../clock.ts';
 
-/** Waiting calls of one key on one replica; more are refused at once with 503. */
+/** Most waiting calls of one key on one replica; further calls are refused at once with 503. */
 export const MAX_WAITING_CALLS = 4_096;
-/** A call waits at most this long for money that other calls hold; then it is told when to retry. */
+/** How long a call waits for money that other calls hold. Then the error names a retry time. */
 const ADMISSION_WAIT_MS = 10_000;
 
-/** Says when a call is given up: an AbortSignal, or what is as good as one. */
+/** Aborts a waiting call: an AbortSignal, or an object with the same members. */
 export interface ListenableSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** What a call asks for, in nano-USD. */
+/** The money that a call needs, in nano-USD. */
 export interface AdmissionRequest {
-  /** The upper bound of its price. */
+  /** The upper bound of the call's charge. */
   amount: number;
   /**
-   * The least it can run with, asked only when `amount` is not there and nothing in flight can
-   * bring it: the caller then bounds its output to what it got. Not above `amount`.
+   * Returns the smallest amount that the call can run with, at most `amount`. Called only if `amount`
+   * is not free and no call in flight can free it. The call must then limit its output to its amount.
    */
   minimum: () => number;
-  /** The client; when it leaves, the ask is withdrawn. */
+  /** Aborted when the client leaves; then the call stops waiting. */
   signal?: ListenableSignal;
   wait_ms?: number;
 }
 
-/** A call that waits to be admitted, or a call in flight that waits for more. */
+/** A call that waits to be admitted, or a call in flight that waits for more money. */
 export interface WaitingCall {
   event: 'RESERVE' | 'EXTEND';
   amount: number;
@@ -35,73 +35,73 @@ export interface WaitingCall {
   reject: (error: unknown) => void;
 }
 
-/** The calls of one key that wait for money, in order. Everybody leaves: admitted, refused or late. */
+/** The calls of one key that wait for money, in order. Each is admitted, refused or times out. */
 export class AdmissionQueue {
-  private readonly waiters: WaitingCall[] = [];
+  private readonly waitingCalls: WaitingCall[] = [];
 
   constructor(
     private readonly clock: Clock,
-    /** The error of a call that waited too long. */
-    private readonly tooLate: () => WeirError,
+    /** Returns the error of a call that waited too long. */
+    private readonly createTimeoutError: () => WeirError,
   ) {}
 
   get size(): number {
-    return this.waiters.length;
+    return this.waitingCalls.length;
   }
 
   get first(): WaitingCall | undefined {
-    return this.waiters[0];
+    return this.waitingCalls[0];
   }
 
-  /** Nano-USD that all of them ask for. */
-  get total(): number {
-    return this.waiters.reduce((sum, { amount }) => sum + amount, 0);
+  /** Nano-USD that all waiting calls need. */
+  get totalAmount(): number {
+    return this.waitingCalls.reduce((sum, { amount }) => sum + amount, 0);
   }
 
   has(waiter: WaitingCall): boolean {
-    return this.waiters.includes(waiter);
+    return this.waitingCalls.includes(waiter);
   }
 
-  /** A copy: who is called may leave while the list is walked. */
+  /** Returns a copy, because calls leave the queue while it is iterated. */
   all(): WaitingCall[] {
-    return [...this.waiters];
+    return [...this.waitingCalls];
   }
 
   /** Resolves with the admitted amount; rejects with a WeirError or with the signal's reason. */
-  push(event: 'RESERVE' | 'EXTEND', ask: AdmissionRequest): Promise<number> {
-    if (this.waiters.length >= MAX_WAITING_CALLS) {
+  push(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {
+    if (this.waitingCalls.length >= MAX_WAITING_CALLS) {
       const message = 'Too many requests of this API key are waiting.';
       return Promise.reject(new WeirError('service_unavailable', message, { retry_after: 1 }));
     }
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const remove = () => {
         stopClock();
-        ask.signal?.removeEventListener('abort', hangUp);
-        const index = this.waiters.indexOf(waiter);
-        if (index >= 0) this.waiters.splice(index, 1);
+        request.signal?.removeEventListener('abort', onAbort);
+        const index = this.waitingCalls.indexOf(waiter);
+        if (index >= 0) this.waitingCalls.splice(index, 1);
       };
       const waiter: WaitingCall = {
         event,
-        amount: ask.amount,
-        minimum: ask.minimum,
+        amount: request.amount,
+        minimum: request.minimum,
         admit: (amount) => {
-          leave();
+          remove();
           resolve(amount);
         },
         reject: (error) => {
-          leave();
+          remove();
           reject(error);
         },
       };
-      const hangUp = () => waiter.reject(ask.signal?.reason);
-      const stopClock = this.clock.after(ask.wait_ms ?? ADMISSION_WAIT_MS, () =>
-        waiter.reject(this.tooLate()),
+      const onAbort = () => waiter.reject(request.signal?.reason);
+      const stopClock = this.clock.after(request.wait_ms ?? ADMISSION_WAIT_MS, () =>
+        waiter.reject(this.createTimeoutError()),
       );
-      ask.signal?.addEventListener('abort', hangUp);
-      // A stream in flight goes first: what it already produced is at stake.
-      if (event === 'EXTEND') this.waiters.unshift(waiter);
-      else this.waiters.push(waiter);
-      if (ask.signal?.aborted) hangUp();
+      request.signal?.addEventListener('abort', onAbort);
+      // Streams in flight come first, because their output is already delivered and must be charged.
+      if (event === 'EXTEND') this.waitingCalls.unshift(waiter);
+      else this.waitingCalls.push(waiter);
+      if (request.signal?.aborted) onAbort();
     });
   }
 

@@ -2,21 +2,21 @@ import type { Sql } from 'postgres';
 import { findImbalances, type Imbalance } from '../../../db/ledger/audit.ts';
 import type { Clock } from '../clock.ts';
 
-/** The conservation query reads every charge once, so it runs now and then. */
+/** The conservation query reads every usage line, so it runs rarely. */
 const AUDIT_EVERY_MS = 10 * 60_000;
 const FIRST_AUDIT_MS = 30_000;
 
 export interface AuditDeps {
   sql: Sql;
   clock: Clock;
-  /** Books that do not add up: there must never be any. */
+  /** Called with sums that do not add up; this must never happen. */
   onImbalance: (imbalances: Imbalance[]) => void;
   onError: (error: unknown) => void;
 }
 
-/** Runs the conservation query in production; its count is a metric that must read 0 (P15). */
+/** Runs the conservation query at intervals. The number of its rows is a metric, always 0 (P15). */
 export class Audit {
-  /** What the last audit found; undefined = none has run yet. */
+  /** Imbalances of the last audit; undefined before the first one. */
   imbalances: number | undefined;
   private stopClock: () => void = () => undefined;
   private running: Promise<void> | undefined;
@@ -25,7 +25,7 @@ export class Audit {
     this.schedule(FIRST_AUDIT_MS);
   }
 
-  /** Runs it now. */
+  /** Runs an audit now. */
   async run(): Promise<void> {
     const found = await findImbalances(this.deps.sql);
     this.imbalances = found.length;

@@ -2,19 +2,20 @@ import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
+/** An answer of the ledger to a command of a grant. */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
-/** Thrown when the row was given up while it was talked about. */
-export class GrantFenced extends Error {
+/** Thrown if the grant's row was closed by another replica, or replaced, during a command. */
+export class GrantFencedError extends Error {
   override readonly name = 'GrantFenced';
 }
 
 /**
- * The committed side of a quota actor: one `quota_grant` row at a time. It knows what the row says
- * (`granted`), so that a command asks for a change relative to it and may be repeated.
+ * The `quota_grant` row of a quota actor. It knows the committed amount (`granted`). Each command
+ * carries this amount, so the ledger recognises a repeated command.
  */
 export class Grant {
-  /** The row's `granted_nano_usd` as last committed. */
+  /** `granted_nano_usd` of the row at its last commit. */
   granted = 0;
   id: string;
 
@@ -26,7 +27,7 @@ export class Grant {
     this.id = deps.ids.uuid();
   }
 
-  /** Asks for `need` to `want` nano-USD more. Throws GrantFenced. */
+  /** Requests `need` to `want` nano-USD more. Throws GrantFencedError. */
   async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
     const answer = await this.submit({
       type: 'GRANT',
@@ -39,7 +40,10 @@ export class Grant {
     return answer;
   }
 
-  /** Gives `amount` back and acknowledges a recall; true if the row is closed now. */
+  /**
+   * Returns `amount` nano-USD to the ledger and acknowledges a recall; true if the row is closed now.
+   * Throws GrantFencedError.
+   */
   async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
     const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });
     if (answer.type !== 'returned') return false;
@@ -47,7 +51,7 @@ export class Grant {
     return answer.closed;
   }
 
-  /** A closed row is never opened again: the next ask opens a new one. */
+  /** Starts a new row with the next request: a closed row is never opened again. */
   replace(): void {
     this.id = this.deps.ids.uuid();
     this.granted = 0;
@@ -66,7 +70,7 @@ export class Grant {
       organization_id: this.organization_id,
       expected_granted: this.granted,
     });
-    if (answer.type === 'fenced' || id !== this.id) throw new GrantFenced();
+    if (answer.type === 'fenced' || id !== this.id) throw new GrantFencedError();
     return answer;
   }
 }

@@ -8,14 +8,14 @@ import type { LedgerAnswer, LedgerCommand, SettleCommand } from './ledger-comman
 export interface LaneDeps {
   sql: Sql;
   clock: Clock;
-  /** Told of every failed batch; must not throw. */
+  /** Called for each failed batch; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
 
 /**
- * The one way by which money moves on this replica (design 4): ledger commands of any keys, group
- * committed, so a hot key costs one row lock a batch and not one a call. A charge waits as long as
- * the database is away; a command that asks for money gives up soon.
+ * The queue that commits all ledger commands of this replica in groups (design 4). So a busy key
+ * costs one row lock a batch, not one a call. If the database is away, charges wait for it; other
+ * commands fail after two seconds.
  */
 export class Lane extends GroupCommit<LedgerCommand, LedgerAnswer> {
   constructor({ sql, clock, onError }: LaneDeps) {
@@ -30,7 +30,7 @@ function isCharge(command: LedgerCommand): boolean {
 async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer[]> {
   const settles = commands.filter((command) => command.type === 'SETTLE');
   if (settles.length === commands.length) {
-    // Only charges: one statement is a transaction of its own, and one round trip.
+    // For charges alone, one statement is a complete transaction in one round trip.
     return settle(sql, settles);
   }
   return sql.begin(async (tx) => {
@@ -40,7 +40,7 @@ async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer
     const charges = settled[Symbol.iterator]();
     return commands.map((command) => {
       const next = command.type === 'SETTLE' ? charges.next() : moneyAnswers.next();
-      if (next.done) throw new Error('a command got no answer');
+      if (next.done) throw new Error('the ledger returned no answer for a command');
       return next.value;
     });
   }) as Promise<LedgerAnswer[]>;
@@ -55,7 +55,7 @@ async function settle(
     commands.map((command) => command.line),
   );
   return lines.map((row) => {
-    // A grant that does not exist cannot be charged: that is a defect, and nothing was booked.
+    // The grant does not exist, which is a defect. Nothing was charged.
     if (!row) return { type: 'not_found' };
     return { type: 'settled', charged: row.charged_nano_usd, overrun: row.overrun_nano_usd };
   });

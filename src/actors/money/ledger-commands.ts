@@ -1,8 +1,8 @@
 import type { InlineLine, UsageLine } from '../../../db/ledger/settle.ts';
 
 /**
- * What the lane is asked to do with money (design 4). Amounts in nano-USD. Every command may be
- * repeated: after a COMMIT whose outcome is unknown the same batch simply runs again.
+ * A command of the lane (design 4). Amounts in nano-USD. Every command may be repeated: if the
+ * outcome of a COMMIT is unknown, the same batch runs again.
  */
 export type LedgerCommand =
   | SettleCommand
@@ -15,28 +15,28 @@ export type LedgerCommand =
   | DepositCommand
   | ReapCommand;
 
-/** Books one inline call against its grant. */
+/** Charges one call to its grant. */
 export interface SettleCommand {
   type: 'SETTLE';
   line: InlineLine;
 }
 
-/** Asks for `need` to `want` more in a replica's grant of a key. Opens the grant if it is new. */
+/** Adds `need` to `want` to a replica's grant of a key. Opens the grant if it is new. */
 export interface GrantCommand {
   type: 'GRANT';
   grant_id: string;
   key_id: string;
   organization_id: string;
   replica_id: string;
-  /** What the asker believes is granted: a row with another amount was already changed by this ask. */
+  /** The committed amount that the sender knows. If the row differs, this command was applied before. */
   expected_granted: number;
   need: number;
   want: number;
-  /** The recall that an earlier, contended ask started. */
+  /** The recall that an earlier `contended` answer started; null = none. */
   recall_seq: number | null;
 }
 
-/** Gives idle money of a grant back and answers a recall. */
+/** Returns unused money of a grant and acknowledges a recall. */
 export interface ReturnCommand {
   type: 'RETURN';
   grant_id: string;
@@ -45,11 +45,11 @@ export interface ReturnCommand {
   expected_granted: number;
   amount: number;
   recall_acked: number;
-  /** The key fell idle: nothing is in flight, the row may close. */
+  /** No call of the key is in flight, so the row may be closed. */
   close: boolean;
 }
 
-/** Sets money aside for work that outlives the process. */
+/** Sets money aside for work that can outlive the process. */
 export interface HoldCommand {
   type: 'HOLD';
   hold_id: string;
@@ -59,24 +59,27 @@ export interface HoldCommand {
   reference: string;
   /** ISO 8601. */
   expires_at: string;
-  /** The recall that an earlier, contended ask started. */
+  /** The recall that an earlier `contended` answer started; null = none. */
   recall_seq?: number | null;
 }
 
+/** Raises the amount of a hold. */
 export interface ExtendHoldCommand {
   type: 'EXTEND_HOLD';
   hold_id: string;
-  /** The new total, not the difference: so repeating it is harmless. */
+  /** The new total, so that a repetition changes nothing. */
   amount: number;
 }
 
+/** Charges a hold and frees the rest. */
 export interface SettleHoldCommand {
   type: 'SETTLE_HOLD';
   hold_id: string;
-  /** `charged_nano_usd` is the price; what exceeds the hold becomes an overrun. */
+  /** `charged_nano_usd` is the full charge; the part above the hold becomes an overrun. */
   line: UsageLine;
 }
 
+/** Frees a hold without a charge. */
 export interface EndHoldCommand {
   type: 'RELEASE_HOLD' | 'EXPIRE_HOLD';
   hold_id: string;
@@ -90,27 +93,28 @@ interface DepositCommand {
   note: string;
 }
 
-/** Gives up a dead replica: its grants are closed, what they did not settle returns. */
+/** Declares a replica dead and closes its grants; their uncharged money returns. */
 interface ReapCommand {
   type: 'REAP';
   replica_id: string;
 }
 
+/** The answer to a ledger command; amounts in nano-USD. */
 export type LedgerAnswer =
-  /** The charge as its row says it. */
+  /** The charge as the usage line has it. */
   | { type: 'settled'; charged: number; overrun: number }
   | { type: 'granted'; granted: number; exact: boolean }
   | { type: 'returned'; granted: number; closed: boolean }
-  /** Others hold idle money: they were asked to give it back; ask again with this number. */
+  /** Other grants may have unused money. They were recalled; repeat the command with this number. */
   | { type: 'contended'; recall_seq: number }
-  /** Not there. `elsewhere` is what others have in flight and may come back. */
+  /** The money is not free. `elsewhere`: nano-USD of other grants and holds, which may be freed. */
   | { type: 'short'; bound: 'key' | 'organization'; free: number; elsewhere: number }
   | { type: 'key_unusable'; status: 'inactive' | 'suspended' | 'revoked' | 'expired' }
-  /** This replica was declared dead; its grants are closed. */
+  /** This replica was declared dead, and its grants are closed. */
   | { type: 'fenced' }
   | { type: 'held' }
   | { type: 'hold_ended'; status: 'settled' | 'released' | 'expired'; charged: number }
   | { type: 'not_found' }
   | { type: 'done' }
-  /** `more`: the replica has grants left; ask again. */
+  /** `more`: the replica has open grants left; send the command again. */
   | { type: 'reaped'; grants: number; more: boolean };

@@ -31,12 +31,13 @@ import type {
   SettleHoldCommand,
 } from './ledger-commands.ts';
 
+/** A ledger command that locks keys and organizations; SETTLE changes only grants. */
 export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
 
 /**
- * Runs a batch of ledger commands inside one transaction: locks every row they touch, decides each
- * command in order against the rows as the commands before it left them, writes the rows back.
- * Answers are in the order of the commands and are true only once the caller has committed.
+ * Executes ledger commands inside the caller's transaction. It locks all rows, applies the commands
+ * in order to the rows in memory, and writes the rows back. Returns the answers in the order of the
+ * commands; they are valid only after the caller's commit.
  */
 export async function applyMoneyCommands(
   tx: TransactionSql,
@@ -63,7 +64,7 @@ export async function applyMoneyCommands(
   return answers;
 }
 
-/** The rows of one transaction and what its commands do to them. */
+/** The locked rows of one transaction, and the commands on them. */
 class Batch {
   private readonly holdLines: (UsageLine & { hold_id: string })[] = [];
   private readonly deposits: {
@@ -72,7 +73,7 @@ class Batch {
     amount: number;
     note: string;
   }[] = [];
-  private readonly freed = new Set<string>();
+  private readonly organizationsWithFreedMoney = new Set<string>();
   private openMoney: OpenMoney[] | undefined;
 
   constructor(
@@ -90,7 +91,7 @@ class Batch {
     }
     await writeMoney(this.tx, this.rows);
     await insertHoldLines(this.tx, this.holdLines);
-    await notifyMoney(this.tx, [...this.freed]);
+    await notifyMoney(this.tx, [...this.organizationsWithFreedMoney]);
   }
 
   async apply(command: MoneyCommand): Promise<LedgerAnswer> {
@@ -98,7 +99,7 @@ class Batch {
       case 'GRANT':
         return this.grant(command);
       case 'RETURN':
-        return this.giveBack(command);
+        return this.returnMoney(command);
       case 'HOLD':
         return this.hold(command);
       case 'EXTEND_HOLD':
@@ -111,7 +112,7 @@ class Batch {
       case 'DEPOSIT':
         if (!this.rows.organizations.has(command.organization_id)) return { type: 'not_found' };
         this.deposits.push({ ...command, id: command.deposit_id });
-        this.freed.add(command.organization_id);
+        this.organizationsWithFreedMoney.add(command.organization_id);
         return { type: 'done' };
       case 'REAP':
         return this.reap(command.replica_id);
@@ -140,52 +141,57 @@ class Batch {
     if (decision.type === 'short') return this.explainShort(decision, key, command);
     this.setAside(key, decision.amount);
     grant.granted_nano_usd += decision.amount;
-    // Only a grant that got something becomes a row: a refusal leaves nothing behind.
+    // A grant without money gets no row.
     if (decision.amount > 0) this.rows.grants.set(grant.id, grant);
     return { type: 'granted', granted: grant.granted_nano_usd, exact: decision.exact };
   }
 
-  /** Money in flight, idle money that was not asked back yet, or nothing left: three answers. */
+  /** `contended` if other grants can still be recalled; otherwise `short`, with others' money. */
   private async explainShort(
     short: { bound: 'key' | 'organization'; free: number },
     key: KeyRow,
-    ask: { grant_id?: string; recall_seq: number | null },
+    request: { grant_id?: string; recall_seq: number | null },
   ): Promise<LedgerAnswer> {
     this.openMoney ??= await findOpenMoney(this.tx, [...this.rows.organizations.keys()]);
-    const others = [...this.unlocked(this.openMoney), ...openMoneyOf(this.rows)].filter(
+    const others = [...this.withoutLockedRows(this.openMoney), ...openMoneyOf(this.rows)].filter(
       (open) =>
         (short.bound === 'key'
           ? open.key_id === key.id
-          : open.organization_id === key.organization_id) && open.id !== ask.grant_id,
+          : open.organization_id === key.organization_id) && open.id !== request.grant_id,
     );
-    const unasked = others.some(
-      (open) => open.recallable && (ask.recall_seq === null || open.recall_acked < ask.recall_seq),
+    const hasUnrecalled = others.some(
+      (open) =>
+        open.recallable && (request.recall_seq === null || open.recall_acked < request.recall_seq),
     );
-    if (unasked) {
+    if (hasUnrecalled) {
       const scope = {
         organization_id: key.organization_id,
         key_id: short.bound === 'key' ? key.id : null,
       };
-      return { type: 'contended', recall_seq: await nextRecall(this.tx, scope, ask.recall_seq) };
+      return {
+        type: 'contended',
+        recall_seq: await nextRecall(this.tx, scope, request.recall_seq),
+      };
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
   }
 
-  /** Rows that this batch has changed are read from memory instead. */
-  private unlocked(openMoney: OpenMoney[]): OpenMoney[] {
+  /** Leaves out the rows of this batch, whose latest amounts are in memory. */
+  private withoutLockedRows(openMoney: OpenMoney[]): OpenMoney[] {
     return openMoney.filter(({ id }) => !this.rows.grants.has(id) && !this.rows.holds.has(id));
   }
 
-  private giveBack(command: ReturnCommand): LedgerAnswer {
+  private returnMoney(command: ReturnCommand): LedgerAnswer {
     const grant = this.rows.grants.get(command.grant_id);
     if (!grant || grant.status === 'closed') return { type: 'fenced' };
     this.post(grant);
     grant.recall_acked = Math.max(grant.recall_acked, command.recall_acked);
-    if (grant.granted_nano_usd === command.expected_granted) this.takeOut(grant, command.amount);
-    // An empty grant is closed unasked: its actor may be forgotten at any time.
-    const closing = command.close || grant.granted_nano_usd === 0;
-    if (closing && grant.granted_nano_usd === grant.settled_nano_usd) grant.status = 'closed';
+    if (grant.granted_nano_usd === command.expected_granted)
+      this.shrinkGrant(grant, command.amount);
+    // An empty grant is always closed, because its actor may be passivated at any time.
+    const mayClose = command.close || grant.granted_nano_usd === 0;
+    if (mayClose && grant.granted_nano_usd === grant.settled_nano_usd) grant.status = 'closed';
     return {
       type: 'returned',
       granted: grant.granted_nano_usd,
@@ -195,12 +201,12 @@ class Batch {
 
   private async hold(command: HoldCommand): Promise<LedgerAnswer> {
     const existing = this.rows.holds.get(command.hold_id);
-    if (existing) return existing.status === 'held' ? { type: 'held' } : ended(existing);
+    if (existing) return existing.status === 'held' ? { type: 'held' } : holdEnded(existing);
     const key = this.rows.keys.get(command.key_id);
     if (!key) return { type: 'not_found' };
     const unusable = unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
-    const refused = await this.coverHold(key, command.amount, command.recall_seq ?? null);
+    const refused = await this.setAsideForHold(key, command.amount, command.recall_seq ?? null);
     if (refused) return refused;
     this.rows.holds.set(command.hold_id, {
       id: command.hold_id,
@@ -218,16 +224,17 @@ class Batch {
   private async extendHold(command: ExtendHoldCommand): Promise<LedgerAnswer> {
     const hold = this.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
-    if (hold.status !== 'held') return ended(hold);
+    if (hold.status !== 'held') return holdEnded(hold);
     const extra = command.amount - hold.amount_nano_usd;
     if (extra <= 0) return { type: 'held' };
-    const refused = await this.coverHold(this.key(hold.key_id), extra, null);
+    const refused = await this.setAsideForHold(this.key(hold.key_id), extra, null);
     if (refused) return refused;
     hold.amount_nano_usd = command.amount;
     return { type: 'held' };
   }
 
-  private async coverHold(
+  /** Sets money aside; returns undefined, or the refusal. */
+  private async setAsideForHold(
     key: KeyRow,
     amount: number,
     recall_seq: number | null,
@@ -244,26 +251,26 @@ class Batch {
   private settleHold(command: SettleHoldCommand): LedgerAnswer {
     const hold = this.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
-    if (hold.status !== 'held') return ended(hold);
+    if (hold.status !== 'held') return holdEnded(hold);
     const charged = Math.min(command.line.charged_nano_usd, hold.amount_nano_usd);
     const overrun = command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged);
-    this.endAs(hold, 'settled', charged);
+    this.closeHold(hold, 'settled', charged);
     this.holdLines.push({
       ...command.line,
       hold_id: hold.id,
       charged_nano_usd: charged,
       overrun_nano_usd: overrun,
     });
-    return ended(hold);
+    return holdEnded(hold);
   }
 
   private endHold(command: EndHoldCommand): LedgerAnswer {
     const hold = this.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
     if (hold.status === 'held') {
-      this.endAs(hold, command.type === 'RELEASE_HOLD' ? 'released' : 'expired', 0);
+      this.closeHold(hold, command.type === 'RELEASE_HOLD' ? 'released' : 'expired', 0);
     }
-    return ended(hold);
+    return holdEnded(hold);
   }
 
   private reap(replica_id: string): LedgerAnswer {
@@ -272,28 +279,32 @@ class Batch {
     );
     for (const grant of grants) {
       this.post(grant);
-      this.takeOut(grant, grant.granted_nano_usd - grant.settled_nano_usd);
+      this.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);
       grant.status = 'closed';
     }
     return { type: 'reaped', grants: grants.length, more: grants.length === MAX_REAPED_GRANTS };
   }
 
-  /** Charges that so far stood only on the grant reach the key and the organization. */
+  /** Adds the grant's unposted charges to the key and the organization. */
   private post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
     this.charge(this.key(grant.key_id), amount);
     grant.posted_nano_usd = grant.settled_nano_usd;
   }
 
-  private takeOut(grant: GrantRow, amount: number): void {
-    this.putBack(this.key(grant.key_id), amount);
+  private shrinkGrant(grant: GrantRow, amount: number): void {
+    this.freeMoney(this.key(grant.key_id), amount);
     grant.granted_nano_usd -= amount;
   }
 
-  private endAs(hold: HoldRow, status: 'settled' | 'released' | 'expired', charged: number): void {
+  private closeHold(
+    hold: HoldRow,
+    status: 'settled' | 'released' | 'expired',
+    charged: number,
+  ): void {
     const key = this.key(hold.key_id);
     this.charge(key, charged);
-    this.putBack(key, hold.amount_nano_usd - charged);
+    this.freeMoney(key, hold.amount_nano_usd - charged);
     hold.status = status;
     hold.charged_nano_usd = charged;
   }
@@ -305,10 +316,10 @@ class Batch {
     organization.balance_nano_usd -= amount;
   }
 
-  private putBack(key: KeyRow, amount: number): void {
+  private freeMoney(key: KeyRow, amount: number): void {
     if (amount === 0) return;
     this.setAside(key, -amount);
-    this.freed.add(key.organization_id);
+    this.organizationsWithFreedMoney.add(key.organization_id);
   }
 
   private charge(key: KeyRow, amount: number): void {
@@ -330,11 +341,11 @@ class Batch {
   }
 
   private key(id: string): KeyRow {
-    return required(this.rows.keys.get(id), 'api_key', id);
+    return requireRow(this.rows.keys.get(id), 'api_key', id);
   }
 
   private organization(id: string): OrganizationRow {
-    return required(this.rows.organizations.get(id), 'organization', id);
+    return requireRow(this.rows.organizations.get(id), 'organization', id);
   }
 }
 
@@ -375,12 +386,12 @@ function unusableStatus(key: KeyRow): 'inactive' | 'suspended' | 'revoked' | 'ex
   return key.expired ? 'expired' : undefined;
 }
 
-function ended(hold: HoldRow): LedgerAnswer {
+function holdEnded(hold: HoldRow): LedgerAnswer {
   if (hold.status === 'held') throw new Error(`hold ${hold.id} has not ended`);
   return { type: 'hold_ended', status: hold.status, charged: hold.charged_nano_usd };
 }
 
-function required<Row>(row: Row | undefined, table: string, id: string): Row {
+function requireRow<Row>(row: Row | undefined, table: string, id: string): Row {
   if (!row) throw new Error(`${table} ${id} was not locked`);
   return row;
 }

@@ -2,10 +2,10 @@ import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
 
-/** Whose money is short: the key's cap or the organization's balance. */
+/** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
 
-/** Why a key is refused before any money is asked for; `bound` = whose money was last found gone. */
+/** Returns the error of a refused key; `bound` = the limit that was reached last. */
 export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':
@@ -24,7 +24,7 @@ export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   }
 }
 
-/** The money is spent: retrying does not help (spec: Errors, 402). */
+/** Returns the error if all money is spent, so a retry does not help (spec: Errors, 402). */
 export function moneyGoneError(bound: LimitedBy): WeirError {
   return bound === 'key'
     ? new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
@@ -35,16 +35,17 @@ export function moneyGoneError(bound: LimitedBy): WeirError {
       });
 }
 
-/** The money is only held by calls in flight: says so and when to retry (design 4). */
+/** Returns the error if calls in flight hold the money. It names a retry time (design 4). */
 export function moneyInFlightError(bound: LimitedBy): WeirError {
   const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';
   return new WeirError(
     id,
-    'What is left is set aside for requests in flight; some of it may come back when they end.',
+    'The remaining money is reserved for requests in flight; some of it may be free when they end.',
     { retry_after: 2, hint: 'Retry when other requests have finished.' },
   );
 }
 
+/** Returns the error if the ledger cannot be reached, or this replica's lease may have ended. */
 export function ledgerUnavailableError(): WeirError {
   return new WeirError('service_unavailable', 'The ledger cannot be reached.', { retry_after: 2 });
 }

@@ -11,76 +11,76 @@ import {
 } from '../../machines/quota.ts';
 
 /**
- * The live machine of one key's quota, and the calls since its last event.
+ * The quota machine of one key, and the sums of the calls since its last event.
  *
- * A call that fits the grant changes sums and no state. Sending each as an event costs more than all
- * the rest of its admission, so such calls are counted here, by the machine's own rules, and the
- * machine is told their sum before anything else reaches it, and before anybody looks at it.
+ * A call that the grant covers changes sums, but no state. An event for each call would cost more
+ * than the rest of its admission. So such calls are counted here, with the machine's own functions.
+ * Their sum is sent as one event before any other event and before each read of the snapshot.
  */
 export class QuotaMachine {
   private readonly machine: ActorRefFrom<typeof quotaMachine> = createActor(quotaMachine);
-  private now: QuotaSums;
+  private current: QuotaSums;
 
   constructor() {
-    // A machine that throws must not end the process: the call that sent the event sees it.
+    // An error of the machine must not end the process: the call that sent the event receives it.
     this.machine.subscribe({ error: () => undefined });
     this.machine.start();
-    this.now = this.machine.getSnapshot().context;
+    this.current = this.machine.getSnapshot().context;
   }
 
-  /** The machine's state and context, told of every call. */
+  /** The machine's state and context, with all calls counted. */
   get snapshot() {
-    this.tellCalls();
+    this.sendCalls();
     return this.machine.getSnapshot();
   }
 
-  /** The sums as they are now, nano-USD. */
+  /** The present sums, nano-USD. */
   get sums(): Readonly<QuotaSums> {
-    return this.now;
+    return this.current;
   }
 
-  /** Nano-USD of the grant that nobody uses. */
+  /** Unused nano-USD of the grant: neither charged nor reserved. */
   get idle(): number {
-    return idleOf(this.now);
+    return idleOf(this.current);
   }
 
-  /** Spelled out: this is asked several times a call, and `matches` is many times dearer. */
-  isOpen(how?: 'ample' | 'exact'): boolean {
+  /** True in `open`, or in its substate `inner`. Runs several times a call; `matches` is too slow. */
+  isOpen(inner?: 'ample' | 'exact'): boolean {
     const { value } = this.machine.getSnapshot();
-    return typeof value === 'object' && (how === undefined || value.open === how);
+    return typeof value === 'object' && (inner === undefined || value.open === inner);
   }
 
-  /** Gives the machine an event, and its answer. */
+  /** Sends an event and returns the machine's verdict. */
   send(event: QuotaEvent): QuotaVerdict {
-    this.tellCalls();
+    this.sendCalls();
     this.machine.send(event);
     const { context } = this.machine.getSnapshot();
-    this.now = context;
+    this.current = context;
     return context.verdict;
   }
 
-  /** Admits a call that the grant covers; else the machine says what is in its way. */
+  /** Admits a call if the grant covers it; otherwise returns the machine's verdict. */
   reserve(amount: number): QuotaVerdict {
     if (!this.isOpen() || amount > this.idle) return this.send({ type: 'RESERVE', amount });
-    this.now = admitCall(this.now, amount);
+    this.current = admitCall(this.current, amount);
     return ADMITTED;
   }
 
-  /** Charges a call that was admitted; `overrun` is what the grant does not cover. */
+  /** Ends an admitted call with a charge; `overrun` is what the grant does not cover. */
   settle(reserved: number, actual: number): { charge: number; overrun: number } {
-    const { sums, charge, overrun } = chargeCall(this.now, { reserved, actual });
-    this.now = sums;
+    const { sums, charge, overrun } = chargeCall(this.current, { reserved, actual });
+    this.current = sums;
     return { charge, overrun };
   }
 
-  /** A call that was admitted is over, and costs nothing. */
+  /** Ends an admitted call without a charge. */
   release(reserved: number): void {
-    this.now = releaseCall(this.now, reserved);
+    this.current = releaseCall(this.current, reserved);
   }
 
-  private tellCalls(): void {
+  private sendCalls(): void {
     const { context } = this.machine.getSnapshot();
-    const { now } = this;
+    const { current: now } = this;
     if (now === context) return;
     this.machine.send({
       type: 'CALLS',
@@ -88,7 +88,7 @@ export class QuotaMachine {
       settled: now.settled - context.settled,
       in_flight: now.in_flight - context.in_flight,
     });
-    this.now = this.machine.getSnapshot().context;
+    this.current = this.machine.getSnapshot().context;
   }
 }
 

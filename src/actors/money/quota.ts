@@ -1,6 +1,6 @@
 import type { Clock, IdSource } from '../clock.ts';
 import { AdmissionQueue, type AdmissionRequest, type WaitingCall } from './admission-queue.ts';
-import { Grant, GrantFenced } from './grant.ts';
+import { Grant, GrantFencedError } from './grant.ts';
 import type { Lane } from './lane.ts';
 import {
   type LimitedBy,
@@ -18,105 +18,107 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** How often a waiting ask is repeated if no hint arrives: hints may be lost, answers may not. */
+/** How often a waiting request is repeated without a hint, because hints may be lost. */
 const ASK_AGAIN_MS = 100;
 export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
   ids: IdSource;
   replica_id: () => string;
-  /** False while this replica's lease may have ended: nothing new is admitted then. */
+  /** False if this replica's lease may have ended; then no call is admitted. */
   mayAdmit: () => boolean;
-  /** The database says that this replica was given up. */
+  /** Called if the database reports that this replica was declared dead. */
   onFenced: () => void;
 }
 
 /**
- * The quota actor: the live machine of one key on this replica, and the shell that talks to the
- * lane for it. Admission inside the grant is synchronous; only when the grant runs dry does a call
- * wait for the ledger.
+ * The quota actor of one key on this replica: its machine, and the commands that it sends to the
+ * lane. Admission inside the grant is synchronous. A call waits for the ledger only if the grant
+ * does not cover it.
  */
 export class QuotaActor implements ReservationOwner {
-  private readonly live = new QuotaMachine();
+  private readonly machine = new QuotaMachine();
   private readonly grant: Grant;
   private readonly waiting: AdmissionQueue;
-  private readonly recall = { asked: 0, acked: 0 };
+  private readonly recall = { requested: 0, acked: 0 };
   private readonly spend = new RecentSpend();
-  /** Idle money beyond all comfort, found by the last sweep. */
+  /** Unused money above the slack that the key needs, as of the last sweep. */
   private surplus = 0;
-  private talking: Promise<void> | undefined;
+  private syncing: Promise<void> | undefined;
   private wake: (() => void) | undefined;
-  private lastBound: LimitedBy = 'key';
-  /** Charges on their way to the lane. */
+  private lastLimitedBy: LimitedBy = 'key';
+  /** Charges that wait for their commit. */
   private unsettled = 0;
-  private refillWanted = 0;
-  private closeWanted = false;
+  private refillAmount = 0;
+  private isCloseRequested = false;
 
   constructor(
     readonly key_id: string,
     readonly organization_id: string,
     private readonly deps: QuotaDeps,
   ) {
-    this.waiting = new AdmissionQueue(deps.clock, () => moneyInFlightError(this.lastBound));
+    this.waiting = new AdmissionQueue(deps.clock, () => moneyInFlightError(this.lastLimitedBy));
     this.grant = new Grant(key_id, organization_id, deps);
   }
 
-  /** The machine's state and context as they are now. */
+  /** The machine's present state and context. */
   get snapshot() {
-    return this.live.snapshot;
+    return this.machine.snapshot;
   }
 
-  /** Nothing in flight, nothing waiting, nothing on its way to the lane. */
-  get idle(): boolean {
-    return this.live.sums.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
+  /** True if no call is in flight, none waits, and no charge waits for its commit. */
+  get isIdle(): boolean {
+    return this.machine.sums.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
   }
 
-  /** Nothing of the key's money is set aside on this replica: the actor may be forgotten. */
-  get empty(): boolean {
-    return this.idle && !this.talking && this.grant.granted === 0;
+  /** True if the actor holds no money of the key, so it may be passivated. */
+  get isEmpty(): boolean {
+    return this.isIdle && !this.syncing && this.grant.granted === 0;
   }
 
   /**
-   * Admits a call at once if the grant covers it; undefined = it has to wait (`reserve`).
-   * Throws WeirError if the key is in no state to be admitted.
+   * Admits a call at once if the grant covers it; undefined = the call must wait (`reserve`).
+   * Throws WeirError if the key's status or its spent money admits no call.
    */
   tryReserve(amount: number): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
     this.spend.recordCall();
-    let verdict = this.live.reserve(amount);
+    let verdict = this.machine.reserve(amount);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
-      // Whoever comes here was just authenticated with an active key: what this actor heard is older.
-      this.live.send({ type: 'STATUS_CHANGED', status: 'active' });
-      verdict = this.live.reserve(amount);
+      // The call was just authenticated with an active key, so this actor's status is outdated.
+      this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
+      verdict = this.machine.reserve(amount);
     }
-    if (verdict.type === 'refused') throw quotaError(verdict.reason, this.lastBound);
+    if (verdict.type === 'refused') throw quotaError(verdict.reason, this.lastLimitedBy);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount);
     return new Reservation(this, this.grant.id, amount);
   }
 
   /**
-   * Admits a call, waiting for the ledger and, near the cap, for calls in flight.
-   * Throws WeirError: `quota_exceeded` or `insufficient_balance` when the money is gone,
-   * `quota_in_flight` or `balance_in_flight` when only calls in flight hold it, the key's status,
-   * or `service_unavailable`; the signal's reason when the client left.
+   * Admits a call; it may wait for the ledger and, near the cap, for calls in flight.
+   * Throws WeirError. All money is spent: `quota_exceeded` or `insufficient_balance`. Calls in
+   * flight hold it: `quota_in_flight` or `balance_in_flight`. Others: an error of the key's status,
+   * or `service_unavailable`. Throws the signal's reason if the client left.
    */
-  async reserve(ask: AdmissionRequest): Promise<Reservation> {
-    const admitted = this.tryReserve(ask.amount);
+  async reserve(request: AdmissionRequest): Promise<Reservation> {
+    const admitted = this.tryReserve(request.amount);
     if (admitted) return admitted;
-    const amount = await this.wait('RESERVE', ask);
+    const amount = await this.enqueue('RESERVE', request);
     return new Reservation(this, this.grant.id, amount);
   }
 
-  async extend(grant_id: string, ask: AdmissionRequest): Promise<number> {
+  /** Reserves more for a call in flight; returns the added nano-USD, 0 = nothing is free. */
+  async extend(grant_id: string, request: AdmissionRequest): Promise<number> {
     if (grant_id !== this.grant.id || !this.deps.mayAdmit()) return 0;
-    if (this.live.send({ type: 'EXTEND', amount: ask.amount }).type === 'admitted') {
-      this.refillAhead(ask.amount);
-      return ask.amount;
+    if (this.machine.send({ type: 'EXTEND', amount: request.amount }).type === 'admitted') {
+      this.refillAhead(request.amount);
+      return request.amount;
     }
-    return this.wait('EXTEND', ask).catch(() => 0);
+    return this.enqueue('EXTEND', request).catch(() => 0);
   }
 
+  /** Charges a call; resolves after the commit with the amounts of its usage line. */
   async settle(
     grant_id: string,
     reserved: number,
@@ -130,14 +132,15 @@ export class QuotaActor implements ReservationOwner {
       type: 'SETTLE',
       line: { ...line, grant_id: grant_id, charged_nano_usd: charge, overrun_nano_usd: overrun },
     });
-    this.moneyMoved();
+    this.onSumsChanged();
     try {
       const answer = await committed;
-      if (answer.type !== 'settled') throw new Error(`a charge was answered with ${answer.type}`);
+      if (answer.type !== 'settled')
+        throw new Error(`the ledger answered a charge with ${answer.type}`);
       return { charged: answer.charged, overrun: answer.overrun };
     } catch (error) {
-      // Refused by the database for what it is, not for the moment: a defect, and nobody's money.
-      if (grant_id === this.grant.id) this.live.send({ type: 'UNBOOKED', amount: charge });
+      // The database rejected the line itself. That is a defect, and nobody is charged.
+      if (grant_id === this.grant.id) this.machine.send({ type: 'UNBOOKED', amount: charge });
       throw error;
     } finally {
       this.unsettled -= 1;
@@ -145,221 +148,230 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
+  /** Releases the reservation of a call that delivered nothing. */
   release(grant_id: string, reserved: number): void {
     if (grant_id !== this.grant.id) return;
-    this.live.release(reserved);
-    this.moneyMoved();
+    this.machine.release(reserved);
+    this.onSumsChanged();
   }
 
-  /** Another replica, or another key of the organization, needs what lies idle here. */
+  /** Recall: another replica, or another key of the organization, needs the unused money. */
   onRecall(seq: number): void {
-    this.recall.asked = Math.max(this.recall.asked, seq);
-    this.talk();
+    this.recall.requested = Math.max(this.recall.requested, seq);
+    this.syncWithLedger();
   }
 
-  /** A hint that money came back, or came in, somewhere in the organization. */
+  /** A hint that money was returned to, released in or added to the organization. */
   onMoneyReturned(): void {
-    this.live.send({ type: 'LIMIT_CHANGED' });
+    this.machine.send({ type: 'LIMIT_CHANGED' });
     this.wake?.();
   }
 
-  /** The key's row changed: status, cap or expiry. */
+  /** The status, cap or expiry of the key's row changed. */
   onKeyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
-    this.live.send({ type: 'STATUS_CHANGED', status });
+    this.machine.send({ type: 'STATUS_CHANGED', status });
     this.onMoneyReturned();
-    // What lies idle was granted under the old cap: it goes back, and is asked for anew.
-    this.closeWanted = true;
-    this.talk();
+    // The unused money was granted under the old cap, so it is returned and requested again.
+    this.isCloseRequested = true;
+    this.syncWithLedger();
   }
 
-  /** Called now and then: an idle key gives its grant back, a busy one what it does not need. */
+  /** Called at intervals. An idle actor returns its grant, a busy one its surplus. */
   sweep(elapsedMs: number): void {
-    // A hint that the money came back may have been lost: nobody stays exhausted for longer.
-    this.live.send({ type: 'LIMIT_CHANGED' });
-    const comfort = this.spend.slackFor(0) * 2;
-    const { idle, sums } = this.live;
-    this.surplus = idle > comfort * 2 ? idle - comfort : 0;
-    const touched = this.spend.sweep(elapsedMs, sums.reserved);
-    if (!touched && this.idle && this.grant.granted > 0) this.closeWanted = true;
-    if (this.closeWanted || this.surplus > 0) this.talk();
+    // The hint about returned money may have been lost, so a sweep ends the state `exhausted` too.
+    this.machine.send({ type: 'LIMIT_CHANGED' });
+    const slack = this.spend.slackFor(0) * 2;
+    const { idle, sums } = this.machine;
+    this.surplus = idle > slack * 2 ? idle - slack : 0;
+    const hadCalls = this.spend.sweep(elapsedMs, sums.reserved);
+    if (!hadCalls && this.isIdle && this.grant.granted > 0) this.isCloseRequested = true;
+    if (this.isCloseRequested || this.surplus > 0) this.syncWithLedger();
   }
 
-  /** Gives everything back that is not in flight; resolves when the row says so. */
+  /** Returns all unused money; resolves after the commit. */
   async close(): Promise<void> {
-    this.closeWanted = true;
-    // A conversation that is just ending does not see the flag; a second one does.
-    while (this.closeWanted) {
-      this.talk();
-      await this.talking;
+    this.isCloseRequested = true;
+    // A sync that is just ending does not see the flag, so the loop starts another one.
+    while (this.isCloseRequested) {
+      this.syncWithLedger();
+      await this.syncing;
     }
   }
 
-  /** The replica was given up, and with it its grants. Calls in flight settle against closed rows. */
+  /** The replica was fenced and its grants are closed. Calls in flight settle against closed rows. */
   fence(): void {
-    this.startOver();
+    this.replaceGrant();
     this.waiting.rejectAll(ledgerUnavailableError());
     this.wake?.();
   }
 
   private chargeLocally(grant_id: string, reserved: number, actual: number) {
-    if (grant_id === this.grant.id) return this.live.settle(reserved, actual);
+    if (grant_id === this.grant.id) return this.machine.settle(reserved, actual);
     const charge = Math.min(actual, reserved);
     return { charge, overrun: actual - charge };
   }
 
-  private wait(event: 'RESERVE' | 'EXTEND', ask: AdmissionRequest): Promise<number> {
-    const admitted = this.waiting.push(event, ask);
-    this.talk();
+  private enqueue(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {
+    const admitted = this.waiting.push(event, request);
+    this.syncWithLedger();
     return admitted;
   }
 
-  /** Every waiting call that fits now is admitted, in order of arrival. */
+  /** Admits each waiting call that the grant covers now, in order. */
   private admitWaiting(): void {
     for (const waiter of this.waiting.all()) {
-      // Each charge makes room for one or two: asking the machine about all the others would cost it
-      // a multiple of all the rest.
-      if (this.live.isOpen() && waiter.amount > this.live.idle) continue;
-      const verdict = this.live.send({ type: waiter.event, amount: waiter.amount });
+      // A charge frees money for one or two calls. An event for each of the other waiting calls
+      // would cost far more than the charge.
+      if (this.machine.isOpen() && waiter.amount > this.machine.idle) continue;
+      const verdict = this.machine.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
       else if (verdict.type === 'refused')
-        waiter.reject(quotaError(verdict.reason, this.lastBound));
+        waiter.reject(quotaError(verdict.reason, this.lastLimitedBy));
     }
   }
 
-  private moneyMoved(): void {
+  private onSumsChanged(): void {
     if (this.waiting.size > 0) {
       this.admitWaiting();
       this.wake?.();
-    } else if (this.excess() > 0) this.talk();
+    } else if (this.returnableAmount() > 0) this.syncWithLedger();
   }
 
   private refillAhead(amount: number): void {
-    this.spend.recordReserved(this.live.sums.reserved);
-    if (!this.live.isOpen('ample')) return;
+    this.spend.recordReserved(this.machine.sums.reserved);
+    if (!this.machine.isOpen('ample')) return;
     const slack = this.spend.slackFor(amount);
-    if (this.live.idle * 4 >= slack) return;
-    this.live.send({ type: 'REFILL' });
-    this.refillWanted = slack;
-    this.talk();
+    if (this.machine.idle * 4 >= slack) return;
+    this.machine.send({ type: 'REFILL' });
+    this.refillAmount = slack;
+    this.syncWithLedger();
   }
 
-  /** Idle money that others wait for, or that a key near its cap must not keep. */
-  private excess(): number {
-    const idle = this.live.idle;
-    if (this.closeWanted || this.recall.asked > this.recall.acked) return idle;
+  /** Unused nano-USD that others wait for, or that a key near its cap must not keep. */
+  private returnableAmount(): number {
+    const idle = this.machine.idle;
+    if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
     if (this.waiting.size > 0) return 0;
-    if (this.live.isOpen('exact')) return idle;
+    if (this.machine.isOpen('exact')) return idle;
     return Math.min(idle, this.surplus);
   }
 
-  /** One conversation with the lane at a time, so the grant always knows what its row says. */
-  private talk(): void {
+  /** Starts `runSync` unless it runs: one command at a time, so `grant.granted` stays correct. */
+  private syncWithLedger(): void {
     this.wake?.();
-    this.talking ??= this.converse()
-      .catch((error) => this.lostTheLedger(error))
+    this.syncing ??= this.runSync()
+      .catch((error) => this.onLedgerError(error))
       .finally(() => {
-        this.talking = undefined;
-        if (this.waiting.size > 0) this.talk();
+        this.syncing = undefined;
+        if (this.waiting.size > 0) this.syncWithLedger();
       });
   }
 
-  private lostTheLedger(error: unknown): void {
-    if (error instanceof GrantFenced) {
+  private onLedgerError(error: unknown): void {
+    if (error instanceof GrantFencedError) {
       this.deps.onFenced();
       this.fence();
     } else this.waiting.rejectAll(error);
   }
 
-  private async converse(): Promise<void> {
+  /** Sends commands to the lane until nothing is left to return or to request. */
+  private async runSync(): Promise<void> {
     let recallSeq: number | null = null;
     for (;;) {
       const waiter = this.waiting.first;
-      if (this.recall.asked > this.recall.acked || this.closeWanted || this.excess() > 0) {
-        await this.giveBack();
+      if (
+        this.recall.requested > this.recall.acked ||
+        this.isCloseRequested ||
+        this.returnableAmount() > 0
+      ) {
+        await this.returnUnused();
       } else if (waiter) {
-        recallSeq = await this.askFor(waiter, recallSeq);
-      } else if (this.refillWanted > 0) {
-        const want = this.refillWanted;
-        this.refillWanted = 0;
-        this.take(await this.grant.request(0, want, null));
+        recallSeq = await this.requestGrantFor(waiter, recallSeq);
+      } else if (this.refillAmount > 0) {
+        const want = this.refillAmount;
+        this.refillAmount = 0;
+        this.applyGrant(await this.grant.request(0, want, null));
       } else return;
     }
   }
 
-  /** Asks for the call that waits longest; answers the recall that is under way, if any. */
-  private async askFor(waiter: WaitingCall, recallSeq: number | null): Promise<number | null> {
-    const missing = Math.max(0, waiter.amount - this.live.idle);
-    const want = Math.max(missing, this.waiting.total, this.spend.slackFor(waiter.amount));
+  /** Requests money for the first waiting call; returns the number of a recall in progress, or null. */
+  private async requestGrantFor(
+    waiter: WaitingCall,
+    recallSeq: number | null,
+  ): Promise<number | null> {
+    const missing = Math.max(0, waiter.amount - this.machine.idle);
+    const want = Math.max(missing, this.waiting.totalAmount, this.spend.slackFor(waiter.amount));
     const answer = await this.grant.request(missing, want, recallSeq);
     switch (answer.type) {
       case 'contended':
-        await this.nap();
+        await this.waitForChange();
         return answer.recall_seq;
       case 'short':
-        await this.settleForLess(waiter, answer);
+        await this.admitWithLess(waiter, answer);
         return null;
       case 'key_unusable':
-        if (answer.status === 'expired') this.live.send({ type: 'EXPIRED' });
-        else this.live.send({ type: 'STATUS_CHANGED', status: answer.status });
-        this.waiting.rejectAll(quotaError(answer.status, this.lastBound));
+        if (answer.status === 'expired') this.machine.send({ type: 'EXPIRED' });
+        else this.machine.send({ type: 'STATUS_CHANGED', status: answer.status });
+        this.waiting.rejectAll(quotaError(answer.status, this.lastLimitedBy));
         return null;
       default:
-        this.take(answer);
+        this.applyGrant(answer);
         return null;
     }
   }
 
-  /** The whole amount is not there: wait for calls in flight, run with what is left, or refuse. */
-  private async settleForLess(
+  /** The full amount is not free. Waits for calls in flight, admits with less money, or refuses. */
+  private async admitWithLess(
     waiter: WaitingCall,
     short: { bound: LimitedBy; free: number; elsewhere: number },
   ): Promise<void> {
-    this.lastBound = short.bound;
-    const othersHere = this.live.sums.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
-    if (short.elsewhere > 0 || othersHere || this.unsettled > 0) {
-      this.live.send({ type: 'REFUSED', gone: false });
-      return this.nap();
+    this.lastLimitedBy = short.bound;
+    const hasOtherCalls = this.machine.sums.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
+    if (short.elsewhere > 0 || hasOtherCalls || this.unsettled > 0) {
+      this.machine.send({ type: 'REFUSED', gone: false });
+      return this.waitForChange();
     }
-    const left = this.live.idle + short.free;
+    const left = this.machine.idle + short.free;
     const minimum = waiter.minimum();
     if (left === 0 || left < minimum) {
-      this.live.send({ type: 'REFUSED', gone: left === 0 });
+      this.machine.send({ type: 'REFUSED', gone: left === 0 });
       return waiter.reject(moneyGoneError(short.bound));
     }
-    if (short.free > 0) this.take(await this.grant.request(short.free, short.free, null));
-    const amount = Math.min(waiter.amount, this.live.idle);
+    if (short.free > 0) this.applyGrant(await this.grant.request(short.free, short.free, null));
+    const amount = Math.min(waiter.amount, this.machine.idle);
     if (amount < minimum || amount === 0 || !this.waiting.has(waiter)) return;
-    if (this.live.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
+    if (this.machine.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
   }
 
-  private async giveBack(): Promise<void> {
-    const { asked } = this.recall;
-    const recalled = asked > this.recall.acked;
-    const close = this.closeWanted && this.idle;
-    const keep = this.live.idle - this.excess();
-    this.closeWanted = false;
+  private async returnUnused(): Promise<void> {
+    const { requested } = this.recall;
+    const isRecalled = requested > this.recall.acked;
+    const close = this.isCloseRequested && this.isIdle;
+    const keep = this.machine.idle - this.returnableAmount();
+    this.isCloseRequested = false;
     this.surplus = 0;
-    // Who gives back does not refill: that was for calls that came before.
-    this.refillWanted = 0;
-    const verdict = this.live.send(recalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
+    // A refill was meant for earlier calls; returning money cancels it.
+    this.refillAmount = 0;
+    const verdict = this.machine.send(isRecalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
     const amount = verdict.type === 'returned' ? verdict.amount : 0;
-    if (this.grant.granted > 0 && (await this.grant.return(amount, asked, close))) {
-      this.startOver();
+    if (this.grant.granted > 0 && (await this.grant.return(amount, requested, close))) {
+      this.replaceGrant();
     }
-    this.recall.acked = Math.max(this.recall.acked, asked);
+    this.recall.acked = Math.max(this.recall.acked, requested);
   }
 
-  private take(answer: { type: string; granted?: number; exact?: boolean }): void {
+  private applyGrant(answer: { type: string; granted?: number; exact?: boolean }): void {
     if (answer.type !== 'granted' || answer.granted === undefined) {
-      this.live.send({ type: 'REFUSED', gone: false });
+      this.machine.send({ type: 'REFUSED', gone: false });
       return;
     }
-    this.live.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact ?? true });
+    this.machine.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact ?? true });
     this.admitWaiting();
   }
 
-  /** Sleeps until something changes, or for a moment: hints may be lost. */
-  private nap(): Promise<void> {
+  /** Resolves when `wake` is called, or after `ASK_AGAIN_MS`: hints may be lost. */
+  private waitForChange(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         cancel();
@@ -371,8 +383,8 @@ export class QuotaActor implements ReservationOwner {
     });
   }
 
-  private startOver(): void {
+  private replaceGrant(): void {
     this.grant.replace();
-    this.live.send({ type: 'REPLACED' });
+    this.machine.send({ type: 'REPLACED' });
   }
 }

@@ -2,12 +2,12 @@ import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { QuotaActor, type QuotaDeps } from './quota.ts';
 
-/** Keys with an actor on this replica. Idle ones are passivated, so only a burst comes near. */
+/** Most keys with an actor on this replica. Idle actors are passivated. */
 const MAX_QUOTA_ACTORS = 100_000;
-/** An idle key gives its grant back after one to two sweeps. */
+/** A quota actor without calls returns its grant after one or two sweeps. */
 const QUOTA_SWEEP_MS = 5_000;
 
-/** The quota actors of this replica: one per API key that was used lately (design 3). */
+/** The quota actors of this replica, one for each API key in recent use (design 3). */
 export class Quotas {
   private readonly actors = new Map<string, QuotaActor>();
   private stopClock: () => void = () => undefined;
@@ -22,12 +22,12 @@ export class Quotas {
     return this.actors.size;
   }
 
-  /** The actor of a key, spawned on demand. Throws `service_unavailable` when there are too many. */
+  /** Returns the actor of a key; creates it if needed. Throws `service_unavailable` at the limit. */
   getOrCreate(key: { id: string; organization_id: string }): QuotaActor {
     const existing = this.actors.get(key.id);
     if (existing) return existing;
     if (this.actors.size >= MAX_QUOTA_ACTORS) {
-      throw new WeirError('service_unavailable', 'Too many API keys are active.', {
+      throw new WeirError('service_unavailable', 'Too many API keys are in use.', {
         retry_after: 5,
       });
     }
@@ -44,30 +44,30 @@ export class Quotas {
     return this.actors.values();
   }
 
-  /** Somebody needs idle money of a key or an organization: every actor in scope gives it back. */
+  /** Recall: every quota actor of the key or organization returns its unused money. */
   onRecall(seq: number, scope: RecallScope): void {
     for (const actor of this.actors.values()) {
-      const meant =
+      const isInScope =
         scope.key_id === null
           ? scope.organization_id === actor.organization_id
           : scope.key_id === actor.key_id;
-      if (meant) actor.onRecall(seq);
+      if (isInScope) actor.onRecall(seq);
     }
   }
 
-  /** Money of an organization came back or came in. */
+  /** A hint that money was returned to, released in or added to an organization. */
   onMoneyReturned(organization_id: string): void {
     for (const actor of this.actors.values()) {
       if (actor.organization_id === organization_id) actor.onMoneyReturned();
     }
   }
 
-  /** This replica was given up: all its grants are closed. */
+  /** This replica was fenced, so all its grants are closed. */
   fence(): void {
     for (const actor of this.actors.values()) actor.fence();
   }
 
-  /** Gives everything back; for a clean shutdown, after the last call ended. */
+  /** Returns all grants. Call it at shutdown, after the last call ended. */
   async close(): Promise<void> {
     this.stopClock();
     await Promise.all([...this.actors.values()].map((actor) => actor.close()));
@@ -84,7 +84,7 @@ export class Quotas {
     const now = this.deps.clock.now();
     for (const [key_id, actor] of this.actors) {
       actor.sweep(now - this.sweptAt);
-      if (actor.empty) this.actors.delete(key_id);
+      if (actor.isEmpty) this.actors.delete(key_id);
     }
     this.sweptAt = now;
   }

@@ -1,18 +1,18 @@
-/** A comfortable grant covers this many calls like the one in hand … */
+/** Slack of a grant: this many calls of the present amount, */
 const SLACK_CALLS = 16;
-/** … or this much time at the key's recent rate, or twice what ran at once: whichever is most. */
+/** or this much time at the recent rate, or twice the peak of reservations, if that is more. */
 const SLACK_MS = 5_000;
 
-/** What a key did lately, nano-USD: decides how much slack its grant has. */
+/** Recent spend of a key, nano-USD. It decides the slack of the key's grant. */
 export class RecentSpend {
-  private sinceSweep = 0;
-  private perMs = 0;
+  private chargedSinceSweep = 0;
+  private spendPerMs = 0;
   private peakReserved = 0;
-  private touched = false;
+  private hadCalls = false;
 
-  /** A call asked to be admitted. */
+  /** Records that a call arrived. */
   recordCall(): void {
-    this.touched = true;
+    this.hadCalls = true;
   }
 
   recordReserved(nano_usd: number): void {
@@ -20,24 +20,24 @@ export class RecentSpend {
   }
 
   recordCharge(nano_usd: number): void {
-    this.sinceSweep += nano_usd;
+    this.chargedSinceSweep += nano_usd;
   }
 
-  /** What the key may need before the next look, whole nano-USD. */
+  /** What the key may need until the next sweep, whole nano-USD. */
   slackFor(amount: number): number {
-    const { sinceSweep, perMs, peakReserved } = this;
+    const { chargedSinceSweep: sinceSweep, spendPerMs: perMs, peakReserved } = this;
     return Math.ceil(
       Math.max(amount * SLACK_CALLS, peakReserved * 2, sinceSweep, perMs * SLACK_MS),
     );
   }
 
-  /** Ends a period; true if anybody asked for anything in it. */
+  /** Ends a period; true if a call arrived in it. */
   sweep(elapsedMs: number, reserved: number): boolean {
-    const { touched } = this;
-    this.perMs = (this.perMs + this.sinceSweep / Math.max(1, elapsedMs)) / 2;
-    this.sinceSweep = 0;
+    const { hadCalls } = this;
+    this.spendPerMs = (this.spendPerMs + this.chargedSinceSweep / Math.max(1, elapsedMs)) / 2;
+    this.chargedSinceSweep = 0;
     this.peakReserved = Math.max(reserved, Math.floor(this.peakReserved / 2));
-    this.touched = false;
-    return touched;
+    this.hadCalls = false;
+    return hadCalls;
   }
 }

@@ -1,19 +1,20 @@
 import type { InlineLine } from '../../../db/ledger/settle.ts';
 import type { AdmissionRequest } from './admission-queue.ts';
 
-/** What was consumed, without the money: the quota actor fills that in. */
+/** A usage line without its amounts, which the quota actor adds. */
 export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
 
+/** The committed amounts of a charge. */
 export interface Settlement {
-  /** Nano-USD that the organization paid. */
+  /** Nano-USD that the organization pays. */
   charged: number;
-  /** Nano-USD that the platform absorbed. */
+  /** Nano-USD that the platform absorbs. */
   overrun: number;
 }
 
-/** The quota actor, as its reservations know it. */
+/** The methods of the quota actor that its reservations use. */
 export interface ReservationOwner {
-  extend(grant_id: string, ask: AdmissionRequest): Promise<number>;
+  extend(grant_id: string, request: AdmissionRequest): Promise<number>;
   settle(
     grant_id: string,
     reserved: number,
@@ -24,42 +25,42 @@ export interface ReservationOwner {
 }
 
 /**
- * Money set aside for one call in flight. It ends exactly once: settled or released. What comes
- * after that is refused here, so no path through a handler can charge twice (P1).
+ * Money reserved for one call in flight. It ends exactly once: settled or released. Later attempts
+ * fail here, so no path through a handler can charge twice (P1).
  */
 export class Reservation {
-  private ended = false;
+  private hasEnded = false;
 
   constructor(
     private readonly owner: ReservationOwner,
     private readonly grant_id: string,
-    /** Nano-USD set aside now. */
-    private held: number,
+    /** Reserved nano-USD. */
+    private reserved: number,
   ) {}
 
   get amount(): number {
-    return this.held;
+    return this.reserved;
   }
 
-  /** Asks for more while the call runs; answers what it got, nano-USD, 0 = nothing is left. */
-  async extend(ask: AdmissionRequest): Promise<number> {
-    if (this.ended) return 0;
-    const extra = await this.owner.extend(this.grant_id, ask);
-    this.held += extra;
+  /** Reserves more while the call runs; returns the added nano-USD, 0 = nothing is free. */
+  async extend(request: AdmissionRequest): Promise<number> {
+    if (this.hasEnded) return 0;
+    const extra = await this.owner.extend(this.grant_id, request);
+    this.reserved += extra;
     return extra;
   }
 
-  /** Charges `actual` nano-USD; resolves when the charge is committed. */
+  /** Charges `actual` nano-USD; resolves after the commit. Rejects if the reservation has ended. */
   settle(line: Consumption, actual: number): Promise<Settlement> {
-    if (this.ended) return Promise.reject(new Error('a reservation ends once'));
-    this.ended = true;
-    return this.owner.settle(this.grant_id, this.held, line, actual);
+    if (this.hasEnded) return Promise.reject(new Error('the reservation has already ended'));
+    this.hasEnded = true;
+    return this.owner.settle(this.grant_id, this.reserved, line, actual);
   }
 
-  /** Nothing was delivered: the money is free again at once, nothing is written. */
+  /** Frees the money at once, without a write. Call it if nothing was delivered. */
   release(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.owner.release(this.grant_id, this.held);
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.owner.release(this.grant_id, this.reserved);
   }
 }

@@ -10,19 +10,19 @@ import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/g
 import type { DurableKind } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
-/** A receiver answers within this time, or is asked again (Standard Webhooks: 15 to 30 s). */
+/** An attempt without a response in this time is retried (Standard Webhooks: 15 to 30 s). */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EFFECT_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 5;
-/** The receiver says that it wants no more of them. */
+/** HTTP status by which a receiver refuses all further attempts. */
 const GONE = 410;
 
 export interface WebhookDeps {
   readonly sql: Sql;
-  /** `whsec_…` of an organization. */
+  /** Returns the secret of an organization, `whsec_…`. */
   readonly secretOf: (organization_id: string) => Promise<string>;
-  /** The public record of a task, as JSON. */
+  /** Returns the public record of a task, as JSON. */
   readonly payloadOf: (task_id: string, organization_id: string) => Promise<string | undefined>;
   readonly fetch: (
     url: string,
@@ -33,7 +33,7 @@ export interface WebhookDeps {
   readonly now: () => number;
 }
 
-/** Webhooks as durable actors: an attempt is an effect, a pause is a timer that survives restarts. */
+/** Returns the durable actor kind of webhooks. An attempt is an effect; a pause is a timer. */
 export function webhookKind(deps: WebhookDeps): DurableKind {
   return {
     kind: WEBHOOK_KIND,
@@ -59,7 +59,10 @@ function statusOf(state: string): DeliveryStatus {
   return state === 'delivered' || state === 'failed' ? state : 'pending';
 }
 
-/** One attempt, signed anew (Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature). */
+/**
+ * Sends one attempt with a signature of its own (Standard Webhooks: webhook-id, webhook-timestamp,
+ * webhook-signature).
+ */
 async function deliver(
   deps: WebhookDeps,
   task_id: string,
@@ -69,8 +72,8 @@ async function deliver(
   const body = delivery && (await deps.payloadOf(task_id, delivery.organization_id));
   if (!delivery || !body) return { type: 'REFUSED', status: 0, final: true };
   const secret = await deps.secretOf(delivery.organization_id);
-  const at = new Date(deps.now());
-  // The same for every attempt: a receiver can tell a repetition.
+  const sentAt = new Date(deps.now());
+  // The same id for every attempt, so that a receiver recognises a repetition.
   const id = `msg_${task_id}`;
   try {
     const { status, stream } = await deps.fetch(delivery.url, {
@@ -78,8 +81,8 @@ async function deliver(
       headers: {
         'content-type': 'application/json',
         'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(secret).sign(id, at, body),
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
       },
       body,
       max_bytes: MAX_ANSWER_BYTES,
@@ -89,8 +92,8 @@ async function deliver(
       ...(deps.allow_hosts ? { allow_hosts: deps.allow_hosts } : {}),
     });
     await stream.cancel();
-    const isTaken = status >= 200 && status < 300;
-    return isTaken
+    const isAccepted = status >= 200 && status < 300;
+    return isAccepted
       ? { type: 'DELIVERED', status }
       : { type: 'REFUSED', status, final: status === GONE };
   } catch (error) {

@@ -5,22 +5,22 @@ import { seal, unseal } from '../../config/seal.ts';
 
 const SECRET_BYTES = 32;
 
-/** The secrets that sign webhooks, one for each organization, encrypted where they are kept. */
+/** The secrets that sign webhooks, one for each organization. They are encrypted in the database. */
 export class WebhookSecrets {
   constructor(
     private readonly sql: Sql,
-    /** 32 bytes. */
+    /** Encrypts the secrets; 32 bytes. */
     private readonly key: Uint8Array,
   ) {}
 
-  /** `whsec_…`; made when it is first asked for. */
+  /** Returns the secret of an organization, `whsec_…`; creates it on first use. */
   async of(organization_id: string): Promise<string> {
     const candidate = seal(this.key, newSecret(), organization_id);
     const sealed = await readOrCreateSecret(this.sql, organization_id, candidate);
     return unseal(this.key, sealed, organization_id);
   }
 
-  /** A new one; webhooks are signed with it from now on. */
+  /** Replaces and returns the secret. All later webhooks are signed with the new one. */
   async rotate(organization_id: string): Promise<string> {
     const secret = newSecret();
     await replaceSecret(this.sql, organization_id, seal(this.key, secret, organization_id));

@@ -1,16 +1,16 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Body } from './contract.ts';
 
-/** A refusal that names the parameter. */
-export function refuse(param: string, message: string, hint?: string): WeirError {
+/** Returns the WeirError `invalid_request` for a parameter. */
+export function invalidParameter(param: string, message: string, hint?: string): WeirError {
   return new WeirError('invalid_request', message, { param, ...(hint ? { hint } : {}) });
 }
 
 /**
- * The parameters that say something (clients send null for what they leave out), under their
- * canonical names. Throws where one is given by two names that disagree.
+ * Returns the parameters that have a value, under their canonical names. Clients send null for a
+ * parameter that they leave out. Throws if two names of one parameter have different values.
  */
-export function canonical(
+export function resolveAliases(
   body: Body,
   aliases: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
@@ -22,29 +22,32 @@ export function canonical(
     const value = body[alias];
     if (value === null || value === undefined) continue;
     if (given[name] !== undefined && !Bun.deepEquals(given[name], value)) {
-      throw refuse(alias, `${alias} is another name of ${name}: send one of them.`);
+      throw invalidParameter(alias, `${alias} is another name of ${name}: send one of them.`);
     }
     given[name] = value;
   }
   return given;
 }
 
-/** Only those of the parameters that a contract knows. Throws for text that cannot be kept. */
-export function pick(given: Body, names: Iterable<string>): Record<string, unknown> {
+/** Returns the parameters that a contract lists. Throws if a value cannot be stored. */
+export function pickParameters(given: Body, names: Iterable<string>): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const name of names) {
     if (!Object.hasOwn(given, name)) continue;
-    if (!isKeepable(given[name])) {
-      throw refuse(name, `${name} must not have the character NUL or half of a character.`);
+    if (!isStorable(given[name])) {
+      throw invalidParameter(
+        name,
+        `${name} must not contain the character NUL or an unpaired surrogate.`,
+      );
     }
     picked[name] = given[name];
   }
   return picked;
 }
 
-/** PostgreSQL keeps no NUL and no lone surrogate (PostgreSQL docs: JSON types). */
-function isKeepable(value: unknown): boolean {
+/** PostgreSQL stores neither NUL nor an unpaired surrogate (PostgreSQL docs: JSON types). */
+function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, each]) => isKeepable(name) && isKeepable(each));
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
 }

@@ -1,19 +1,19 @@
 /**
- * What calls take that are answered at once. One schema validates a route's body and is published
- * with the model that serves it.
+ * The contracts of direct calls. One schema validates the body of a route and is published with the
+ * models that serve the route.
  */
 import { type TObject, Type } from '@sinclair/typebox';
 import type { DirectOperation } from '../families.ts';
 
-/** The vendor's own bounds (OpenAI docs: Embeddings). */
+/** The provider's limits (OpenAI docs: Embeddings). */
 const MAX_INPUTS = 2_048;
-const MAX_TOKENS_OF_ONE = 8_192;
+const MAX_TOKENS_PER_INPUT = 8_192;
 
 const Model = Type.String({ minLength: 1, maxLength: 200 });
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), {
   minItems: 1,
-  maxItems: MAX_TOKENS_OF_ONE,
+  maxItems: MAX_TOKENS_PER_INPUT,
 });
 
 /** `POST /v1/embeddings` (spec: Embeddings). */
@@ -37,7 +37,7 @@ export const EmbeddingsSchema = Type.Object({
   user: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
 
-/** What each format of speech is called in HTTP (OpenAI docs: Create speech). */
+/** The content type of each speech format (OpenAI docs: Create speech). */
 export const SPEECH_TYPES = {
   mp3: 'audio/mpeg',
   opus: 'audio/opus',
@@ -68,7 +68,7 @@ export const SpeechSchema = Type.Object({
   stream_format: Type.Optional(Type.String()),
 });
 
-/** Files that are heard, by their endings (spec: Audio translation). */
+/** File name endings that the audio routes accept (spec: Audio translation). */
 export const AUDIO_ENDINGS = [
   ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
 ] as const;
@@ -93,14 +93,18 @@ const AudioSchema = Type.Object({
     ),
   ),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  language: Type.Optional(Type.String({ description: 'Of a transcription; else ignored.' })),
+  language: Type.Optional(
+    Type.String({
+      description: 'Language of the audio. Used for transcriptions, ignored for translations.',
+    }),
+  ),
 });
 
-/** The vendors' bounds (Cohere docs: Rerank). */
+/** The provider's limit (Cohere docs: Rerank). */
 const MAX_DOCUMENTS = 1_000;
 const Text = Type.String({ minLength: 1 });
 
-/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
+/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker has the same fields). */
 export const RerankSchema = Type.Object({
   model: Model,
   query: Text,
@@ -114,7 +118,7 @@ export const RerankSchema = Type.Object({
   max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
 });
 
-/** The vendor's bounds (DeepL docs: Translate). */
+/** The provider's limits (DeepL docs: Translate). */
 const MAX_TEXTS = 50;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 
@@ -125,8 +129,8 @@ const Language = Type.String({
 });
 
 /**
- * `POST /v1/translations`, text into text. The specification shows no payload: the names are those of
- * DeepL's interface, which is what translation clients send; OpenAI-like names are understood as well.
+ * `POST /v1/translations`, text into text. The specification shows no payload. The names are those of
+ * DeepL's API, because translation clients send them. OpenAI-like names are accepted as well.
  */
 export const TranslationSchema = Type.Object({
   model: Type.Optional(Model),
@@ -148,13 +152,13 @@ export const TranslationSchema = Type.Object({
   context: Type.Optional(Type.String()),
 });
 
-/** What one operation takes, and what it is called in the catalogue. */
+/** The schema of one direct operation, and its members in the catalogue. */
 export interface DirectContract {
   readonly schema: TObject;
   readonly operations: readonly string[];
-  /** Several inputs in one call. */
+  /** True if one call may have several inputs. */
   readonly batch: boolean;
-  /** The answer comes as it is made. */
+  /** True if the answer is sent while the provider produces it. */
   readonly streams: boolean;
 }
 

@@ -9,7 +9,7 @@ import { videoContract } from './video.ts';
 
 const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-/** What the models of a family offer unless their declaration says otherwise. */
+/** The offers of a family's models, unless a declaration overrides them. */
 const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'token-priced-image': { max_images: 10, async: true, max_input_images: 16 },
   'classic-image': {
@@ -105,12 +105,12 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'sound-effects': { durations: [5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 15, 20, 22] },
 };
 
-/** A model's offers, its family's filled in. */
-export function offersOf(family: GenerationFamily, own: Offers = {}): Offers {
-  return { ...FAMILY_OFFERS[family], ...own };
+/** The offers of a model. Missing members come from its family. */
+export function offersOf(family: GenerationFamily, declared: Offers = {}): Offers {
+  return { ...FAMILY_OFFERS[family], ...declared };
 }
 
-/** The contract of a model: its family's, as the model offers it. */
+/** The contract of a model: its family's contract, limited to the model's offers. */
 export function contractOf(
   family: GenerationFamily,
   id: string,

@@ -3,7 +3,7 @@ import { validator } from '../../errors/validate.ts';
 import type { ImageFamily } from '../families.ts';
 import type { GenerationInput, ImageInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { canonical, pick, refuse } from './check.ts';
+import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
 import {
   checkEdges,
@@ -14,8 +14,8 @@ import {
 } from './image-size.ts';
 import { checkReference } from './media.ts';
 
-/** Beside these each family takes parameters of its own. */
-const COMMON = ['prompt', 'n', 'response_format', 'async', 'user'];
+/** Every family takes these, and its own parameters. */
+const COMMON_PARAMETERS = ['prompt', 'n', 'response_format', 'async', 'user'];
 
 const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
   'token-priced-image': [
@@ -37,10 +37,11 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
 };
 
 /**
- * What would make another picture if it were left out silently is refused where a family does not
- * take it; everything else that a family does not know is left out (clients' defaults, misfits).
+ * If a family does not take one of these, the call is refused: without the parameter the image would
+ * be another one. Other unknown parameters are left out, because SDKs send defaults that a family
+ * may not know.
  */
-const NEVER_SILENT = [
+const REFUSED_IF_FOREIGN = [
   'image',
   'mask',
   'aspect_ratio',
@@ -56,7 +57,7 @@ const NEVER_SILENT = [
 
 const ALIASES = { compression: 'output_compression', images: 'image' };
 
-/** Families whose `size` is only another way to say `aspect_ratio` and `resolution` (rule 2). */
+/** Families whose `size` is converted to `aspect_ratio` and `resolution` (rule 2). */
 const SIZE_IS_ALIAS: readonly ImageFamily[] = [
   'gemini-image',
   'grok-image',
@@ -65,20 +66,20 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
   'stable-diffusion-image',
 ];
 
-/** What a call has that changes pictures (OpenAI docs: Create image edit). */
-const EDITS = ['image', 'mask'];
+/** The inputs of an image edit (OpenAI docs: Create image edit). */
+const EDIT_PARAMETERS = ['image', 'mask'];
 
 const MAX_PROMPT_CHARS = 32_000;
-/** The end user is named, not described. */
+/** `user` is a name, not a description. */
 const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
-/** Edges of FLUX-type pictures, pixels (BFL docs). */
+/** Edges of FLUX-type images, pixels (BFL docs). */
 const FLUX_EDGES = { min: 256, max: 1_920 };
 
-const oneOf = (values: readonly string[], more: object = {}) =>
+const oneOf = (values: readonly string[], options: object = {}) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
-    more,
+    options,
   );
 
 const QUALITIES: Partial<Record<ImageFamily, readonly string[]>> = {
@@ -86,7 +87,7 @@ const QUALITIES: Partial<Record<ImageFamily, readonly string[]>> = {
   'classic-image': ['standard', 'hd'],
 };
 
-/** The schema of each parameter, as a model offers it. */
+/** The schema of one parameter, limited to the model's offers. */
 function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSchema {
   switch (name) {
     case 'prompt':
@@ -136,8 +137,11 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
       return Type.String({ maxLength: MAX_USER_CHARS });
     case 'image':
       return Type.Union(
-        [Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: inputsOf(offers) })],
-        { errorMessage: `must be a picture, or 1 to ${inputsOf(offers)} of them` },
+        [
+          Type.String(),
+          Type.Array(Type.String(), { minItems: 1, maxItems: maxInputImages(offers) }),
+        ],
+        { errorMessage: `must be an image, or an array of 1 to ${maxInputImages(offers)} images` },
       );
     case 'mask':
       return Type.String();
@@ -146,23 +150,28 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
   }
 }
 
-/** The parameters that a model takes; one without ratios or resolutions does not take those. */
+/** The parameters of a model. Without ratios or resolutions it does not take those parameters. */
 function parametersOf(family: ImageFamily, offers: Offers): string[] {
-  const own = FAMILY_PARAMETERS[family].filter((name) => {
+  const familyParameters = FAMILY_PARAMETERS[family].filter((name) => {
     if (name === 'resolution') return (offers.resolutions?.length ?? 0) > 0;
     if (name === 'aspect_ratio') return offers.aspect_ratios?.length !== 0;
-    // A prompt-only model has nothing that `size` could be another name for.
+    // A prompt-only model has no ratio to which `size` could be converted.
     if (name === 'size' && SIZE_IS_ALIAS.includes(family)) {
       return offers.aspect_ratios?.length !== 0;
     }
     return true;
   });
-  const inputs = inputsOf(offers) === 0 ? [] : family === 'token-priced-image' ? EDITS : ['image'];
-  return [...COMMON, ...own, ...inputs, ...(offers.parameters ?? [])];
+  const inputs =
+    maxInputImages(offers) === 0
+      ? []
+      : family === 'token-priced-image'
+        ? EDIT_PARAMETERS
+        : ['image'];
+  return [...COMMON_PARAMETERS, ...familyParameters, ...inputs, ...(offers.parameters ?? [])];
 }
 
-/** Pictures that a call may work from. */
-function inputsOf({ max_input_images = 0 }: Offers): number {
+/** How many input images a call may have. */
+function maxInputImages({ max_input_images = 0 }: Offers): number {
   return max_input_images;
 }
 
@@ -181,50 +190,57 @@ export function imageContract(family: ImageFamily, id: string, offers: Offers): 
     operations: [],
     rules: rulesOf(family, offers),
     accept(body: Body): GenerationInput {
-      const given = canonical(body, ALIASES);
+      const given = resolveAliases(body, ALIASES);
       if (typeof given['resolution'] === 'string') {
         given['resolution'] = given['resolution'].toLowerCase();
       }
-      refuseForeign(id, names, given);
-      const known = pick(given, names);
+      refuseForeignParameters(id, names, given);
+      const known = pickParameters(given, names);
       check(known);
       if (known['async'] === true && !offers.async && !offers.by_task) {
-        throw refuse('async', `${id} answers inline: it does not take async.`);
+        throw invalidParameter('async', `${id} answers inline; it does not take async.`);
       }
-      return normalise(family, offers, withImages(known));
+      return normalise(family, offers, collectImages(known));
     },
   };
 }
 
-function refuseForeign(id: string, names: readonly string[], given: Body): void {
-  const foreign = NEVER_SILENT.find((name) => name in given && !names.includes(name));
+function refuseForeignParameters(id: string, names: readonly string[], given: Body): void {
+  const foreign = REFUSED_IF_FOREIGN.find((name) => name in given && !names.includes(name));
   if (foreign) {
-    const takes = names.filter((name) => ['size', 'aspect_ratio', 'resolution'].includes(name));
-    const hint = takes.length > 0 ? `It takes ${takes.join(', ')}.` : undefined;
-    throw refuse(foreign, `${id} does not take ${foreign}.`, hint);
+    const shapeParameters = names.filter((name) =>
+      ['size', 'aspect_ratio', 'resolution'].includes(name),
+    );
+    const hint =
+      shapeParameters.length > 0 ? `For the shape, use ${shapeParameters.join(', ')}.` : undefined;
+    throw invalidParameter(foreign, `${id} does not take ${foreign}.`, hint);
   }
-  if (given['stream'] === true) throw refuse('stream', 'Images are not streamed.');
+  if (given['stream'] === true)
+    throw invalidParameter('stream', 'stream is not supported for images.');
 }
 
-/** The pictures under one name. Throws WeirError where one of them is unusable, or only a mask is there. */
-function withImages({ image, mask, ...known }: Body): Checked {
+/**
+ * Collects the input images in `images`. Throws WeirError if an image is unusable, or if `mask` comes
+ * without an image.
+ */
+function collectImages({ image, mask, ...known }: Body): CheckedBody {
   const images = image === undefined ? [] : ([image].flat() as string[]);
-  for (const each of images) checkReference(each, 'image', 'image', true);
+  for (const reference of images) checkReference(reference, 'image', 'image', true);
   if (typeof mask === 'string') {
-    if (images.length === 0) throw refuse('mask', 'mask needs an image that it belongs to.');
+    if (images.length === 0) throw invalidParameter('mask', 'mask requires image.');
     checkReference(mask, 'mask', 'image', true);
   }
   return {
     ...known,
     ...(images.length > 0 ? { images } : {}),
     ...(typeof mask === 'string' ? { mask } : {}),
-  } as unknown as Checked;
+  } as unknown as CheckedBody;
 }
 
-/** A body that fits the schema. */
-type Checked = { prompt: string } & Partial<Omit<ImageInput, 'prompt'>> & { async?: boolean };
+/** A body that passed the schema. */
+type CheckedBody = { prompt: string } & Partial<Omit<ImageInput, 'prompt'>> & { async?: boolean };
 
-function normalise(family: ImageFamily, offers: Offers, given: Checked): GenerationInput {
+function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): GenerationInput {
   const { async: _, size, ...rest } = given;
   const common = { n: 1, response_format: 'url' as const, ...rest, scene: 'image' as const };
   switch (family) {
@@ -239,7 +255,7 @@ function normalise(family: ImageFamily, offers: Offers, given: Checked): Generat
         style: given.style ?? 'vivid',
       };
     case 'flux-image':
-      // An aspect ratio says the shape; else the size does, and says the price as well.
+      // The size sets shape and price. An aspect ratio without a size sets only the shape.
       if (size !== undefined) checkEdges(size, FLUX_EDGES.min, FLUX_EDGES.max);
       if (given.aspect_ratio !== undefined && size === undefined) return common;
       return { ...common, size: size ?? '1024x1024' };
@@ -248,18 +264,18 @@ function normalise(family: ImageFamily, offers: Offers, given: Checked): Generat
   }
 }
 
-/** Rule 2: `aspect_ratio` and `resolution`, where a client did not say them from its `size`. */
-function shapeOf(offers: Offers, { size, aspect_ratio, resolution }: Checked) {
+/** Rule 2: if `aspect_ratio` or `resolution` is missing, it is derived from `size`. */
+function shapeOf(offers: Offers, { size, aspect_ratio, resolution }: CheckedBody) {
   const known = size === undefined || size === 'auto' ? undefined : size;
   const ratio =
     aspect_ratio ??
     (known &&
       (offers.aspect_ratios ? nearestRatio(known, offers.aspect_ratios) : exactRatio(known)));
   const resolutions = offers.resolutions ?? [];
-  const asked = resolution ?? (known && nearestResolution(known, resolutions)) ?? resolutions[0];
+  const chosen = resolution ?? (known && nearestResolution(known, resolutions)) ?? resolutions[0];
   return {
     ...(ratio === undefined ? {} : { aspect_ratio: ratio }),
-    ...(asked === undefined ? {} : { resolution: asked as '1k' | '2k' | '4k' }),
+    ...(chosen === undefined ? {} : { resolution: chosen as '1k' | '2k' | '4k' }),
   };
 }
 
@@ -271,12 +287,12 @@ function rulesOf(family: ImageFamily, offers: Offers): string[] {
     );
   }
   if (SIZE_IS_ALIAS.includes(family) && offers.aspect_ratios?.length !== 0) {
-    rules.push('size is another way to say aspect_ratio; prefer aspect_ratio.');
+    rules.push('size is converted to aspect_ratio; prefer aspect_ratio.');
   }
-  if (offers.by_task) rules.push('Every call answers with a task to poll.');
-  else if (offers.async) rules.push('With async the call answers with a task to poll.');
+  if (offers.by_task) rules.push('Every call returns a task to poll.');
+  else if (offers.async) rules.push('With async: true the call returns a task to poll.');
   if (offers.by_task || offers.async) {
-    rules.push('A completed task has URLs only, whatever response_format says.');
+    rules.push('The results of a task are URLs; response_format does not change that.');
   }
   return rules;
 }

@@ -1,17 +1,18 @@
 import { WeirError } from '../../errors/weir-error.ts';
-import { refuse } from './check.ts';
+import { invalidParameter } from './check.ts';
 
-/** Largest image that is taken inline (spec: Limits, image file size). */
+/** The largest inline image (spec: Limits, image file size). */
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_URL_CHARS = 4_096;
 
 export type MediaKind = 'image' | 'video' | 'audio';
 
+/** True for a `data:` URL. */
 export const isInline = (reference: string): boolean => /^data:/i.test(reference);
 
 /**
- * True for an http or https URL as the public internet has them: a host name or a public address,
- * no user information. What the name resolves to is checked where it is fetched.
+ * True for an http or https URL with a host and without user information. The resolved address is
+ * checked when Weir fetches the URL.
  */
 export function isPublicUrl(text: string): boolean {
   if (text.length > MAX_URL_CHARS) return false;
@@ -20,41 +21,41 @@ export function isPublicUrl(text: string): boolean {
   return url.hostname !== '' && url.username === '' && url.password === '';
 }
 
-/** Throws WeirError unless a reference is a usable URL, or inline data where the model takes some. */
+/** Throws WeirError unless a reference is a usable URL, or inline data that the model accepts. */
 export function checkReference(
   reference: string,
   param: string,
   kind: MediaKind,
-  takesInline: boolean,
+  allowsInline: boolean,
 ): void {
   if (isInline(reference)) {
-    if (!takesInline) {
-      throw refuse(param, `${param} must be a URL: this model takes no inline data.`);
+    if (!allowsInline) {
+      throw invalidParameter(param, `${param} must be a URL; this model takes no inline data.`);
     }
     checkInline(reference, param, kind);
     return;
   }
   if (!isPublicUrl(reference)) {
-    throw refuse(
+    throw invalidParameter(
       param,
-      `${param} must be a public https URL${takesInline ? ' or a data: URL' : ''}.`,
+      `${param} must be a public https URL${allowsInline ? ' or a data: URL' : ''}.`,
     );
   }
 }
 
-const HEAD = /^data:([a-z]+)\/[a-z0-9.+-]+;base64,/i;
+const DATA_URL_HEAD = /^data:([a-z]+)\/[a-z0-9.+-]+;base64,/i;
 const MAX_HEAD_CHARS = 200;
 
 function checkInline(reference: string, param: string, kind: MediaKind): void {
-  const head = HEAD.exec(reference.slice(0, MAX_HEAD_CHARS));
+  const head = DATA_URL_HEAD.exec(reference.slice(0, MAX_HEAD_CHARS));
   if (head?.[1]?.toLowerCase() !== kind) {
-    throw refuse(param, `${param} must be a data: URL of a Base64 ${kind}.`);
+    throw invalidParameter(param, `${param} must be a data: URL of a Base64 ${kind}.`);
   }
   const chars = reference.length - head[0].length;
   if (Math.floor((chars * 3) / 4) > MAX_IMAGE_BYTES + 2) {
     throw new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
   }
   if (chars === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(reference.slice(head[0].length))) {
-    throw refuse(param, `${param} is not valid Base64.`);
+    throw invalidParameter(param, `${param} is not valid Base64.`);
   }
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import type { GenerationInput, MusicInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { canonical, pick, refuse } from './check.ts';
+import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
 
 const MAX_PROMPT_CHARS = 5_000;
@@ -10,7 +10,7 @@ const MAX_PROMPT_CHARS = 5_000;
 /** The contract of a music model (spec: Music generation). */
 export function musicContract(id: string, offers: Offers): GenerationContract {
   const actions = offers.actions ?? ['MUSIC', 'LYRICS'];
-  const usual = actions[0] ?? 'MUSIC';
+  const defaultAction = actions[0] ?? 'MUSIC';
   const schema = Type.Object({
     prompt: Type.String({ minLength: 1, maxLength: offers.max_prompt_chars ?? MAX_PROMPT_CHARS }),
     title: Type.Optional(Type.String({ maxLength: 200 })),
@@ -18,7 +18,7 @@ export function musicContract(id: string, offers: Offers): GenerationContract {
       Type.String({ maxLength: 1_000, description: 'Style tags, separated by commas.' }),
     ),
     action: Type.Optional(
-      Type.Union([Type.Literal('MUSIC'), Type.Literal('LYRICS')], { default: usual }),
+      Type.Union([Type.Literal('MUSIC'), Type.Literal('LYRICS')], { default: defaultAction }),
     ),
     mv: Type.Optional(
       Type.String({
@@ -38,16 +38,20 @@ export function musicContract(id: string, offers: Offers): GenerationContract {
     schema,
     operations: [],
     rules: [
-      'continue_at needs continue_clip_id.',
-      ...(actions.length === 1 ? [`action is always ${usual}.`] : []),
+      'continue_at requires continue_clip_id.',
+      ...(actions.length === 1 ? [`action is always ${defaultAction}.`] : []),
     ],
     accept(body: Body): GenerationInput {
-      const known = pick(canonical(body, {}), names);
+      const known = pickParameters(resolveAliases(body, {}), names);
       check(known);
       const given = known as unknown as Partial<MusicInput> & { prompt: string };
-      const action = given.action ?? usual;
+      const action = given.action ?? defaultAction;
       if (!actions.includes(action)) {
-        throw refuse('action', `${id} does not make ${action}.`, `Use action ${usual}.`);
+        throw invalidParameter(
+          'action',
+          `${id} does not make ${action}.`,
+          `Use action ${defaultAction}.`,
+        );
       }
       checkContinuation(action, given);
       const { prompt, user, title, tags } = given;
@@ -66,9 +70,12 @@ export function musicContract(id: string, offers: Offers): GenerationContract {
 
 function checkContinuation(action: MusicInput['action'], given: Partial<MusicInput>): void {
   if (given.continue_at !== undefined && given.continue_clip_id === undefined) {
-    throw refuse('continue_clip_id', 'continue_at needs the clip that is continued.');
+    throw invalidParameter('continue_clip_id', 'continue_at requires continue_clip_id.');
   }
   if (action === 'LYRICS' && given.continue_clip_id !== undefined) {
-    throw refuse('continue_clip_id', 'Lyrics do not continue a clip.');
+    throw invalidParameter(
+      'continue_clip_id',
+      'continue_clip_id cannot be used with action LYRICS.',
+    );
   }
 }

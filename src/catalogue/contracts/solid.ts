@@ -2,17 +2,17 @@ import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import type { GenerationInput, SolidInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { canonical, pick, refuse } from './check.ts';
+import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
 import { checkReference } from './media.ts';
 
 const MAX_PROMPT_CHARS = 1_024;
-/** A picture of 20 MB in Base64, and its head. */
+/** An image of 20 MB in Base64, and the head of its `data:` URL. */
 const MAX_REFERENCE_CHARS = 28_000_000;
-/** What clients of other families call the picture. */
+/** The name of the image in other families. */
 const ALIASES = { image: 'image_url' };
 
-/** The contract of a model of solid things: from words, from a picture, or from both. */
+/** Contract for 3D models: from text, from an image, or from both. */
 export function solidContract(id: string, offers: Offers): GenerationContract {
   const schema = Type.Object({
     prompt: Type.Optional(
@@ -29,20 +29,20 @@ export function solidContract(id: string, offers: Offers): GenerationContract {
     user: Type.Optional(Type.String({ maxLength: 512 })),
   });
   const check = validator(schema);
-  const needsPicture = offers.prompt_optional === true;
+  const requiresImage = offers.prompt_optional === true;
   return {
     schema,
     operations: [],
-    rules: [needsPicture ? 'image_url is required.' : 'prompt or image_url is required.'],
+    rules: [requiresImage ? 'image_url is required.' : 'prompt or image_url is required.'],
     accept(body: Body): GenerationInput {
-      const known = pick(canonical(body, ALIASES), Object.keys(schema.properties));
+      const known = pickParameters(resolveAliases(body, ALIASES), Object.keys(schema.properties));
       check(known);
       const { image_url, ...given } = known as SolidInput & { image_url?: string };
-      if (image_url === undefined && needsPicture) {
-        throw refuse('image_url', `${id} works from a picture: image_url is required.`);
+      if (image_url === undefined && requiresImage) {
+        throw invalidParameter('image_url', `${id} requires image_url.`);
       }
       if (image_url === undefined && given.prompt === undefined) {
-        throw refuse('prompt', 'prompt or image_url is required.');
+        throw invalidParameter('prompt', 'prompt or image_url is required.');
       }
       if (image_url !== undefined) {
         checkReference(image_url, 'image_url', 'image', offers.inline_inputs === true);

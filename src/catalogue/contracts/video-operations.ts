@@ -1,66 +1,74 @@
 import type { VideoOperation } from '../inputs.ts';
-import { refuse } from './check.ts';
+import { invalidParameter } from './check.ts';
 import type { Body } from './contract.ts';
 
-/** Parameters that say where a video begins. */
+/** Parameters for the first frame of a video. */
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;
 const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url'] as const;
 
-/** Sounds alone show nothing to refer to (Seedance docs: reference audios). */
+/** Reference audios require one of these (Seedance docs: reference audios). */
 const VISIBLE_REFERENCES = ['reference_images', 'video_urls', 'video_url'];
 
-/** Media that an operation works from: each group needs one of its parameters; `also` may be there. */
-interface Needs {
-  readonly groups: readonly (readonly string[])[];
-  readonly also: readonly string[];
+/**
+ * The inputs of an operation. Each group of `required` needs one of its parameters; `optional` ones may
+ * be missing.
+ */
+interface OperationInputs {
+  readonly required: readonly (readonly string[])[];
+  readonly optional: readonly string[];
 }
 
-const ROLE = ['reference_image_type'];
-const SOURCES = [
+const REFERENCE_TYPE = ['reference_image_type'];
+const SOURCE_PARAMETERS = [
   ...START_IMAGES,
-  ...ROLE,
+  ...REFERENCE_TYPE,
   'reference_images',
   'video_urls',
   'audio_url',
   'audio_urls',
 ];
 
-const NEEDS: Record<VideoOperation, Needs> = {
-  'text-to-video': { groups: [], also: [] },
-  'image-to-video': { groups: [START_IMAGES], also: ['kling_elements'] },
-  'start-end-to-video': { groups: [START_IMAGES, ['end_image']], also: ['kling_elements'] },
+const OPERATION_INPUTS: Record<VideoOperation, OperationInputs> = {
+  'text-to-video': { required: [], optional: [] },
+  'image-to-video': { required: [START_IMAGES], optional: ['kling_elements'] },
+  'start-end-to-video': { required: [START_IMAGES, ['end_image']], optional: ['kling_elements'] },
   'reference-to-video': {
-    groups: [[...REFERENCES, 'video_url']],
-    also: ROLE,
+    required: [[...REFERENCES, 'video_url']],
+    optional: REFERENCE_TYPE,
   },
-  'video-to-video': { groups: [['video_url']], also: SOURCES },
-  'motion-control': { groups: [['video_url'], START_IMAGES], also: [] },
+  'video-to-video': { required: [['video_url']], optional: SOURCE_PARAMETERS },
+  'motion-control': { required: [['video_url'], START_IMAGES], optional: [] },
   'video-extension': {
-    groups: [['task_id', 'video_url']],
-    also: ['extend_at', 'extend_times', ...START_IMAGES],
+    required: [['task_id', 'video_url']],
+    optional: ['extend_at', 'extend_times', ...START_IMAGES],
   },
-  'audio-to-video': { groups: [['audio_url', 'audio_urls']], also: SOURCES },
+  'audio-to-video': { required: [['audio_url', 'audio_urls']], optional: SOURCE_PARAMETERS },
 };
 
-/** Every parameter that only some operations work from. */
-const MEDIA = [
-  ...new Set(Object.values(NEEDS).flatMap(({ groups, also }) => [...groups.flat(), ...also])),
+/** Every parameter that only some operations use. */
+const MEDIA_PARAMETERS = [
+  ...new Set(
+    Object.values(OPERATION_INPUTS).flatMap(({ required, optional }) => [
+      ...required.flat(),
+      ...optional,
+    ]),
+  ),
 ];
 
 /**
- * What a call without `operation` means (spec: Video generation, `operation`). Between readings the
- * one that the model offers is meant.
+ * The operation of a call without `operation` (spec: Video generation, `operation`). If the inputs fit
+ * several operations, the first one that the model offers is used.
  */
 export function inferOperation(given: Body, offered: readonly VideoOperation[]): VideoOperation {
   const [only, ...others] = offered;
   if (only && others.length === 0) return only;
-  const readings = readingsOf(given);
-  const first = readings[0] ?? 'text-to-video';
-  return readings.find((each) => offered.includes(each)) ?? first;
+  const possible = possibleOperations(given);
+  const first = possible[0] ?? 'text-to-video';
+  return possible.find((operation) => offered.includes(operation)) ?? first;
 }
 
-/** Most specific first. */
-function readingsOf(given: Body): VideoOperation[] {
+/** The operations that the inputs fit, the most specific one first. */
+function possibleOperations(given: Body): VideoOperation[] {
   const has = (names: readonly string[]) => names.some((name) => given[name] !== undefined);
   if (has(['task_id', 'extend_at', 'extend_times'])) return ['video-extension'];
   if (has(['video_url'])) {
@@ -78,31 +86,34 @@ function readingsOf(given: Body): VideoOperation[] {
   return ['text-to-video'];
 }
 
-/** Throws WeirError where an operation lacks what it works from, or is given what it cannot use. */
+/** Throws WeirError if an operation lacks a required input, or has an input that it does not use. */
 export function checkInputs(operation: VideoOperation, given: Body): void {
-  const { groups, also } = NEEDS[operation];
-  const has = (name: string) => given[name] !== undefined || impliedBy(name, given);
-  for (const group of groups) {
+  const { required, optional } = OPERATION_INPUTS[operation];
+  const has = (name: string) => given[name] !== undefined || isImplied(name, given);
+  for (const group of required) {
     if (group.some(has)) continue;
     const [param = ''] = group;
-    throw refuse(param, `${operation} needs ${group.join(' or ')}.`);
+    throw invalidParameter(param, `${operation} needs ${group.join(' or ')}.`);
   }
   if (operation === 'reference-to-video' && !VISIBLE_REFERENCES.some(has)) {
-    throw refuse('reference_images', 'Reference audios go with an image or a video.');
+    throw invalidParameter(
+      'reference_images',
+      'reference-to-video with audio needs reference_images, video_urls or video_url as well.',
+    );
   }
-  const used = [...groups.flat(), ...also];
-  const unused = MEDIA.find((name) => given[name] !== undefined && !used.includes(name));
+  const used = [...required.flat(), ...optional];
+  const unused = MEDIA_PARAMETERS.find((name) => given[name] !== undefined && !used.includes(name));
   if (unused) {
-    throw refuse(
+    throw invalidParameter(
       unused,
       `${operation} does not use ${unused}.`,
-      'Leave it out, or name another operation.',
+      `Leave ${unused} out, or send another operation.`,
     );
   }
 }
 
-/** The second of `image_urls` is where a video ends. */
-function impliedBy(name: string, given: Body): boolean {
+/** True if `image_urls` has a second image, which is the last frame. */
+function isImplied(name: string, given: Body): boolean {
   const images = given['image_urls'];
   return name === 'end_image' && Array.isArray(images) && images.length > 1;
 }

@@ -2,8 +2,8 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { VIDEO_OPERATIONS } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
 
-/** Taken by every video model; media only with the operations that work from them. */
-const COMMON = [
+/** Parameters of every video model. Only some operations use the media parameters. */
+const COMMON_PARAMETERS = [
   'prompt',
   'operation',
   'image_url',
@@ -19,7 +19,7 @@ const COMMON = [
   'user',
 ];
 
-/** Taken by the models that list them in `offers.parameters`. */
+/** Parameters of the models that list them in `offers.parameters`. */
 export const OPTIONAL_PARAMETERS = [
   'negative_prompt',
   'seed',
@@ -33,8 +33,8 @@ export const OPTIONAL_PARAMETERS = [
   'kling_elements',
 ] as const;
 
-/** Taken by the models that offer something to choose from. */
-const BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
+/** Parameters that a model takes only if it has the offer next to them. */
+const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['duration', 'durations'],
   ['aspect_ratio', 'aspect_ratios'],
   ['resolution', 'resolutions'],
@@ -44,25 +44,26 @@ const BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['audio_urls', 'max_reference_audios'],
 ];
 
-/** Every parameter of the route: one of these that a model does not take is refused, not ignored. */
+/** Every parameter of the route. If a model does not take one of these, the call is refused. */
 export const VIDEO_PARAMETERS: readonly string[] = [
-  ...COMMON,
+  ...COMMON_PARAMETERS,
   ...OPTIONAL_PARAMETERS,
-  ...BY_OFFER.map(([name]) => name),
+  ...PARAMETERS_BY_OFFER.map(([name]) => name),
 ];
 
 const MAX_PROMPT_CHARS = 10_000;
-/** Names of users, tasks, sizes, effects. */
+/** The longest name of a user, task, size or effect. */
 const MAX_NAME_CHARS = 512;
+const MEDIA_DESCRIPTION = 'A URL, or a data: URL if the model takes inline data.';
 const reference = (description: string) => Type.String({ minLength: 1, description });
 
-const oneOf = (values: readonly (string | number)[], more: object = {}) =>
+const oneOf = (values: readonly (string | number)[], options: object = {}) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
-    more,
+    options,
   );
 
-/** `kling_elements` (spec: Video generation): 1 to 3, each of 2 to 4 pictures. */
+/** `kling_elements` (spec: Video generation): 1 to 3 elements of 2 to 4 images each. */
 const KlingElements = Type.Array(
   Type.Object({
     name: Type.String({
@@ -70,12 +71,12 @@ const KlingElements = Type.Array(
       errorMessage: 'must be 1 to 20 letters, digits, _ or -',
     }),
     description: Type.Optional(Type.String({ maxLength: 100 })),
-    element_input_urls: Type.Array(reference('Picture of the element.'), {
+    element_input_urls: Type.Array(reference('Image of the element.'), {
       minItems: 2,
       maxItems: 4,
     }),
   }),
-  { minItems: 1, maxItems: 3, description: 'Referenced in the prompt as @name.' },
+  { minItems: 1, maxItems: 3, description: 'The prompt refers to an element as @name.' },
 );
 
 function parameterSchema(name: string, offers: Offers): TSchema {
@@ -85,7 +86,7 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'operation':
       return oneOf(VIDEO_OPERATIONS);
     case 'image_urls':
-      return Type.Array(reference('Where the video begins, and where it ends.'), {
+      return Type.Array(reference('The first frame, then the last frame.'), {
         minItems: 1,
         maxItems: 2,
       });
@@ -129,29 +130,29 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'end_image':
     case 'video_url':
     case 'audio_url':
-      return reference('URL, or a data: URL where the model takes some.');
+      return reference(MEDIA_DESCRIPTION);
     default:
       return Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS });
   }
 }
 
 function references(max = 0): TSchema {
-  return Type.Array(reference('URL, or a data: URL where the model takes some.'), {
+  return Type.Array(reference(MEDIA_DESCRIPTION), {
     minItems: 1,
     maxItems: max,
   });
 }
 
-/** An empty list offers nothing to choose from, and zero no reference; `false` is a usual value. */
+/** True unless the offer is missing, an empty list, or 0. `false` is an offer: a default value. */
 function isOffered(offer: Offers[keyof Offers]): boolean {
   return Array.isArray(offer) ? offer.length > 0 : offer !== undefined && offer !== 0;
 }
 
-/** The parameters of a video model as it offers them. */
+/** The schema of a video model, limited to its offers. */
 export function videoSchema(offers: Offers): TObject {
   const names = [
-    ...COMMON,
-    ...BY_OFFER.filter(([, offer]) => isOffered(offers[offer])).map(([name]) => name),
+    ...COMMON_PARAMETERS,
+    ...PARAMETERS_BY_OFFER.filter(([, offer]) => isOffered(offers[offer])).map(([name]) => name),
     ...(offers.parameters ?? []),
   ];
   const properties: Record<string, TSchema> = {};

@@ -1,20 +1,20 @@
 import { validator } from '../../errors/validate.ts';
 import type { GenerationInput, KlingElement, VideoInput, VideoOperation } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { canonical, pick, refuse } from './check.ts';
+import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
 import { checkReference, isInline, type MediaKind } from './media.ts';
 import { checkInputs, inferOperation, START_IMAGES } from './video-operations.ts';
 import { VIDEO_PARAMETERS, videoSchema } from './video-schema.ts';
 
-/** Rule 1: canonical names are snake_case; these are taken as well. */
+/** Rule 1: canonical names are in snake case; these names are accepted as well. */
 const ALIASES = {
   referenceImages: 'reference_images',
   referenceImageType: 'reference_image_type',
   outputAudio: 'output_audio',
 };
 
-/** Seconds where a model neither offers durations nor works from a source. */
+/** Used if a model offers neither durations nor a source. */
 const DEFAULT_DURATION_S = 5;
 
 /** The contract of a video model (spec: Video generation). */
@@ -28,9 +28,9 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
     operations,
     rules: rulesOf(operations, offers),
     accept(body: Body): GenerationInput {
-      const given = canonical(body, ALIASES);
-      refuseForeign(id, names, given);
-      const known = pick(given, names);
+      const given = resolveAliases(body, ALIASES);
+      refuseForeignParameters(id, names, given);
+      const known = pickParameters(given, names);
       check(known);
       const operation = operationOf(id, operations, known);
       checkInputs(operation, known);
@@ -42,13 +42,17 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
   };
 }
 
-/** `false` for a switch that a model does not have asks for nothing. */
-function refuseForeign(id: string, names: readonly string[], given: Body): void {
+/** `false` for a flag that a model does not have is accepted: it requests nothing. */
+function refuseForeignParameters(id: string, names: readonly string[], given: Body): void {
   const foreign = VIDEO_PARAMETERS.find(
     (name) => name in given && given[name] !== false && !names.includes(name),
   );
   if (foreign)
-    throw refuse(foreign, `${id} does not take ${foreign}.`, `See GET /v1/models/${id}.`);
+    throw invalidParameter(
+      foreign,
+      `${id} does not take ${foreign}.`,
+      `Send GET /v1/models/${id} for its parameters.`,
+    );
 }
 
 function operationOf(
@@ -56,12 +60,16 @@ function operationOf(
   operations: readonly VideoOperation[],
   given: Body,
 ): VideoOperation {
-  const asked = given['operation'] as VideoOperation | undefined;
-  const operation = asked ?? inferOperation(given, operations);
+  const requested = given['operation'] as VideoOperation | undefined;
+  const operation = requested ?? inferOperation(given, operations);
   if (operations.includes(operation)) return operation;
-  const offered = `It offers ${operations.join(', ')}.`;
-  if (asked) throw refuse('operation', `${id} does not offer ${operation}.`, offered);
-  throw refuse('operation', `These inputs mean ${operation}, which ${id} does not offer.`, offered);
+  const hint = `Use one of ${operations.join(', ')}.`;
+  if (requested) throw invalidParameter('operation', `${id} does not offer ${operation}.`, hint);
+  throw invalidParameter(
+    'operation',
+    `These inputs mean ${operation}, which ${id} does not offer.`,
+    hint,
+  );
 }
 
 type GivenParameters = Omit<Partial<VideoInput>, 'operation' | 'image'> & {
@@ -72,7 +80,7 @@ type GivenParameters = Omit<Partial<VideoInput>, 'operation' | 'image'> & {
   task_id?: string;
 };
 
-const MEDIA: readonly [param: string, kind: MediaKind][] = [
+const MEDIA_PARAMETERS: readonly [param: string, kind: MediaKind][] = [
   ['image', 'image'],
   ['image_url', 'image'],
   ['image_urls', 'image'],
@@ -85,11 +93,11 @@ const MEDIA: readonly [param: string, kind: MediaKind][] = [
   ['audio_urls', 'audio'],
 ];
 
-/** Each reference is usable, and they are either all inline or all remote (rule 3). */
+/** Throws WeirError if a reference is unusable, or if only some of them are inline (rule 3). */
 function checkMedia(given: Body, offers: Offers): void {
   let inline: string | undefined;
   let remote: string | undefined;
-  for (const [param, kind] of MEDIA) {
+  for (const [param, kind] of MEDIA_PARAMETERS) {
     const value = given[param];
     const references = (Array.isArray(value) ? value : [value]).filter(
       (each): each is string => typeof each === 'string',
@@ -102,14 +110,17 @@ function checkMedia(given: Body, offers: Offers): void {
   }
   const { image } = given;
   if (typeof image === 'string' && !isInline(image)) {
-    throw refuse('image', 'image must be a data: URL.', 'Send a URL as image_url.');
+    throw invalidParameter('image', 'image must be a data: URL.', 'Send a URL as image_url.');
   }
   if (inline !== undefined && remote !== undefined) {
-    throw refuse(inline, `${inline} is inline and ${remote} is a URL: send all inputs one way.`);
+    throw invalidParameter(
+      inline,
+      `${inline} is inline and ${remote} is a URL: send all inputs inline, or all as URLs.`,
+    );
   }
 }
 
-/** Rule 2, for whatever number a model takes. */
+/** Rule 2, with the limits of the model. Throws WeirError. */
 function checkCounts(given: Body, offers: Offers): void {
   const count = (list: string, single: string) => {
     const value = given[list];
@@ -117,49 +128,62 @@ function checkCounts(given: Body, offers: Offers): void {
   };
   const videos = offers.max_reference_videos;
   if (videos !== undefined && count('video_urls', 'video_url') > Math.max(videos, 1)) {
-    throw refuse('video_urls', `video_urls must not make more than ${videos} videos.`);
+    throw invalidParameter(
+      'video_urls',
+      `video_urls and video_url must have at most ${videos} videos together.`,
+    );
   }
   const audios = offers.max_reference_audios;
   if (audios !== undefined && count('audio_urls', 'audio_url') > Math.max(audios, 1)) {
-    throw refuse('audio_urls', `audio_urls must not make more than ${audios} audios.`);
+    throw invalidParameter(
+      'audio_urls',
+      `audio_urls and audio_url must have at most ${audios} audios together.`,
+    );
   }
   const starts = START_IMAGES.filter((name) => given[name] !== undefined);
   const [first, second] = starts;
-  if (first && second) throw refuse(second, `${first} and ${second} both say where to begin.`);
+  if (first && second)
+    throw invalidParameter(
+      second,
+      `${first} and ${second} both set the first frame: send one of them.`,
+    );
   if (given['end_image'] !== undefined && count('image_urls', '') > 1) {
-    throw refuse('end_image', 'image_urls and end_image both say where to end.');
+    throw invalidParameter(
+      'end_image',
+      'image_urls and end_image both set the last frame: send one of them.',
+    );
   }
 }
 
 const IMAGE_CONDITIONED: readonly VideoOperation[] = ['image-to-video', 'start-end-to-video'];
 
-/** `kling_elements` go with a picture; a prompt speaks of elements that are there. */
+/** Throws WeirError if `kling_elements` come without an image, or the prompt names a missing one. */
 function checkElements(
   { kling_elements: elements, prompt = '' }: Partial<VideoInput>,
   operation: VideoOperation,
 ): void {
   if (!elements) return;
   if (!IMAGE_CONDITIONED.includes(operation)) {
-    throw refuse(
+    throw invalidParameter(
       'kling_elements',
-      'kling_elements need image_url, image_urls, start_image or end_image.',
+      'kling_elements require image_url, image_urls, start_image or end_image.',
     );
   }
   const names = elements.map(({ name }) => name);
   if (new Set(names).size < names.length) {
-    throw refuse('kling_elements', 'kling_elements must have different names.');
+    throw invalidParameter('kling_elements', 'kling_elements must have different names.');
   }
   for (const [index, element] of elements.entries()) checkElementUrls(index, element);
   for (const [, name] of prompt.matchAll(/(?:^|[^\w.])@([A-Za-z0-9_-]+)/g)) {
     if (name && !names.includes(name)) {
-      throw refuse('prompt', `The prompt speaks of @${name}, which is none of kling_elements.`);
+      throw invalidParameter('prompt', `prompt names @${name}, which is not in kling_elements.`);
     }
   }
 }
 
 function checkElementUrls(index: number, { element_input_urls }: KlingElement): void {
-  for (const [place, url] of element_input_urls.entries()) {
-    checkReference(url, `kling_elements.${index}.element_input_urls.${place}`, 'image', false);
+  for (const [position, url] of element_input_urls.entries()) {
+    checkReference(url, `kling_elements.${index}.element_input_urls.${position}`, 'image', false);
   }
 }
 
@@ -171,7 +195,7 @@ function normalise(
   const { image_url, image_urls = [], image, start_image, end_image, task_id, ...rest } = given;
   const start = start_image ?? image_url ?? image ?? image_urls[0];
   const end = end_image ?? image_urls[1];
-  const isBetween = operation === 'start-end-to-video';
+  const hasEndFrame = operation === 'start-end-to-video';
   const resolution = given.resolution ?? offers.resolutions?.[0];
   const output_audio = given.output_audio ?? offers.output_audio;
   return {
@@ -179,7 +203,7 @@ function normalise(
     scene: 'video',
     operation,
     duration: durationOf(operation, given, offers),
-    ...(start === undefined ? {} : { [isBetween ? 'start_image' : 'image']: start }),
+    ...(start === undefined ? {} : { [hasEndFrame ? 'start_image' : 'image']: start }),
     ...(end === undefined ? {} : { end_image: end }),
     ...(task_id === undefined ? {} : { continued_job: task_id }),
     ...(resolution === undefined ? {} : { resolution }),
@@ -187,7 +211,10 @@ function normalise(
   };
 }
 
-/** What follows a source is as long as the source: at most what a source may have. */
+/**
+ * Seconds. A video that is made from a source is as long as the source; the longest allowed source is
+ * the upper bound.
+ */
 function durationOf(operation: VideoOperation, given: GivenParameters, offers: Offers): number {
   const followsSource = operation === 'motion-control' || operation === 'video-to-video';
   if (followsSource && offers.max_source_seconds) return offers.max_source_seconds;
@@ -196,13 +223,13 @@ function durationOf(operation: VideoOperation, given: GivenParameters, offers: O
 
 function rulesOf(operations: readonly VideoOperation[], offers: Offers): string[] {
   return [
-    `operation is inferred from the inputs where it is left out; one of ${operations.join(', ')}.`,
-    'All inputs are URLs, or all are inline.',
+    `operation is one of ${operations.join(', ')}. If it is missing, it is inferred from the inputs.`,
+    'All inputs must be URLs, or all must be inline.',
     ...(offers.parameters?.includes('kling_elements')
-      ? ['kling_elements go with image_url, image_urls, start_image or end_image.']
+      ? ['kling_elements require image_url, image_urls, start_image or end_image.']
       : []),
     ...(offers.max_source_seconds
-      ? [`The source has at most ${offers.max_source_seconds} seconds.`]
+      ? [`The source video must last at most ${offers.max_source_seconds} seconds.`]
       : []),
   ];
 }

@@ -8,9 +8,10 @@ import {
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 
-/** The form around the file. */
+/** The largest form: the file and the other fields. */
 const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
 
+/** The validated fields of an audio form. */
 export interface AudioForm {
   readonly file: File;
   readonly model: string | undefined;
@@ -30,50 +31,50 @@ export async function readAudioForm(request: Request): Promise<AudioForm> {
   }
   const form = await readForm(request, MAX_FORM_BYTES, tooLarge);
   const file = form.get('file');
-  if (!(file instanceof Blob)) throw wrong('file', 'is required.');
+  if (!(file instanceof Blob)) throw invalidField('file', 'is required.');
   if (file.size > MAX_AUDIO_BYTES) throw tooLarge();
-  if (file.size === 0) throw wrong('file', 'is empty.');
+  if (file.size === 0) throw invalidField('file', 'is empty.');
   const name = file instanceof File ? file.name : '';
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  if (!AUDIO_ENDINGS.some((each) => each === ending)) {
-    throw wrong('file', `must be one of ${AUDIO_ENDINGS.join(', ')}.`);
+  if (!AUDIO_ENDINGS.some((allowed) => allowed === ending)) {
+    throw invalidField('file', `must be one of ${AUDIO_ENDINGS.join(', ')}.`);
   }
   return {
     file: new File([file], name, { type: file.type }),
-    model: textIn(form, 'model'),
-    format: formatIn(form),
-    prompt: textIn(form, 'prompt'),
-    temperature: temperatureIn(form),
-    language: textIn(form, 'language'),
+    model: readText(form, 'model'),
+    format: readFormat(form),
+    prompt: readText(form, 'prompt'),
+    temperature: readTemperature(form),
+    language: readText(form, 'language'),
   };
 }
 
-function textIn(form: Form, name: string): string | undefined {
+function readText(form: Form, name: string): string | undefined {
   const value = form.get(name);
   if (value === null || value === '') return undefined;
-  if (typeof value !== 'string') throw wrong(name, 'must be a text.');
+  if (typeof value !== 'string') throw invalidField(name, 'must be text.');
   if (value.length > MAX_AUDIO_PROMPT_CHARS)
-    throw wrong(name, `must be at most ${MAX_AUDIO_PROMPT_CHARS} characters.`);
+    throw invalidField(name, `must be at most ${MAX_AUDIO_PROMPT_CHARS} characters.`);
   return value;
 }
 
-function formatIn(form: Form): TranscriptFormat {
-  const said = textIn(form, 'response_format') ?? 'json';
-  const format = TRANSCRIPT_FORMATS.find((each) => each === said);
+function readFormat(form: Form): TranscriptFormat {
+  const value = readText(form, 'response_format') ?? 'json';
+  const format = TRANSCRIPT_FORMATS.find((allowed) => allowed === value);
   if (format) return format;
-  throw wrong('response_format', `must be one of ${TRANSCRIPT_FORMATS.join(', ')}.`);
+  throw invalidField('response_format', `must be one of ${TRANSCRIPT_FORMATS.join(', ')}.`);
 }
 
-function temperatureIn(form: Form): number | undefined {
-  const said = textIn(form, 'temperature');
-  if (said === undefined) return undefined;
-  const value = Number(said);
+function readTemperature(form: Form): number | undefined {
+  const text = readText(form, 'temperature');
+  if (text === undefined) return undefined;
+  const value = Number(text);
   if (value >= 0 && value <= 1) return value;
-  throw wrong('temperature', 'must be a number from 0 to 1.');
+  throw invalidField('temperature', 'must be a number from 0 to 1.');
 }
 
-function wrong(param: string, what: string): WeirError {
-  return new WeirError('invalid_request', `${param} ${what}`, { param });
+function invalidField(param: string, problem: string): WeirError {
+  return new WeirError('invalid_request', `${param} ${problem}`, { param });
 }
 
 function tooLarge(): WeirError {

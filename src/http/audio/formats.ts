@@ -1,36 +1,36 @@
 import type { TranscriptFormat } from '../../catalogue/contracts/direct.ts';
 import type { Segment, Transcript } from '../../upstreams/direct/contract.ts';
 
-/** What was heard as the client wants it (spec: Audio translation response; contracts 1.6). */
+/** Renders a transcript in the requested format (spec: Audio translation response; contracts 1.6). */
 export function formatTranscript(
   format: TranscriptFormat,
-  heard: Transcript,
+  transcript: Transcript,
   task: 'translate' | 'transcribe',
 ): Response {
   switch (format) {
     case 'json':
-      return Response.json({ text: heard.text });
+      return Response.json({ text: transcript.text });
     case 'verbose_json': {
-      const { language, duration, text, segments } = heard;
+      const { language, duration, text, segments } = transcript;
       return Response.json({ task, language, duration, text, segments });
     }
     case 'text':
-      return plain(`${heard.text}\n`);
+      return plainTextResponse(`${transcript.text}\n`);
     case 'srt':
-      return plain(
-        segmentsOf(heard)
+      return plainTextResponse(
+        segmentsOf(transcript)
           .map(
-            ({ start, end, text }, at) =>
-              `${at + 1}\n${time(start, ',')} --> ${time(end, ',')}\n${text.trim()}\n\n`,
+            ({ start, end, text }, index) =>
+              `${index + 1}\n${timestamp(start, ',')} --> ${timestamp(end, ',')}\n${text.trim()}\n\n`,
           )
           .join(''),
       );
     case 'vtt':
-      return plain(
-        `WEBVTT\n\n${segmentsOf(heard)
+      return plainTextResponse(
+        `WEBVTT\n\n${segmentsOf(transcript)
           .map(
             ({ start, end, text }) =>
-              `${time(start, '.')} --> ${time(end, '.')}\n${text.trim()}\n\n`,
+              `${timestamp(start, '.')} --> ${timestamp(end, '.')}\n${text.trim()}\n\n`,
           )
           .join('')}`,
       );
@@ -39,7 +39,7 @@ export function formatTranscript(
   }
 }
 
-/** An upstream that names none: all of it is one. */
+/** The segments of a transcript. If the upstream sends none, the whole transcript is one. */
 function segmentsOf({
   segments,
   text,
@@ -48,13 +48,14 @@ function segmentsOf({
   return segments.length > 0 ? segments : [{ start: 0, end: duration, text }];
 }
 
-function plain(text: string): Response {
+function plainTextResponse(text: string): Response {
   return new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
 const MS_PER_S = 1_000;
 
-function time(seconds: number, mark: ',' | '.'): string {
+/** `HH:MM:SS`, the mark, and milliseconds. */
+function timestamp(seconds: number, mark: ',' | '.'): string {
   const ms = Math.round(seconds * MS_PER_S);
   const pad = (value: number, width = 2) => String(Math.floor(value)).padStart(width, '0');
   const [h, m, s] = [ms / 3_600_000, (ms / 60_000) % 60, (ms / MS_PER_S) % 60];

@@ -2,12 +2,12 @@ import type { Handler } from '../endpoint.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** Words only. */
+/** The body holds text only. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * `POST /v1/audio/generations`, sounds that are no music: always a task. The specification has the
- * category and shows no route for it; this one is as its other routes of generations are.
+ * `POST /v1/audio/generations`, sounds other than music: always a task. The specification has the
+ * category but shows no route for it. This route works like the other generation routes.
  */
 export function createSound(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {

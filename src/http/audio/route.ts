@@ -6,8 +6,8 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { readAudioForm } from './form.ts';
 import { formatTranscript } from './formats.ts';
 
-/** No speech is coded in fewer bytes a second (Opus at 6 kbit/s): what a file can last at most. */
-const LEAST_BYTES_PER_S = 750;
+/** The lowest bitrate of coded speech (Opus at 6 kbit/s). It bounds the duration of a file. */
+const MIN_BYTES_PER_S = 750;
 
 /**
  * `POST /v1/audio/translations`, into English (spec: Audio translation), and
@@ -27,18 +27,17 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       language,
     } = await readAudioForm(request);
     const inference = deps.inference();
-    const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (each, caller) =>
-      inference.isCallable(each, caller),
+    const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
+      inference.isCallable(candidate, caller),
     );
-    const spoken = task === 'transcriptions' && language !== undefined ? { language } : {};
-    const listening = {
+    const input = {
       task,
       file,
       ...(prompt === undefined ? {} : { prompt }),
       ...(temperature === undefined ? {} : { temperature }),
-      ...spoken,
+      ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
     };
-    const heard = await inference.direct({
+    const transcript = await inference.direct({
       request_id: uuid,
       key,
       model,
@@ -46,12 +45,16 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       body_text: '{}',
       signal: request.signal,
       protocols: TRANSCRIBERS,
-      max_units: { seconds: Math.ceil(file.size / LEAST_BYTES_PER_S) },
+      max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
       request: async (transcriber, call) => {
-        const answer = await transcriber.transcribe(call, listening);
+        const answer = await transcriber.transcribe(call, input);
         return { answer, usage: { seconds: answer.duration }, estimated: false };
       },
     });
-    return formatTranscript(format, heard, task === 'translations' ? 'translate' : 'transcribe');
+    return formatTranscript(
+      format,
+      transcript,
+      task === 'translations' ? 'translate' : 'transcribe',
+    );
   };
 }

@@ -8,12 +8,12 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** What frames the text. */
+/** Tokens that the provider adds around the text. */
 const FRAME_TOKENS = 64;
 
 const validate = validator(SpeechSchema);
 
-/** `POST /v1/audio/speech` (OpenAI docs: Create speech): sent on as it comes. */
+/** `POST /v1/audio/speech` (OpenAI docs: Create speech). The sound is streamed to the client. */
 export function speech(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));
@@ -26,17 +26,21 @@ export function speech(deps: InferenceRouteDeps): Handler {
       });
     }
     const inference = deps.inference();
-    const model = resolveDirectModel(deps.catalogue(), body.model, key, 'tts', (each, caller) =>
-      inference.isCallable(each, caller),
+    const model = resolveDirectModel(
+      deps.catalogue(),
+      body.model,
+      key,
+      'tts',
+      (candidate, caller) => inference.isCallable(candidate, caller),
     );
     server?.timeout(request, 0);
     const sound = await inference.speech({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
       protocols: SYNTHESIZERS,
       max_units: {
-        // Code points: what the provider counts.
+        // The provider counts code points.
         characters: [...body.input].length,
-        // No token is shorter than a byte; a few frame the text.
+        // A token has at least one byte, so the bytes bound the tokens.
         input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
         output_tokens: model.max_output_tokens,
       },

@@ -20,8 +20,8 @@ const Message = Type.Object({
 });
 
 /**
- * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). Lenient on purpose: what is not
- * named here goes to the upstream as it is, which knows its models best (contracts: Decided).
+ * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). Lenient on purpose: other members go to
+ * the upstream unchanged, because the upstream knows its models best (contracts: Decided).
  */
 export const ChatRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

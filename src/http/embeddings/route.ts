@@ -25,7 +25,7 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body.model,
       key,
       'embedding',
-      (each, caller) => inference.isCallable(each, caller),
+      (candidate, caller) => inference.isCallable(candidate, caller),
     );
     checkDimensions(model, body.dimensions ?? undefined);
     server?.timeout(request, 0);
@@ -37,11 +37,11 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body_text: text,
       signal: request.signal,
       protocols: EMBEDDERS,
-      max_units: { input_tokens: tokensAtMost(body.input) },
+      max_units: { input_tokens: maxInputTokens(body.input) },
       request: async (embedder, call) => {
-        const counted = () => tokensCounted(body.input);
-        const { body_text, input_tokens } = await embedder.embed(call, counted);
-        const usage = { input_tokens: input_tokens ?? counted() };
+        const countedTokens = () => countInputTokens(body.input);
+        const { body_text, input_tokens } = await embedder.embed(call, countedTokens);
+        const usage = { input_tokens: input_tokens ?? countedTokens() };
         return { answer: body_text, usage, estimated: input_tokens === null };
       },
     });
@@ -49,12 +49,12 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
   };
 }
 
-/** A vector can be shortened, never lengthened; older models have one length. */
+/** Throws WeirError unless the model can produce vectors of this length. */
 function checkDimensions(model: DirectModel, dimensions: number | undefined): void {
-  const { dimensions: most, fixed_dimensions } = model.declaration;
-  if (dimensions === undefined || most === undefined || dimensions === most) return;
-  if (!fixed_dimensions && dimensions < most) return;
-  const rule = fixed_dimensions ? `is always ${most}` : `must be at most ${most}`;
+  const { dimensions: max, fixed_dimensions } = model.declaration;
+  if (dimensions === undefined || max === undefined || dimensions === max) return;
+  if (!fixed_dimensions && dimensions < max) return;
+  const rule = fixed_dimensions ? `must be ${max}` : `must be at most ${max}`;
   throw new WeirError('invalid_request', `dimensions ${rule} for ${model.id}.`, {
     param: 'dimensions',
   });
@@ -62,21 +62,22 @@ function checkDimensions(model: DirectModel, dimensions: number | undefined): vo
 
 type Input = string | string[] | number[] | number[][];
 
-const PER_TEXT = 8;
+/** Tokens that a provider may add to each text. */
+const OVERHEAD_TOKENS_PER_TEXT = 8;
 
-function tokensAtMost(input: Input): number {
-  return sum(input, (text) => Buffer.byteLength(text) + PER_TEXT);
+function maxInputTokens(input: Input): number {
+  return sumTokens(input, (text) => Buffer.byteLength(text) + OVERHEAD_TOKENS_PER_TEXT);
 }
 
-function tokensCounted(input: Input): number {
-  return sum(input, countTokens);
+function countInputTokens(input: Input): number {
+  return sumTokens(input, countTokens);
 }
 
-/** Tokens count as what they are. */
-function sum(input: Input, ofText: (text: string) => number): number {
-  if (typeof input === 'string') return ofText(input);
+/** Sums the tokens of an input. Inputs that are token ids already count one each. */
+function sumTokens(input: Input, tokensOf: (text: string) => number): number {
+  if (typeof input === 'string') return tokensOf(input);
   return input.reduce<number>((total, each) => {
-    if (typeof each === 'string') return total + ofText(each);
+    if (typeof each === 'string') return total + tokensOf(each);
     return total + (typeof each === 'number' ? 1 : each.length);
   }, 0);
 }

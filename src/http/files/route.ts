@@ -4,41 +4,40 @@ import type { Storage, StoredFile } from '../../storage/storage.ts';
 import type { Handler } from '../endpoint.ts';
 
 export interface FileRouteDeps {
-  /** undefined = this installation keeps no files. */
+  /** undefined if this installation stores no files. */
   files?: { readonly storage: Storage; readonly secret: Uint8Array; readonly now: () => number };
 }
 
-const MS = 1_000;
+const MS_PER_S = 1_000;
 
 /**
- * A stored result by its signed address: `GET /v1/files/{name}?expires=…&signature=…`. No key is
- * asked for: the address is the permission, and ends with `expires`. Players seek, so one byte range
- * is answered (RFC 9110, 14).
+ * A stored result by its signed URL: `GET /v1/files/{name}?expires=…&signature=…`. No key is needed: the
+ * URL is the permission, until `expires`. Players seek, so one byte range is supported (RFC 9110, 14).
  */
 export function getFile({ files }: FileRouteDeps): Handler {
   return async ({ request }) => {
     if (!files) throw notFound();
-    const read = readSignedPath(files.secret, new URL(request.url), files.now() / MS);
-    if (read === 'wrong') throw notFound();
-    if (read === 'expired') {
-      throw new WeirError('access_denied', 'This address has expired.', {
-        hint: 'Poll the task again: its answer carries a fresh address.',
+    const signed = readSignedPath(files.secret, new URL(request.url), files.now() / MS_PER_S);
+    if (signed === 'wrong') throw notFound();
+    if (signed === 'expired') {
+      throw new WeirError('access_denied', 'The URL has expired.', {
+        hint: 'Poll the task again: its record has a new URL.',
       });
     }
-    const file = await files.storage.open(read.name);
+    const file = await files.storage.open(signed.name);
     if (!file) throw notFound();
-    return answer(file, request.headers.get('range'));
+    return fileResponse(file, request.headers.get('range'));
   };
 }
 
-function answer(file: StoredFile, range: string | null): Response {
+function fileResponse(file: StoredFile, range: string | null): Response {
   const { size_bytes, content_type } = file;
   const headers: Record<string, string> = {
     'content-type': content_type,
     'accept-ranges': 'bytes',
     'content-disposition': 'inline',
     'cache-control': 'private, max-age=3600',
-    // A file is what its type says, and never a page with scripts.
+    // A browser must not treat the file as another type, or run scripts of it.
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
   };
@@ -56,7 +55,10 @@ function answer(file: StoredFile, range: string | null): Response {
   return new Response(file.stream(part.start, part.end), { status: 206, headers });
 }
 
-/** One range; several, or nonsense, are answered with the whole (RFC 9110, 14.2). */
+/**
+ * The requested byte range. Several ranges or a malformed header give undefined: the whole file is sent
+ * (RFC 9110, 14.2).
+ */
 function readRange(
   range: string,
   size: number,

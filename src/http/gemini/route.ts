@@ -8,7 +8,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 
-/** What must be there; the rest goes to the model's upstream, or is refused by name. */
+/** The required members. The others go to the upstream, or the translation refuses them by name. */
 const GenerateContentSchema = Type.Object({
   contents: Type.Array(
     Type.Object({
@@ -32,7 +32,7 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
       allowXApiKey: true,
       validate: (value) => validate(value),
       prepare: async (context, body, _key, text) => ({
-        body: { ...body, model: named(context).model, stream },
+        body: { ...body, model: parsePath(context).model, stream },
         body_text: text,
       }),
     });
@@ -42,7 +42,7 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
     countTokens: countTokens(deps),
   };
   return (context) => {
-    const { method } = named(context);
+    const { method } = parsePath(context);
     const handler = methods[method];
     if (handler) return handler(context);
     throw new WeirError('not_found', `There is no method ${method.slice(0, 40)}.`, {
@@ -51,8 +51,8 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
   };
 }
 
-/** The model of a path, which may hold slashes, and the method after its last colon. */
-function named({ params }: RequestContext): { model: string; method: string } {
+/** The model id of a path, which may contain slashes, and the method after the last colon. */
+function parsePath({ params }: RequestContext): { model: string; method: string } {
   const path = decodePath(params['*'] ?? '');
   const colon = path.lastIndexOf(':');
   return {
@@ -61,7 +61,7 @@ function named({ params }: RequestContext): { model: string; method: string } {
   };
 }
 
-/** Counted here, with a tokenizer: close to what the model's vendor would say. */
+/** Counts with a local tokenizer. The result is close to the provider's count. */
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async ({ request }) => {
     const key = await deps.keys.authenticate(readApiKey(request, true));

@@ -6,18 +6,18 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { inlineImages } from './route.ts';
 
-/** Fields that carry files; a form says a list with brackets. */
-const FILES: Readonly<Record<string, 'image' | 'mask'>> = {
+/** Form fields with files. A field with brackets is a list. */
+const FILE_FIELDS: Readonly<Record<string, 'image' | 'mask'>> = {
   image: 'image',
   'image[]': 'image',
   mask: 'mask',
 };
-const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed'];
-const FLAGS = ['async', 'stream'];
+const NUMBER_FIELDS = ['n', 'output_compression', 'partial_images', 'seed'];
+const BOOLEAN_FIELDS = ['async', 'stream'];
 
 /**
- * `POST /v1/images/edits` (OpenAI docs: Create image edit): pictures made from pictures. The form of
- * OpenAI's packages, or the JSON of the other image route with `image` as URLs or `data:` URLs.
+ * `POST /v1/images/edits` (OpenAI docs: Create image edit). The body is the form of OpenAI's packages.
+ * It may also be the JSON of the other image route, with URLs or `data:` URLs in `image`.
  */
 export function editImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
@@ -39,21 +39,23 @@ async function readEdit(request: Request): Promise<JsonBody> {
   return { value: body, text: JSON.stringify(body) };
 }
 
-/** A form as the JSON that says the same. */
+/** Converts a form to the JSON body with the same parameters. */
 async function bodyOf(form: Form): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {};
   for (const name of new Set(form.keys())) {
-    const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+    const file = Object.hasOwn(FILE_FIELDS, name) ? FILE_FIELDS[name] : undefined;
     if (file === 'mask') body['mask'] = await referenceOf(form.get(name), 'mask');
     else if (file === 'image') {
-      const images = await Promise.all(form.getAll(name).map((each) => referenceOf(each, 'image')));
+      const images = await Promise.all(
+        form.getAll(name).map((value) => referenceOf(value, 'image')),
+      );
       body['image'] = [...((body['image'] as string[] | undefined) ?? []), ...images];
     } else body[name] = fieldOf(name, form.get(name));
   }
   return body;
 }
 
-/** A file as a `data:` URL; a text is one already, or an address. */
+/** A file as a `data:` URL. Text is a URL already. */
 async function referenceOf(value: string | Blob | null, param: string): Promise<string> {
   if (typeof value === 'string') return value;
   const type = value?.type.split(';')[0] ?? '';
@@ -63,13 +65,15 @@ async function referenceOf(value: string | Blob | null, param: string): Promise<
   return `data:${type};base64,${Buffer.from(await value.arrayBuffer()).toString('base64')}`;
 }
 
-/** Forms have texts only; what is no number stays a text, and the contract says what is wrong. */
+/** Form fields are text. Text that is not a number stays text, and the contract refuses it. */
 function fieldOf(name: string, value: string | Blob | null): unknown {
   if (typeof value !== 'string') {
     throw new WeirError('invalid_request', `${name} must not be a file.`, { param: name });
   }
-  if (NUMBERS.includes(name) && value !== '' && !Number.isNaN(Number(value))) return Number(value);
-  if (FLAGS.includes(name) && (value === 'true' || value === 'false')) return value === 'true';
+  if (NUMBER_FIELDS.includes(name) && value !== '' && !Number.isNaN(Number(value)))
+    return Number(value);
+  if (BOOLEAN_FIELDS.includes(name) && (value === 'true' || value === 'false'))
+    return value === 'true';
   return value;
 }
 

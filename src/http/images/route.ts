@@ -3,10 +3,10 @@ import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
-import { createLinker, imageOf, withBill } from '../tasks/answer.ts';
+import { createLink, imageOf, withBillingHeader } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** `POST /v1/images/generations` (spec: Image generation): inline, or a task. */
+/** `POST /v1/images/generations` (spec: Image generation): an inline response, or a task. */
 export function createImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
     scene: 'image',
@@ -16,10 +16,10 @@ export function createImage(deps: GenerationRouteDeps): Handler {
   });
 }
 
-/** The image response: URLs, or the pictures themselves where that was asked. */
+/** The image response: URLs, or Base64 if `response_format` is `b64_json`. */
 export async function inlineImages(context: InlineContext): Promise<Response> {
   const { view, request, ports, response_format } = context;
-  const link = createLinker(request, ports);
+  const link = createLink(request, ports);
   const data = await Promise.all(
     view.outputs.map(async (output) => {
       if (response_format === 'url') return imageOf(output, link);
@@ -27,7 +27,7 @@ export async function inlineImages(context: InlineContext): Promise<Response> {
       return { b64_json: await base64Of(output, ports), ...rest };
     }),
   );
-  return withBill(json({ created: view.created, data }), view);
+  return withBillingHeader(json({ created: view.created, data }), view);
 }
 
 async function base64Of({ file }: StoredOutput, ports: GenerationPorts): Promise<string> {

@@ -1,16 +1,16 @@
 import { readBalance } from '../../../db/organizations.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Handler, json } from '../endpoint.ts';
-import { type ManagementDeps, manager } from './keys.ts';
+import { admitManager, type ManagementDeps } from './keys.ts';
 import { usd } from './usd.ts';
 
 /**
- * `GET /v1/management/balance` (spec: Management interface; its fields are not shown there).
- * USD; `total_deposited = available + held + used` to the nano-dollar.
+ * `GET /v1/management/balance` (spec: Management interface, which does not show the fields). Amounts are
+ * in USD. `total_deposited = available + held + used`, exact to one nano-USD.
  */
 export function getBalance(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await manager(deps, context);
+    const { organization_id } = await admitManager(deps, context);
     const balance = await readBalance(deps.orm, organization_id);
     if (!balance) throw new WeirError('not_found', 'There is no such organization.');
     return json({

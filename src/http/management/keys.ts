@@ -18,22 +18,29 @@ import type { RateLimit } from '../rate-limit.ts';
 import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.ts';
 import { usd } from './usd.ts';
 
+/** Dependencies of the management routes. */
 export interface ManagementDeps {
   orm: Orm;
   keys: KeyCache;
   rateLimit: RateLimit;
-  /** Told of a change before it is answered: this replica's quota actor does not wait for the echo. */
+  /**
+   * Called before the response to a change, so that this replica's quota actor applies it without
+   * waiting for the notification.
+   */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
 
 const validateCreate = validator(CreateKeySchema);
 const validateUpdate = validator(UpdateKeySchema);
 
-/** Authenticates and rate-limits a management request. */
-export async function manager(deps: ManagementDeps, { request }: RequestContext): Promise<Manager> {
-  const holder = await deps.keys.authenticateManager(readBearerToken(request));
-  await deps.rateLimit.consume(holder);
-  return holder;
+/** Authenticates a management request and counts it against the rate limit. Throws WeirError. */
+export async function admitManager(
+  deps: ManagementDeps,
+  { request }: RequestContext,
+): Promise<Manager> {
+  const manager = await deps.keys.authenticateManager(readBearerToken(request));
+  await deps.rateLimit.consume(manager);
+  return manager;
 }
 
 /** The API key record of the spec. */
@@ -55,16 +62,16 @@ function keyRecord(key: ManagedKey): object {
 /** `GET /v1/management/api-keys` */
 export function listApiKeys(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await manager(deps, context);
+    const { organization_id } = await admitManager(deps, context);
     const keys = await listKeys(deps.orm, organization_id);
     return json({ object: 'list', data: keys.map(keyRecord) });
   };
 }
 
-/** `POST /v1/management/api-keys`: the only answer that ever carries the full key. */
+/** `POST /v1/management/api-keys`: the only response with the full key. */
 export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await manager(deps, context);
+    const { organization_id } = await admitManager(deps, context);
     const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
     const fields = normalizeKeyFields(validateCreate(value));
     const secret = newCredential('sk');
@@ -93,7 +100,7 @@ export function createApiKey(deps: ManagementDeps): Handler {
 /** `PATCH /v1/management/api-keys/{keyId}` */
 export function updateApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
-    const { organization_id } = await manager(deps, context);
+    const { organization_id } = await admitManager(deps, context);
     const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
     const body = validateUpdate(value);
     if (Object.keys(body).length === 0) {
@@ -104,26 +111,26 @@ export function updateApiKey(deps: ManagementDeps): Handler {
       ...(body.status === undefined ? {} : { status: body.status as ManagedKey['status'] }),
     };
     const id = context.params['keyId'] ?? '';
-    // No id has one, and PostgreSQL takes none.
-    if (id.includes('\u0000')) throw noSuchKey();
-    const isChange = Object.keys(changes).length > 0;
-    const changed = isChange ? await updateKey(deps.orm, organization_id, id, changes) : true;
-    // Other replicas hear of it with the commit; this one does not wait for the echo.
-    if (isChange && changed) deps.keys.forget(id);
+    // No id contains NUL, and PostgreSQL refuses it.
+    if (id.includes('\u0000')) throw keyNotFound();
+    const hasChanges = Object.keys(changes).length > 0;
+    const changed = hasChanges ? await updateKey(deps.orm, organization_id, id, changes) : true;
+    // The commit notifies the other replicas. This one does not wait for the notification.
+    if (hasChanges && changed) deps.keys.invalidate(id);
     const key = await findManagedKey(deps.orm, organization_id, id);
-    if (!key) throw noSuchKey();
+    if (!key) throw keyNotFound();
     if (!changed) {
       throw new WeirError('invalid_request', 'A revoked key stays revoked.', {
         param: 'status',
         hint: 'Create a new key.',
       });
     }
-    if (isChange) deps.onKeyChanged?.(key.id, key.status);
+    if (hasChanges) deps.onKeyChanged?.(key.id, key.status);
     return json(keyRecord(key));
   };
 }
 
-/** A stranger's key and one that does not exist are answered alike (P6). */
-function noSuchKey(): WeirError {
+/** The same error for another organization's key and for a missing one (P6). */
+function keyNotFound(): WeirError {
   return new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
 }

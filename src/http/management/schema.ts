@@ -5,7 +5,7 @@ import { parseRfc3339 } from './rfc3339.ts';
 const NANO_PER_USD = 1_000_000_000;
 const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
-/** PostgreSQL's text holds every character but this one. */
+/** PostgreSQL's text type stores every character but NUL. */
 const NO_NUL = '^[^\\u0000]*$';
 const fields = {
   name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
@@ -54,7 +54,7 @@ export const UpdateKeySchema = Type.Object(
 
 export type CreateKeyBody = Static<typeof CreateKeySchema>;
 
-/** The rules that a schema cannot say. Throws WeirError; answers the fields that were given. */
+/** Checks rules that a schema cannot express. Returns the fields that the body has. Throws WeirError. */
 export function normalizeKeyFields(body: CreateKeyBody) {
   if (body.limitCurrency === 'CNY') {
     throw new WeirError('currency_retired', 'limitCurrency CNY is retired; use USD.', {
@@ -65,7 +65,7 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
-    ...(body.expiresAt === undefined ? {} : { expires_at: instant(body.expiresAt) }),
+    ...(body.expiresAt === undefined ? {} : { expires_at: parseExpiry(body.expiresAt) }),
   };
 }
 
@@ -77,14 +77,14 @@ function trimmedName(name: string): string {
   throw new WeirError('invalid_request', message, { param: 'name' });
 }
 
-/** Positive amounts are kept up to 100,000 USD; 0 is a zero quota, null is unlimited. Nano-USD. */
+/** The cap in nano-USD, at most 100,000 USD. 0 is a zero quota, null is unlimited. */
 function storedCap(limitAmount: number | null): number | null {
   if (limitAmount === null || limitAmount === 0) return limitAmount;
-  // However small, a positive amount is not a zero quota.
+  // A tiny positive amount must not become a zero quota.
   return Math.max(1, Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD));
 }
 
-function instant(value: string | null): Date | null {
+function parseExpiry(value: string | null): Date | null {
   if (value === null) return null;
   const date = parseRfc3339(value);
   if (date) return date;

@@ -8,8 +8,8 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { requireVersion } from './route.ts';
 
 /**
- * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting): what a message would have to
- * read. Counted here, with a tokenizer, and free; close to what the model's vendor would say.
+ * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting): the input tokens of a message. Weir
+ * counts with a local tokenizer, without a charge. The result is close to the provider's count.
  */
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {

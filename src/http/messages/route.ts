@@ -19,24 +19,24 @@ export function messages(deps: InferenceRouteDeps): Handler {
   });
 }
 
-/** The headers that a native call carries on. */
+/** The headers of a native call that go to the upstream. */
 export function nativeHeaders(request: Request): Record<string, string> {
-  const version = vendorHeader(request, 'version');
-  const beta = vendorHeader(request, 'beta');
+  const version = providerHeader(request, 'version');
+  const beta = providerHeader(request, 'beta');
   return {
     ...(version ? { 'anthropic-version': version } : {}),
     ...(beta ? { 'anthropic-beta': beta } : {}),
   };
 }
 
-/** The vendor's header, or the neutral name of the specification (design 8). */
-function vendorHeader(request: Request, name: 'version' | 'beta'): string | null {
+/** The value of the provider's header, or of the specification's neutral name for it (design 8). */
+function providerHeader(request: Request, name: 'version' | 'beta'): string | null {
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);
 }
 
-/** Throws WeirError (400) where a native call does not say which version it speaks. */
+/** Throws WeirError (400) if a native call has no version header. */
 export function requireVersion({ request }: RequestContext): void {
-  if (vendorHeader(request, 'version')) return;
+  if (providerHeader(request, 'version')) return;
   throw new WeirError('invalid_request', 'anthropic-version: header is required.', {
     param: 'anthropic-version',
     hint: 'Send the header anthropic-version: 2023-06-01.',

@@ -9,8 +9,9 @@ import { decodePath, type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
 
+/** Dependencies of the model routes. */
 export interface ModelRouteDeps extends InferenceRouteDeps {
-  /** The latest ranking, from memory; absent where none is made. */
+  /** The latest ranking in memory; missing if this process has no ranking. */
   ranking?: () => RankingSnapshot;
 }
 
@@ -27,7 +28,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
       .catalogue()
       .all()
       .filter((model) => category === null || model.category === category);
-    const data = (scene === null ? models : recommended(models, scene, snapshot)).map((model) =>
+    const data = (scene === null ? models : modelsByRank(models, scene, snapshot)).map((model) =>
       modelObject(model, metadata(model, snapshot)),
     );
     return json({
@@ -40,20 +41,20 @@ export function listModels(deps: ModelRouteDeps): Handler {
   };
 }
 
-/** The models of a scene, the best first. */
-function recommended(
+/** The models of a scene, the best one first. */
+function modelsByRank(
   models: readonly CatalogueModel[],
   scene: Scene,
   snapshot: RankingSnapshot | undefined,
 ): CatalogueModel[] {
   const ranked = snapshot?.ranking[scene] ?? [];
-  const place = new Map(ranked.map(({ model }, at) => [model, at]));
-  // A model that was added since the ranking was made comes last.
-  const of = ({ id }: CatalogueModel) => place.get(id) ?? ranked.length;
-  return models.filter(({ category }) => category === scene).sort((a, b) => of(a) - of(b));
+  const ranks = new Map(ranked.map(({ model }, index) => [model, index]));
+  // A model that is newer than the ranking comes last.
+  const rankOf = ({ id }: CatalogueModel) => ranks.get(id) ?? ranked.length;
+  return models.filter(({ category }) => category === scene).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** A query parameter with a fixed set of values; null = not given. */
+/** A query parameter with a fixed set of values; null if it is missing. Throws WeirError. */
 function oneOf<Value extends string>(
   query: URLSearchParams,
   name: string,
@@ -61,14 +62,14 @@ function oneOf<Value extends string>(
 ): Value | null {
   const value = query.get(name);
   if (value === null) return null;
-  const known = values.find((each) => each === value);
-  if (known !== undefined) return known;
+  const allowed = values.find((candidate) => candidate === value);
+  if (allowed !== undefined) return allowed;
   throw new WeirError('invalid_request', `${name} must be one of ${values.join(', ')}.`, {
     param: name,
   });
 }
 
-/** `GET /v1/models/{model}`; ids may have slashes. */
+/** `GET /v1/models/{model}`. Ids may contain slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
   return async ({ request, params }) => {
     const key = await deps.keys.authenticate(readApiKey(request, true));
@@ -78,7 +79,7 @@ export function getModel(deps: ModelRouteDeps): Handler {
     const model = catalogue.find(name);
     if (model) return json(modelDetail(model, deps.ranking?.()));
     const inference = deps.inference();
-    const callable = catalogue.all().filter((each) => inference.isCallable(each, key));
+    const callable = catalogue.all().filter((candidate) => inference.isCallable(candidate, key));
     throw new WeirError('model_detail_not_found', 'The model does not exist.', {
       param: 'model',
       ...suggestModels(name, callable),

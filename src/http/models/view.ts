@@ -9,7 +9,7 @@ import { DIRECT_CONTRACTS } from '../../catalogue/contracts/direct.ts';
 import { SCENES } from '../../catalogue/ranking.ts';
 import { CAPABILITIES } from '../../catalogue/schema.ts';
 
-/** What makes the score (spec: Model object, `basis`). */
+/** The source of the score (spec: Model object, `basis`). */
 const SCORE_SOURCE = 'gateway_outcomes_24h';
 
 /** The public metadata of a model (spec: Model object). */
@@ -18,7 +18,7 @@ export function metadata(model: CatalogueModel, snapshot: RankingSnapshot | unde
     category: model.category,
     pricing_unit: pricingUnit(model),
     public_contract_summary: contractSummary(model),
-    agent_preferences: preferences(model, snapshot),
+    agent_preferences: agentPreferences(model, snapshot),
   };
 }
 
@@ -30,25 +30,25 @@ const DIRECT_UNITS: Record<DirectModel['price'][0]['unit'], string> = {
   requests: 'request',
 };
 
-/** What a price is for (spec: `pricing_unit`). */
+/** The unit of the price (spec: `pricing_unit`). */
 function pricingUnit(model: CatalogueModel): string {
   if (model.kind === 'chat') return 'token';
   return model.kind === 'direct' ? DIRECT_UNITS[model.price[0].unit] : model.price.unit;
 }
 
-/** A model's place among those of its scene; where it runs is nobody's business (P5). */
-function preferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
+/** A model's rank in its scene. Channel and physical model stay null, because they are secret (P5). */
+function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
   const scene = SCENES.find((each) => each === category);
   const ranked = (scene && snapshot?.ranking[scene]) ?? [];
-  const at = ranked.findIndex(({ model }) => model === id);
-  const place = ranked[at];
-  if (!snapshot || !place || !scene) return {};
+  const index = ranked.findIndex(({ model }) => model === id);
+  const entry = ranked[index];
+  if (!snapshot || !entry || !scene) return {};
   return {
     [scene]: {
-      preferred_rank: at + 1,
-      success_rate_24h: place.success_rate,
-      sample_count_24h: place.samples,
-      status: place.ready ? 'ready' : 'insufficient_samples',
+      preferred_rank: index + 1,
+      success_rate_24h: entry.success_rate,
+      sample_count_24h: entry.samples,
+      status: entry.ready ? 'ready' : 'insufficient_samples',
       updated_at: snapshot.updated_at.toISOString(),
       basis: { score_source: SCORE_SOURCE, channel_id: null, physical_model: null },
     },
@@ -56,8 +56,8 @@ function preferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot
 }
 
 /**
- * What a client needs for choosing: how a model answers, what it does and which parameters it takes.
- * Chat models have the contract of their protocol (spec: Model object).
+ * The summary of a model's contract: how it answers, its operations and its parameters. null for chat
+ * models, because their protocol is their contract (spec: Model object).
  */
 function contractSummary(model: CatalogueModel): object | null {
   if (model.kind === 'chat') return null;
@@ -78,7 +78,7 @@ function contractSummary(model: CatalogueModel): object | null {
   };
 }
 
-/** What models of a scene do, where each does the same. */
+/** The operations of the scenes whose models all have the same ones. */
 const OPERATIONS: Record<Exclude<GenerationModel['scene'], 'video'>, readonly string[]> = {
   image: ['text-to-image'],
   music: ['text-to-music'],
@@ -92,8 +92,8 @@ function operationsOf(scene: GenerationModel['scene'], operations: readonly stri
 }
 
 /**
- * A model for clients of both vendors' SDKs at once (spec: Model object; contracts 1.6, Models).
- * Limits are in tokens; null where a model has none.
+ * The model object, with the members that the SDKs of OpenAI and Anthropic read (spec: Model object;
+ * contracts 1.6, Models). Limits are in tokens; null if a model has none.
  */
 export function modelObject(model: CatalogueModel, weir: object) {
   return {
@@ -115,6 +115,7 @@ export function modelObject(model: CatalogueModel, weir: object) {
   };
 }
 
+/** The model object with price, contract and capabilities (spec: Model object). */
 export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | undefined): object {
   const { price, pricing_provenance } = model.declaration;
   return modelObject(model, {
@@ -125,14 +126,14 @@ export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | u
   });
 }
 
-/** Taken with every create. */
+/** A parameter of every generation route. */
 const WEBHOOK_URL = {
   type: 'string',
   format: 'uri',
-  description: 'Told when the task has ended.',
+  description: 'Weir sends a webhook to this URL when the task has ended.',
 };
 
-/** What the detail says beside the list, by the kind of a model. */
+/** The members that only the detail has, by kind of model. */
 const DETAILS: {
   [Kind in CatalogueModel['kind']]: (model: Extract<CatalogueModel, { kind: Kind }>) => object;
 } = { chat: chatDetail, direct: directDetail, generation: generationDetail };

@@ -2,7 +2,7 @@ import type { Handler } from '../endpoint.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** Words only. */
+/** The body holds text only. */
 const MAX_MUSIC_BODY_BYTES = 1024 * 1024;
 
 /** `POST /v1/music/generations` (spec: Music generation): always a task. */

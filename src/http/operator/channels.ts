@@ -17,7 +17,7 @@ import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
-/** What the operator's routes need; see design 8, Operator interface. */
+/** The parts that the operator routes use (design 8, Operator interface). */
 export interface OperatorParts {
   readonly sql: Sql;
   readonly channels: Channels;
@@ -25,6 +25,7 @@ export interface OperatorParts {
   readonly replica_id: () => string;
 }
 
+/** Dependencies of the operator routes. */
 export interface OperatorDeps {
   readonly keys: KeyCache;
   readonly operator: () => OperatorParts;
@@ -42,94 +43,100 @@ const validateSwitch = validator(SwitchSchema);
 const validateTest = validator(TestSchema);
 
 /**
- * `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`, `/drain`. A
- * switch holds on all replicas, over what the file says, and after a restart; health is this replica's.
+ * `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`, `/drain`. A switch
+ * applies to all replicas, overrides the file and survives a restart. Health is this replica's view.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
 
   readonly list: Handler = async (context) => {
-    const { channels } = await this.enter(context);
+    const { channels } = await this.admit(context);
     return json({ object: 'list', data: await this.views(channels.all) });
   };
 
   readonly get: Handler = async (context) => {
-    const { account } = await this.named(context);
-    return this.answer(account);
+    const { account } = await this.requireChannel(context);
+    return this.channelResponse(account);
   };
 
-  /** Takes no calls from now on; those under way end. */
+  /** Stops new calls of a channel. Calls in flight end normally. */
   readonly disable: Handler = (context) => this.switchOff(context, 'disabled');
 
-  /** The same, said to be on its way out until nothing runs there any more. */
+  /** Like `disable`, but the state is `draining` until no task runs on the channel. */
   readonly drain: Handler = (context) => this.switchOff(context, 'draining');
 
-  /** Takes calls again, whatever was known of it. */
+  /** Lets a channel take calls again, and resets its circuits as after a successful probe. */
   readonly enable: Handler = async (context) => {
-    const { account, parts } = await this.named(context);
+    const { account, parts } = await this.requireChannel(context);
     if (!account.config.enabled) {
-      throw new WeirError('invalid_request', 'The configuration says enabled: false.', {
-        param: 'id',
-        hint: 'Change it in weir.yaml; the file is read again at once.',
-      });
+      throw new WeirError(
+        'invalid_request',
+        'The configuration disables this channel with enabled: false.',
+        {
+          param: 'id',
+          hint: 'Set enabled: true in weir.yaml; Weir reloads the file at once.',
+        },
+      );
     }
     await writeSwitch(parts.sql, account.config.id, null);
-    await this.applied(parts);
+    await this.reloadSwitches(parts);
     for (const actor of account.actors) actor.onProbeSucceeded();
-    return this.answer(account);
+    return this.channelResponse(account);
   };
 
-  /** Asks the channel's model, or another one of its models, for next to nothing. */
+  /** Sends a probe to the channel, for its first model or for the requested one. */
   readonly test: Handler = async (context) => {
-    const { account, parts } = await this.named(context);
+    const { account, parts } = await this.requireChannel(context);
     const { model } = validateTest(await bodyOf(context));
-    const actor = account.actors.find((each) => model === undefined || each.model === model);
+    const actor = account.actors.find(
+      (candidate) => model === undefined || candidate.model === model,
+    );
     if (!actor) {
       throw new WeirError('invalid_request', 'The channel does not serve this model.', {
         param: 'model',
-        hint: `It serves ${account.actors.map((each) => each.model).join(', ')}.`,
+        hint: `Use one of ${account.actors.map((served) => served.model).join(', ')}.`,
       });
     }
-    const verdict = await parts.prober.test(actor);
+    const result = await parts.prober.test(actor);
     return json({
       object: 'channel.test',
       channel: account.config.id,
       model: actor.model,
-      ...verdict,
-      latency_ms: Math.round(verdict.latency_ms),
+      ...result,
+      latency_ms: Math.round(result.latency_ms),
     });
   };
 
   private async switchOff(context: RequestContext, state: SwitchRow['state']): Promise<Response> {
-    const { account, parts } = await this.named(context);
+    const { account, parts } = await this.requireChannel(context);
     const { reason } = validateSwitch(await bodyOf(context));
     await writeSwitch(parts.sql, account.config.id, { state, reason: reason ?? 'operator' });
-    await this.applied(parts);
-    return this.answer(account);
+    await this.reloadSwitches(parts);
+    return this.channelResponse(account);
   }
 
-  /** This replica does not wait for the echo. */
-  private async applied({ sql, channels }: OperatorParts): Promise<void> {
+  /** Applies the switches on this replica without waiting for the notification. */
+  private async reloadSwitches({ sql, channels }: OperatorParts): Promise<void> {
     const rows = await readSwitches(sql);
     channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
   }
 
-  private async enter({ request }: RequestContext): Promise<OperatorParts> {
+  private async admit({ request }: RequestContext): Promise<OperatorParts> {
     await this.deps.keys.authenticateOperator(readBearerToken(request));
     return this.deps.operator();
   }
 
-  private async named(context: RequestContext) {
-    const parts = await this.enter(context);
+  private async requireChannel(context: RequestContext) {
+    const parts = await this.admit(context);
     const account = parts.channels.account(context.params['id'] ?? '');
     if (account) return { account, parts };
     throw new WeirError('not_found', 'There is no such channel.', {
       param: 'id',
-      hint: 'GET /v1/operator/channels lists them.',
+      hint: 'Send GET /v1/operator/channels for the list of channels.',
     });
   }
 
-  private async answer(account: ChannelAccount<ChannelActor>): Promise<Response> {
+  private async channelResponse(account: ChannelAccount<ChannelActor>): Promise<Response> {
     const [view] = await this.views([account]);
     return json(view);
   }
@@ -137,11 +144,11 @@ export class OperatorChannels {
   private async views(accounts: readonly ChannelAccount<ChannelActor>[]): Promise<object[]> {
     const { sql, replica_id } = this.deps.operator();
     const [switches, running] = await Promise.all([readSwitches(sql), countRunningTasks(sql)]);
-    const bySwitch = new Map(switches.map((row) => [row.channel_id, row]));
+    const switchesById = new Map(switches.map((row) => [row.channel_id, row]));
     return accounts.map((account) => {
       const { id } = account.config;
       const tasks = running.get(id) ?? 0;
-      return { ...view(account, bySwitch.get(id), tasks), replica: replica_id() };
+      return { ...channelView(account, switchesById.get(id), tasks), replica: replica_id() };
     });
   }
 }
@@ -151,8 +158,8 @@ async function bodyOf({ request }: RequestContext): Promise<Record<string, unkno
   return (await readJsonObject(request, MAX_MANAGEMENT_BODY_BYTES)).value;
 }
 
-/** A channel with all that its operator may know; its key is not among it. */
-function view(
+/** The channel record for operators. It never contains the channel's key. */
+function channelView(
   account: ChannelAccount<ChannelActor>,
   switched: SwitchRow | undefined,
   running_tasks: number,
@@ -179,13 +186,13 @@ function view(
 function modelView(actor: ChannelActor): object {
   const { state, snapshot, latency, lastFailure, config, model } = actor;
   const { reason, open_until, recent_success, slots } = snapshot.context;
-  const rests = state === 'open' || (state === 'disabled' && snapshot.context.returns);
+  const mayReopen = state === 'open' || (state === 'disabled' && snapshot.context.returns);
   return {
     id: model,
     upstream_model: config.models[model] ?? model,
     state,
     reason,
-    tried_again_at: rests ? new Date(open_until).toISOString() : null,
+    tried_again_at: mayReopen ? new Date(open_until).toISOString() : null,
     recent_success,
     slow_start_slots: slots,
     latency_ms: latency.mean_ms === undefined ? null : Math.round(latency.mean_ms),

@@ -8,28 +8,32 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** The vendors' bounds (Cohere docs: Rerank). */
+/** The provider's default (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
-/** A search unit is a query with so many documents; longer ones count as several of this length. */
+/** A search unit is a query with up to 100 documents. A document counts once per 500 tokens. */
 const DOCUMENTS_PER_UNIT = 100;
 const TOKENS_PER_DOCUMENT = 500;
 
 const validate = validator(RerankSchema);
 
-/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker, which say the same). */
+/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker has the same fields). */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
-    const documents = body.documents.map((each) => (typeof each === 'string' ? each : each.text));
+    const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
     const inference = deps.inference();
-    const model = resolveDirectModel(deps.catalogue(), body.model, key, 'rerank', (each, caller) =>
-      inference.isCallable(each, caller),
+    const model = resolveDirectModel(
+      deps.catalogue(),
+      body.model,
+      key,
+      'rerank',
+      (candidate, caller) => inference.isCallable(candidate, caller),
     );
     server?.timeout(request, 0);
-    const max_units = unitsAtMost(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
+    const max_units = maxSearchUnits(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
     const ranked = await inference.direct({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
       protocols: RERANKERS,
@@ -46,12 +50,12 @@ export function rerank(deps: InferenceRouteDeps): Handler {
       },
     });
     const withDocuments = body.return_documents === true ? documents : undefined;
-    return json(answerOf(ranked, model.id, request_id, max_units, withDocuments));
+    return json(responseBody(ranked, model.id, request_id, max_units, withDocuments));
   };
 }
 
-/** What both vendors' clients read. */
-function answerOf(
+/** The response body, with the members that clients of Cohere and Jina read. */
+function responseBody(
   { results, search_units }: RerankResult,
   model: string,
   id: string,
@@ -73,8 +77,8 @@ function answerOf(
   };
 }
 
-/** A token has at least a byte, so bytes bound them. */
-function unitsAtMost(documents: readonly string[], tokens_per_doc: number): number {
+/** The most search units of a call. A token has at least one byte, so bytes bound the tokens. */
+function maxSearchUnits(documents: readonly string[], tokens_per_doc: number): number {
   const parts = documents.reduce((sum, text) => {
     const tokens = Math.min(Buffer.byteLength(text), tokens_per_doc);
     return sum + Math.ceil(tokens / TOKENS_PER_DOCUMENT);

@@ -1,14 +1,18 @@
-/** What a request asks as items, each with an id, as they are kept and listed. */
+/** The input of a request as items. Each item has an id, because items are stored and listed. */
 export function itemsOf(input: unknown): object[] {
   if (typeof input === 'string') {
     return [
-      named({ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }),
+      identifyItem({
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: input }],
+      }),
     ];
   }
-  return Array.isArray(input) ? input.map((item: object) => named(item)) : [];
+  return Array.isArray(input) ? input.map((item: object) => identifyItem(item)) : [];
 }
 
-function named(item: object): object {
+function identifyItem(item: object): object {
   if ('id' in item && typeof item.id === 'string') return item;
   const type = 'type' in item && typeof item.type === 'string' ? item.type : 'message';
   return {
@@ -18,6 +22,7 @@ function named(item: object): object {
   };
 }
 
+/** The id prefix of each item type. */
 const PREFIXES: Record<string, string> = {
   message: 'msg',
   function_call: 'fc',

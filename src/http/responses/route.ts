@@ -7,67 +7,71 @@ import {
 } from '../../../db/responses/responses.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { isKept } from '../../upstreams/translation/responses-answer.ts';
+import { mustStore } from '../../upstreams/translation/responses-answer.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute, type PreparedBody } from '../inference-route.ts';
 import { itemsOf } from './items.ts';
 import { ResponsesRequestSchema } from './schema.ts';
 
+/** Dependencies of the Responses routes. */
 export interface ResponsesDeps extends InferenceRouteDeps {
-  /** Where answers are kept. */
+  /** The database of stored responses. */
   responses: () => Sql;
 }
 
-/** A chain of responses may not grow beyond what one request may hold. */
+/** The most items of a request, those of the previous responses included. */
 const MAX_ITEMS = 10_000;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** `POST /v1/responses` (OpenAI docs: Responses). What is not `store: false` is kept for 30 days. */
+/** `POST /v1/responses` (OpenAI docs: Responses). Unless `store` is false, Weir keeps it for 30 days. */
 export function createResponse(deps: ResponsesDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'responses',
     allowXApiKey: false,
     validate: validator(ResponsesRequestSchema),
-    prepare: (_, body, { organization_id }) => withItsPast(deps.responses(), body, organization_id),
+    prepare: (_, body, { organization_id }) =>
+      withPreviousItems(deps.responses(), body, organization_id),
   });
 }
 
-/** The items of the responses before this one come first; its instructions do not carry over. */
-async function withItsPast(
+/**
+ * Puts the items of the previous response before those of the request. Instructions of the previous
+ * response are not used (OpenAI docs: previous_response_id).
+ */
+async function withPreviousItems(
   sql: Sql,
   body: Record<string, unknown>,
   organization_id: string,
 ): Promise<PreparedBody> {
   if (body['background'] === true) {
-    throw new WeirError('invalid_request', 'background: responses are made while you wait.', {
+    throw new WeirError('invalid_request', 'background: true is not supported.', {
       param: 'background',
-      hint: 'Leave it out, or stream.',
+      hint: 'Leave background out, or send stream: true.',
     });
   }
   const previous = body['previous_response_id'];
   const items = itemsOf(body['input']);
   if (typeof previous === 'string') {
-    const before = await findResponse(sql, previous, organization_id);
-    if (!before) throw unknown(previous, 'previous_response_id', 400);
-    items.unshift(...(before.input as object[]), ...outputOf(before));
+    const stored = await findResponse(sql, previous, organization_id);
+    if (!stored) throw responseNotFound(previous, 'previous_response_id', 400);
+    items.unshift(...(stored.input as object[]), ...outputOf(stored));
   }
   if (items.length > MAX_ITEMS) {
     throw new WeirError(
       'invalid_request',
-      `input: at most ${MAX_ITEMS} items in one conversation.`,
+      `input must have at most ${MAX_ITEMS} items, with those of the previous responses.`,
       {
         param: 'input',
       },
     );
   }
-  const whole = { ...body, input: items };
-  const kept = isKept(body);
+  const withItems = { ...body, input: items };
   return {
-    body: whole,
-    body_text: JSON.stringify(whole),
-    ...(kept
+    body: withItems,
+    body_text: JSON.stringify(withItems),
+    ...(mustStore(body)
       ? {
           storeAnswer: (answer: object) => {
             const stored = answer as { id: string } & Record<string, unknown>;
@@ -84,13 +88,13 @@ function outputOf({ body }: StoredResponse): object[] {
 
 /** `GET /v1/responses/{id}` */
 export function getResponse(deps: ResponsesDeps): Handler {
-  return async (context) => json((await own(deps, context)).body);
+  return async (context) => json((await requireResponse(deps, context)).body);
 }
 
 /** `GET /v1/responses/{id}/input_items?limit=&order=&after=` */
 export function listInputItems(deps: ResponsesDeps): Handler {
   return async (context) => {
-    const { input } = await own(deps, context);
+    const { input } = await requireResponse(deps, context);
     const query = new URL(context.request.url).searchParams;
     const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
@@ -114,32 +118,35 @@ export function listInputItems(deps: ResponsesDeps): Handler {
 /** `DELETE /v1/responses/{id}` */
 export function removeResponse(deps: ResponsesDeps): Handler {
   return async (context) => {
-    const key = await admitted(deps, context);
+    const key = await admit(deps, context);
     const id = idOf(context);
     const isGone = await deleteResponse(deps.responses(), id, key.organization_id);
-    if (!isGone) throw unknown(id, 'response_id');
+    if (!isGone) throw responseNotFound(id, 'response_id');
     return json({ id, object: 'response', deleted: true });
   };
 }
 
-/** `POST /v1/responses/{id}/cancel`: only what runs in the background can be cancelled. */
+/** `POST /v1/responses/{id}/cancel`: always refused, because no response runs in the background. */
 export function cancelResponse(deps: ResponsesDeps): Handler {
   return async (context) => {
-    await own(deps, context);
+    await requireResponse(deps, context);
     const message = 'Only a response that runs in the background can be cancelled.';
     throw new WeirError('invalid_request', message, { param: 'response_id' });
   };
 }
 
-async function own(deps: ResponsesDeps, context: RequestContext): Promise<StoredResponse> {
-  const key = await admitted(deps, context);
+async function requireResponse(
+  deps: ResponsesDeps,
+  context: RequestContext,
+): Promise<StoredResponse> {
+  const key = await admit(deps, context);
   const id = idOf(context);
   const found = await findResponse(deps.responses(), id, key.organization_id);
-  if (!found) throw unknown(id, 'response_id');
+  if (!found) throw responseNotFound(id, 'response_id');
   return found;
 }
 
-async function admitted(deps: ResponsesDeps, { request }: RequestContext) {
+async function admit(deps: ResponsesDeps, { request }: RequestContext) {
   const key = await deps.keys.authenticate(readApiKey(request, false));
   await deps.rateLimit.consume(key);
   return key;
@@ -151,7 +158,7 @@ function idOf({ params }: RequestContext): string {
   return (params['id'] ?? '').slice(0, MAX_ID_CHARS);
 }
 
-function unknown(id: string, param: string, status: 400 | 404 = 404): WeirError {
+function responseNotFound(id: string, param: string, status: 400 | 404 = 404): WeirError {
   const message = `Response with id '${id.slice(0, MAX_ID_CHARS)}' not found.`;
   return new WeirError(status === 404 ? 'not_found' : 'invalid_request', message, { param });
 }

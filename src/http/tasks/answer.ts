@@ -2,22 +2,22 @@ import type { StoredOutput, TaskView } from '../../inference/tasks/port.ts';
 import { json, publicOrigin } from '../endpoint.ts';
 import type { GenerationPorts } from './ports.ts';
 
-/** Which URL a client polls; the same one from every route (P11). */
+/** The path that a client polls. It is the same in the response of every route (P11). */
 function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
   return scene === 'music' ? `/v1/music/generations/${id}` : `/v1/tasks/${id}`;
 }
 
-/** A task as an answer: its record, when to come back, and its bill once there is one. */
-export function taskAnswer(view: TaskView, request: Request, ports: GenerationPorts): Response {
-  const response = json(taskRecord(view, createLinker(request, ports)));
+/** The response with a task: its record, Retry-After while it runs, and its billing header. */
+export function taskResponse(view: TaskView, request: Request, ports: GenerationPorts): Response {
+  const response = json(taskRecord(view, createLink(request, ports)));
   if (view.status === 'pending' || view.status === 'processing') {
     response.headers.set('retry-after', String(Math.max(1, Math.ceil(view.retry_after_s))));
   }
-  return withBill(response, view);
+  return withBillingHeader(response, view);
 }
 
-/** The billing header of every answer about a settled task (spec: Async task polling). */
-export function withBill(response: Response, view: TaskView): Response {
+/** Adds the billing header if the task is settled (spec: Async task polling). */
+export function withBillingHeader(response: Response, view: TaskView): Response {
   if (view.billing_transaction_id !== null) {
     response.headers.set('x-weir-billing-transaction-id', view.billing_transaction_id);
   }
@@ -25,8 +25,8 @@ export function withBill(response: Response, view: TaskView): Response {
   return response;
 }
 
-/** The absolute address of a stored file: clients fetch it as it stands. */
-export function createLinker(request: Request, ports: GenerationPorts): (name: string) => string {
+/** Returns a function from a file's name to its absolute signed URL. */
+export function createLink(request: Request, ports: GenerationPorts): (name: string) => string {
   const origin = publicOrigin(request, ports.public_url);
   return (name) => origin + ports.filePath(name);
 }
@@ -40,7 +40,7 @@ export function taskRecord(view: TaskView, link: (name: string) => string): obje
     status: view.status,
     created: view.created,
     model: view.model,
-    ...results(view, link),
+    ...resultMembers(view, link),
     ...(view.status === 'failed' ? { error: errorOf(view) } : {}),
     ...(view.billing_transaction_id === null
       ? {}
@@ -48,13 +48,13 @@ export function taskRecord(view: TaskView, link: (name: string) => string): obje
   };
 }
 
-/** A string; a video's is structured (spec: Async task record, `error`). */
+/** The error message; for a video an object (spec: Async task record, `error`). */
 function errorOf({ scene, error }: TaskView): unknown {
-  const said = error ?? { code: 'upstream_error', message: 'The generation failed.' };
-  return scene === 'video' ? said : said.message;
+  const details = error ?? { code: 'upstream_error', message: 'The generation failed.' };
+  return scene === 'video' ? details : details.message;
 }
 
-function results(view: TaskView, link: (name: string) => string): object {
+function resultMembers(view: TaskView, link: (name: string) => string): object {
   const outputs = view.status === 'completed' ? view.outputs : [];
   switch (view.scene) {
     case 'image':
@@ -74,7 +74,7 @@ function results(view: TaskView, link: (name: string) => string): object {
   }
 }
 
-/** A picture by its URL: tasks have no Base64, whatever was asked (spec: Image generation, rule 5). */
+/** An image with its URL. Tasks have no Base64 (spec: Image generation, rule 5). */
 export function imageOf({ file, revised_prompt }: StoredOutput, link: (name: string) => string) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
@@ -97,7 +97,7 @@ function videoResults(outputs: readonly StoredOutput[], link: (name: string) => 
   };
 }
 
-/** What is a file and nothing else. */
+/** A file with its URL. */
 function fileOf({ file, duration }: StoredOutput, link: (name: string) => string) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
@@ -105,7 +105,7 @@ function fileOf({ file, duration }: StoredOutput, link: (name: string) => string
   };
 }
 
-/** A song by its URL, lyrics by their text. `id` is what `continue_clip_id` takes. */
+/** A song with its URL, or lyrics with their text. `continue_clip_id` takes the `id`. */
 function songOf(output: StoredOutput, link: (name: string) => string) {
   const { file, text, title, duration, clip_id, kind } = output;
   return {

@@ -2,16 +2,16 @@ import { GENERATION_SCENES, type GenerationScene } from '../../catalogue/inputs.
 import { WeirError } from '../../errors/weir-error.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
-import { taskAnswer } from './answer.ts';
+import { taskResponse } from './answer.ts';
 import type { GenerationRouteDeps } from './ports.ts';
 
-/** What no id of a task has is not looked up. */
+/** Other ids cannot exist and are not looked up. */
 const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * The status of a task (spec: Async task polling): one handler for every path, so that authorization,
- * ownership and answer are the same. `scenes` = the tasks that a path knows. What belongs to another
- * organization answers exactly like what does not exist (P6).
+ * The status of a task (spec: Async task polling). All paths share this handler, so that authorization,
+ * ownership and response are the same. `scenes` are the scenes of the path. Another organization's task
+ * gives exactly the same response as a task that does not exist (P6).
  */
 export function getTask(
   deps: GenerationRouteDeps,
@@ -28,6 +28,6 @@ export function getTask(
         param: 'id',
       });
     }
-    return taskAnswer(view, request, ports);
+    return taskResponse(view, request, ports);
   };
 }

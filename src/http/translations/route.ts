@@ -9,7 +9,7 @@ import { readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** DeepL docs: Translate. */
+/** The provider's limit (DeepL docs: Translate). */
 const MAX_BODY_BYTES = 128 * 1024;
 const ALIASES: Readonly<Record<string, string>> = {
   input: 'text',
@@ -19,13 +19,13 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const validate = validator(TranslationSchema);
 
-/** `POST /v1/translations`, text into text. */
+/** `POST /v1/translations`, text into text. Charged by the characters of the text. */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_BODY_BYTES);
-    const body = validate(canonical(value));
+    const body = validate(resolveAliases(value));
     const texts = [body.text].flat();
     const inference = deps.inference();
     const model = resolveDirectModel(
@@ -33,7 +33,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
       body.model,
       key,
       'translation',
-      (each, caller) => inference.isCallable(each, caller),
+      (candidate, caller) => inference.isCallable(candidate, caller),
     );
     server?.timeout(request, 0);
     const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
@@ -42,7 +42,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
       protocols: TRANSLATORS,
       max_units: { characters },
       request: async (translator, call) => {
-        const answer = await translator.translate(call, { texts, ...wishesOf(body) });
+        const answer = await translator.translate(call, { texts, ...translationOptions(body) });
         const used = Math.min(answer.characters ?? characters, characters);
         return {
           answer: { ...answer, characters: used },
@@ -61,7 +61,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
   };
 }
 
-function wishesOf(body: Static<typeof TranslationSchema>) {
+function translationOptions(body: Static<typeof TranslationSchema>) {
   const { target_lang, source_lang, formality, context } = body;
   return {
     target_lang,
@@ -71,17 +71,21 @@ function wishesOf(body: Static<typeof TranslationSchema>) {
   };
 }
 
-/** The members under their own names. Throws WeirError where one is said twice. */
-function canonical(body: Record<string, unknown>): Record<string, unknown> {
-  const named: Record<string, unknown> = {};
+/** Renames aliased members. Throws WeirError if a member is given under two names. */
+function resolveAliases(body: Record<string, unknown>): Record<string, unknown> {
+  const resolved: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
-    const own = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
-    if (own in named) {
-      throw new WeirError('invalid_request', `${name} says again what ${own} says.`, {
-        param: name,
-      });
+    const canonical = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+    if (canonical in resolved) {
+      throw new WeirError(
+        'invalid_request',
+        `${name} and ${canonical} are one parameter: send it once.`,
+        {
+          param: name,
+        },
+      );
     }
-    named[own] = value;
+    resolved[canonical] = value;
   }
-  return named;
+  return resolved;
 }

@@ -2,7 +2,7 @@ import type { Handler } from '../endpoint.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** Two inline pictures of the largest size, in Base64, and the rest of the request. */
+/** Two inline images of the largest size in Base64, and the other parameters. */
 const MAX_VIDEO_BODY_BYTES = 64 * 1024 * 1024;
 
 /** `POST /v1/videos/generations` (spec: Video generation): always a task. */

@@ -16,22 +16,28 @@ import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
 import { BATCH_KIND } from './kind.ts';
 
-/** Results that are read at once. */
-const RESULTS_A_READ = 32;
+/** Items that one query of the results reads. */
+const RESULTS_PER_QUERY = 32;
 
+/** Dependencies of `Batches`. */
 export interface BatchesDeps {
   readonly sql: Sql;
   readonly ids: IdSource;
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
 }
 
-/** Message batches as clients use them. A stranger's id answers like one that does not exist (P6). */
+/**
+ * Message batches for the routes. The id of another organization's batch gets the same answer as an
+ * id that does not exist (P6).
+ */
 export class Batches {
   constructor(private readonly deps: BatchesDeps) {}
 
   /**
-   * Makes a batch of items as they come, some at a time. Nothing of it is seen before all of them
-   * are there. Throws what `items` throws; then there is no batch.
+   * Creates a batch and returns it. `items` arrives in chunks, so a large body is never whole in
+   * memory. The batch becomes visible after its last item is stored. If `items` throws, its error
+   * is thrown here, and there is no batch. Throws WeirError `service_unavailable` if the batch
+   * cannot be opened now.
    */
   async create(
     key: Caller,
@@ -43,13 +49,13 @@ export class Batches {
     const id = `msgbatch_${ids.uuid().replaceAll('-', '')}`;
     await insertBatch(sql, { id, organization_id, key_id: key.id, headers });
     let total = 0;
-    for await (const some of items) {
+    for await (const chunk of items) {
       await insertItems(
         sql,
         id,
-        some.map((item) => ({ ...item, request_id: ids.uuid() })),
+        chunk.map((item) => ({ ...item, request_id: ids.uuid() })),
       );
-      total += some.length;
+      total += chunk.length;
     }
     const event = { type: 'OPENED' } satisfies BatchEvent;
     const result = await send({
@@ -59,23 +65,26 @@ export class Batches {
       create: true,
       inTransaction: (tx) => openBatch(tx, id, total),
     });
-    if (result.type !== 'committed') throw away();
+    if (result.type !== 'committed') throw unavailableError();
     return this.get(id, organization_id);
   }
 
-  /** Throws WeirError `not_found`. */
+  /** Returns a batch of the organization. Throws WeirError `not_found`. */
   async get(id: string, organization_id: string): Promise<BatchRow> {
-    const found = await findBatch(this.deps.sql, id, organization_id);
-    if (!found) throw unknown(id);
-    return found;
+    const batch = await findBatch(this.deps.sql, id, organization_id);
+    if (!batch) throw notFoundError(id);
+    return batch;
   }
 
-  /** The newest first. */
+  /** Returns one page of the organization's batches, the newest first. */
   list(organization_id: string, page: BatchPage): Promise<BatchRow[]> {
     return listBatches(this.deps.sql, organization_id, page);
   }
 
-  /** Begins nothing more of it. Throws WeirError (400) where it has ended. */
+  /**
+   * Cancels the items that have not started, and returns the batch. Throws WeirError: `not_found`,
+   * or 400 if the batch has ended.
+   */
   async cancel(id: string, organization_id: string): Promise<BatchRow> {
     const { status } = await this.get(id, organization_id);
     if (status === 'ended') {
@@ -84,27 +93,33 @@ export class Batches {
     }
     const event = { type: 'CANCEL' } satisfies BatchEvent;
     const result = await this.deps.send({ kind: BATCH_KIND, id, event });
-    if (result.type === 'fenced') throw away();
+    if (result.type === 'fenced') throw unavailableError();
     return this.get(id, organization_id);
   }
 
-  /** Throws WeirError (400) where it has not ended. */
+  /**
+   * Deletes a batch that has ended. Throws WeirError: `not_found`, or 400 if the batch has not
+   * ended.
+   */
   async delete(id: string, organization_id: string): Promise<void> {
     if (await deleteBatch(this.deps.sql, id, organization_id)) return;
     await this.get(id, organization_id);
     throw new WeirError('invalid_request', `Batch ${id} cannot be deleted before it has ended.`, {
       param: 'message_batch_id',
-      hint: 'Cancel it first, and wait for processing_status ended.',
+      hint: 'Cancel the batch, then wait for processing_status ended.',
     });
   }
 
-  /** How each item of a batch that has ended came out, some at a time, as fast as they are taken. */
+  /**
+   * Yields the outcome of each item of an ended batch, in order. The next rows are read when the
+   * consumer asks for them.
+   */
   async *results(id: string): AsyncGenerator<ItemEnd[]> {
     for (let after = -1; ; ) {
-      const found = await listResults(this.deps.sql, id, after, RESULTS_A_READ);
-      const last = found.at(-1);
+      const results = await listResults(this.deps.sql, id, after, RESULTS_PER_QUERY);
+      const last = results.at(-1);
       if (!last) return;
-      yield found;
+      yield results;
       after = last.position;
     }
   }
@@ -112,11 +127,11 @@ export class Batches {
 
 const MAX_QUOTED_CHARS = 100;
 
-function unknown(id: string): WeirError {
+function notFoundError(id: string): WeirError {
   const message = `Message batch ${id.slice(0, MAX_QUOTED_CHARS)} not found.`;
   return new WeirError('not_found', message, { param: 'message_batch_id' });
 }
 
-function away(): WeirError {
+function unavailableError(): WeirError {
   return new WeirError('service_unavailable', 'The service is busy.', { retry_after: 2 });
 }

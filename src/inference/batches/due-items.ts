@@ -1,31 +1,33 @@
-/** Positions that are read ahead; a cancelled batch begins at most about so many more. */
+/**
+ * Positions that one query reads ahead. A canceled batch starts at most about this many more items.
+ */
 const READ_AHEAD = 32;
 
-/** Gives out what is due, once over; several may take from it at the same time. */
+/** Hands out each due position of a batch once. Several runners may share one instance. */
 export class DueItems {
-  private readonly waiting: number[] = [];
-  private last = -1;
-  private over = false;
-  private filling: Promise<void> | undefined;
+  private readonly queued: number[] = [];
+  private last_position = -1;
+  private isExhausted = false;
+  private refill: Promise<void> | undefined;
 
-  /** `read` gives the next positions after one, in order; none = the end. */
+  /** `read` returns the next positions after `after`, in order; an empty list means the end. */
   constructor(private readonly read: (after: number, limit: number) => Promise<number[]>) {}
 
-  /** The next position; undefined = all were given out. Throws what `read` throws. */
+  /** Returns the next position; undefined if all were handed out. Throws what `read` throws. */
   async next(): Promise<number | undefined> {
-    while (this.waiting.length === 0 && !this.over) {
-      this.filling ??= this.fill().finally(() => {
-        this.filling = undefined;
+    while (this.queued.length === 0 && !this.isExhausted) {
+      this.refill ??= this.readMore().finally(() => {
+        this.refill = undefined;
       });
-      await this.filling;
+      await this.refill;
     }
-    return this.waiting.shift();
+    return this.queued.shift();
   }
 
-  private async fill(): Promise<void> {
-    const found = await this.read(this.last, READ_AHEAD);
-    this.waiting.push(...found);
-    this.last = found.at(-1) ?? this.last;
-    this.over = found.length === 0;
+  private async readMore(): Promise<void> {
+    const positions = await this.read(this.last_position, READ_AHEAD);
+    this.queued.push(...positions);
+    this.last_position = positions.at(-1) ?? this.last_position;
+    this.isExhausted = positions.length === 0;
   }
 }

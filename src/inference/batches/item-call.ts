@@ -11,17 +11,21 @@ import { checkMessages } from '../requests/check-messages.ts';
 import { resolveModel } from '../requests/resolve-model.ts';
 import type { ItemCall, ItemOutcome } from './worker.ts';
 
-/** What passes by itself is waited for as long as the batch lives. */
-const PATIENT: readonly ErrorId[] = [
+/**
+ * Errors that pass without a change of the request. The item is retried as long as its batch is
+ * open.
+ */
+const PASSING_ERRORS: readonly ErrorId[] = [
   'rate_limit_exceeded',
   'all_channels_failed',
   'service_unavailable',
   'quota_in_flight',
   'balance_in_flight',
 ];
-/** Attempts at an item whose own call keeps failing. */
+/** Attempts of an item that fails with any other retryable error. */
 const MAX_ATTEMPTS = 8;
 
+/** Dependencies of `createItemCall`. */
 export interface ItemCallDeps {
   readonly keys: KeyCache;
   readonly catalogue: () => Catalogue;
@@ -29,21 +33,25 @@ export interface ItemCallDeps {
   readonly onError: ErrorReport;
 }
 
-/** Carries out one item of a batch as `POST /v1/messages` would have (spec: Message batches). */
+/**
+ * Returns the function that runs one item of a batch as `POST /v1/messages` would (spec: Message
+ * batches). The function throws if the replica stops or the database fails; then the item is
+ * unchanged and runs again.
+ */
 export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
   return async (item) => {
     try {
-      await carryOut(deps, item);
+      await runItem(deps, item);
       return { type: 'succeeded' };
     } catch (error) {
-      // Not the item's fault: it stays as it is, and whoever works on the batch next finds it.
+      // The item did not fail: its row is unchanged, and the next worker of the batch runs it.
       if (item.signal.aborted || isTransient(error)) throw error;
       return outcomeOf(deps, item, error);
     }
   };
 }
 
-async function carryOut(deps: ItemCallDeps, item: ItemCall): Promise<void> {
+async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
   const key = await deps.keys.findActiveById(item.batch.key_id);
   const body = JSON.parse(item.params) as Record<string, unknown>;
   if (body['stream'] === true) {
@@ -58,7 +66,7 @@ async function carryOut(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     String(body['model']),
     key,
     'anthropic',
-    (each, caller) => inference.isCallable(each, caller),
+    (candidate, caller) => inference.isCallable(candidate, caller),
   );
   const call: InferenceCall = {
     protocol: 'anthropic',
@@ -70,24 +78,24 @@ async function carryOut(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     stream: false,
     headers: item.batch.headers,
     signal: item.signal,
-    storeDraft: item.keepDraft,
+    storeDraft: item.storeDraft,
   };
   const draft = item.draft as unknown as Draft | null;
-  // The answer is there: it is only paid for.
+  // An earlier attempt stored the answer, so only its charge is missing.
   if (draft && item.answer !== null) await inference.chargeDraft(call, draft);
   else await inference.run(call);
 }
 
 function outcomeOf(deps: ItemCallDeps, item: ItemCall, error: unknown): ItemOutcome {
   const request_id = `req_${item.request_id.replaceAll('-', '')}`;
-  const known =
+  const weirError =
     error instanceof WeirError
       ? error
       : new WeirError('internal_error', 'Something went wrong on our side.', {}, error);
-  const isPatient = PATIENT.includes(known.id) && known.retryable;
-  if (isPatient || (known.retryable && item.attempts + 1 < MAX_ATTEMPTS)) {
-    return { type: 'later', after_ms: (known.details.retry_after ?? 0) * 1_000 };
+  const isPassing = PASSING_ERRORS.includes(weirError.id) && weirError.retryable;
+  if (isPassing || (weirError.retryable && item.attempts + 1 < MAX_ATTEMPTS)) {
+    return { type: 'later', after_ms: (weirError.details.retry_after ?? 0) * 1_000 };
   }
   deps.onError(error, request_id);
-  return { type: 'errored', error: JSON.stringify(nativeEnvelope(known, request_id)) };
+  return { type: 'errored', error: JSON.stringify(nativeEnvelope(weirError, request_id)) };
 }

@@ -5,11 +5,15 @@ import type { DurableKind } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
 
+/** Name of the kind of durable actors that are message batches. */
 export const BATCH_KIND = 'batch';
-/** Longer than any batch lives: working on one is a single effect. */
+/** One effect runs the whole batch, so this is longer than a batch may stay open (24 hours). */
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 
-/** Message batches as durable actors: the machine, what its effects do, and the row that clients read. */
+/**
+ * Returns message batches as a kind of durable actor: machine, effects, and the projection to the
+ * row that clients read.
+ */
 export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
   return {
     kind: BATCH_KIND,
@@ -31,9 +35,9 @@ export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
     failed: () => ({ type: 'WORKED' }) satisfies BatchEvent,
     async project(tx, changes) {
       for (const { id, to_state, snapshot } of changes) {
-        const [top = ''] = to_state.split('.');
+        const [status = ''] = to_state.split('.');
         const { counts } = snapshot.context as BatchContext;
-        await writeBatch(tx, { id, status: top as BatchStatus, counts });
+        await writeBatch(tx, { id, status: status as BatchStatus, counts });
       }
     },
   };

@@ -17,44 +17,50 @@ import { DueItems } from './due-items.ts';
 
 /** Items of one batch that run at the same time. */
 const LANES_PER_BATCH = 8;
-/** Items of all batches that run at the same time on one replica: clients who wait go first. */
+/**
+ * Items of all batches that run at the same time on one replica. It leaves capacity for clients
+ * that wait for an answer.
+ */
 const MAX_RUNNING_ITEMS = 64;
-/** An item that waits for another attempt is looked for at least this often. */
-const LOOK_AGAIN_MS = 5_000;
+/** The longest wait between two checks for due items, ms. */
+const MAX_PAUSE_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 300_000;
-/** What runs when the replica is to stop gets this long. */
+/** When the replica stops, running items get this long to end, ms. */
 const DRAIN_MS = 10_000;
 
-/** One item's call, and what is noted on the way. */
+/** Input of one attempt of an item. */
 export interface ItemCall extends ItemWork {
   readonly batch: BatchWork;
   /** Aborted when the replica stops. */
   readonly signal: AbortSignal;
-  /** Notes an answer that is about to be charged. */
-  readonly keepDraft: (answer: string, draft: Draft) => Promise<void>;
+  /** Stores an answer before its charge, so that a repeated item is only charged. */
+  readonly storeDraft: (answer: string, draft: Draft) => Promise<void>;
 }
 
+/** How one attempt of an item ended. */
 export type ItemOutcome =
   | { readonly type: 'succeeded' }
-  /** `error` = the envelope of the route, as JSON. */
+  /** `error` is the error envelope of the route, as JSON. */
   | { readonly type: 'errored'; readonly error: string }
+  /** The item is retried after at least `after_ms`. */
   | { readonly type: 'later'; readonly after_ms: number };
 
+/** Dependencies of `BatchWorker`. */
 export interface BatchWorkerDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** 0 ≤ x < 1; spreads attempts. */
+  /** Returns 0 ≤ x < 1; spreads retries over time. */
   readonly random: () => number;
   /** False while this replica's lease may have ended. */
   readonly mayRun: () => boolean;
-  /** Carries out one item; throws only what nobody expected. */
+  /** Runs one item. Throws if the item must stay as it is, e.g. because the replica stops. */
   readonly call: (item: ItemCall) => Promise<ItemOutcome>;
 }
 
 /**
- * Carries out the items of batches, each like a call of its own (spec: Message batches). What is
- * done is in the items' rows, so whoever works on a batch next goes on where this one stopped.
+ * Runs the items of batches, each like a call of its own (spec: Message batches). All progress is
+ * in the rows of the items. So another replica can continue the batch at any point.
  */
 export class BatchWorker {
   private readonly limit = pLimit(MAX_RUNNING_ITEMS);
@@ -63,54 +69,61 @@ export class BatchWorker {
 
   constructor(private readonly deps: BatchWorkerDeps) {}
 
-  /** Resolves when nothing of a batch is left to begin. Throws to be called again, here or elsewhere. */
+  /**
+   * Runs a batch; resolves when no item is left to start. Throws if this replica must stop; then
+   * `work` is called again, here or on another replica.
+   */
   async work(batch_id: string, signal: AbortSignal): Promise<void> {
-    const calls = AbortSignal.any([signal, this.abort.signal]);
+    const callSignal = AbortSignal.any([signal, this.abort.signal]);
     for (;;) {
-      this.stopIfAsked(signal);
+      this.throwIfStopping(signal);
       const batch = await findWork(this.deps.sql, batch_id);
       if (!batch?.open) return;
       const wait_ms = await nextDue(this.deps.sql, batch_id);
       if (wait_ms === undefined) return;
-      if (wait_ms > 0) await this.pause(Math.min(wait_ms, LOOK_AGAIN_MS));
-      else await this.sweep(batch_id, batch, signal, calls);
+      if (wait_ms > 0) await this.wait(Math.min(wait_ms, MAX_PAUSE_MS));
+      else await this.runDueItems(batch_id, batch, signal, callSignal);
     }
   }
 
-  /** Begins nothing more; what runs gets a while to end. */
+  /** Starts no more items. Running items are aborted after `DRAIN_MS`. */
   stop(): void {
     this.stopping.abort();
     this.deps.clock.after(DRAIN_MS, () => this.abort.abort());
   }
 
-  /** Everything that is due, once. */
-  private async sweep(
+  /** Runs each item that is due now, once. */
+  private async runDueItems(
     batch_id: string,
     batch: BatchWork,
     signal: AbortSignal,
-    calls: AbortSignal,
+    callSignal: AbortSignal,
   ): Promise<void> {
     const { sql } = this.deps;
-    const sweep = new DueItems(async (after, limit) => {
-      this.stopIfAsked(signal);
+    const dueItems = new DueItems(async (after, limit) => {
+      this.throwIfStopping(signal);
       const open = (await findWork(sql, batch_id))?.open;
       return open ? findDue(sql, batch_id, after, limit) : [];
     });
-    const lane = async () => {
-      for (let at = await sweep.next(); at !== undefined; at = await sweep.next()) {
-        const position = at;
-        this.stopIfAsked(signal);
-        const wait_ms = await this.limit(() => this.run(batch_id, position, batch, calls));
-        // Whatever made this one wait would make the next one wait as well.
-        if (wait_ms > 0) await this.pause(Math.min(wait_ms, LOOK_AGAIN_MS));
+    const runner = async () => {
+      for (;;) {
+        const position = await dueItems.next();
+        if (position === undefined) return;
+        this.throwIfStopping(signal);
+        const wait_ms = await this.limit(() => this.run(batch_id, position, batch, callSignal));
+        // The reason for the wait, e.g. a rate limit, applies to the next item too.
+        if (wait_ms > 0) await this.wait(Math.min(wait_ms, MAX_PAUSE_MS));
       }
     };
-    // No lane is left running when another one broke.
-    const ended = await Promise.allSettled(Array.from({ length: LANES_PER_BATCH }, lane));
-    for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+    // If one runner fails, the others still end before this method throws.
+    const ended = await Promise.allSettled(Array.from({ length: LANES_PER_BATCH }, runner));
+    for (const result of ended) if (result.status === 'rejected') throw result.reason;
   }
 
-  /** One attempt at one item; the time to wait before another one, ms. */
+  /**
+   * Runs one attempt of one item. Returns the time to wait before its next attempt, ms; 0 if the
+   * item ended.
+   */
   private async run(
     batch_id: string,
     position: number,
@@ -124,8 +137,8 @@ export class BatchWorker {
       await endItem(sql, item, 'succeeded');
       return 0;
     }
-    const keepDraft = (answer: string, draft: Draft) => draftItem(sql, item, answer, draft);
-    const outcome = await call({ ...item, batch, signal, keepDraft });
+    const storeDraft = (answer: string, draft: Draft) => draftItem(sql, item, answer, draft);
+    const outcome = await call({ ...item, batch, signal, storeDraft });
     if (outcome.type === 'succeeded') await endItem(sql, item, 'succeeded');
     else if (outcome.type === 'errored') await endItem(sql, item, 'errored', outcome.error);
     else {
@@ -137,17 +150,17 @@ export class BatchWorker {
   }
 
   private backoff(attempts: number): number {
-    const longest = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LAST_RETRY_MS);
-    return Math.round(longest * (0.5 + this.deps.random() / 2));
+    const max_ms = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LAST_RETRY_MS);
+    return Math.round(max_ms * (0.5 + this.deps.random() / 2));
   }
 
-  private stopIfAsked(signal: AbortSignal): void {
+  private throwIfStopping(signal: AbortSignal): void {
     signal.throwIfAborted();
-    if (this.stopping.signal.aborted) throw new Error('this replica stops');
-    if (!this.deps.mayRun()) throw new Error('this replica may not go on');
+    if (this.stopping.signal.aborted) throw new Error('this replica is stopping');
+    if (!this.deps.mayRun()) throw new Error('the lease of this replica may have ended');
   }
 
-  private async pause(ms: number): Promise<void> {
+  private async wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stopClock = this.deps.clock.after(ms, resolve);
     const { signal } = this.stopping;

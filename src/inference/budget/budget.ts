@@ -11,113 +11,135 @@ import { isObject } from '../../json/object.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import { countInputTokens, countTokens, maxInputTokens } from './tokens.ts';
 
-/** A stream begins with money for this many output tokens and asks for more as it goes on. */
+/** A stream starts with money for this many output tokens. It reserves more as it goes on. */
 export const FIRST_STREAM_TOKENS = 2_048;
 
-/** Models of the vendor whose cache is written to on demand. */
-const NATIVE = 'anthropic-messages';
+/** Family of the provider that writes to its cache only if the request asks for it. */
+const CACHE_ON_REQUEST_FAMILY = 'anthropic-messages';
 
-/** What one call may cost (design 4: the hold of a call). Amounts in nano-USD. */
+/**
+ * The upper bound of what one chat call may cost, and the amounts to reserve for it (design 4).
+ * Amounts are in nano-USD.
+ */
 export class Budget {
   readonly price: TokenPrice;
-  /** Tokens that the answer may have at most, all choices together. */
+  /** The most output tokens of the answer, all choices together. */
   readonly max_output_tokens: number;
   private readonly choices: number;
-  private readonly inputAtMost: number;
-  private counted: number | undefined;
+  private readonly max_input_tokens: number;
+  private counted_input_tokens: number | undefined;
 
   constructor(
     model: ChatModel,
     private readonly body: Readonly<Record<string, unknown>>,
     body_text: string,
   ) {
-    this.choices = positive(body['n']) ?? 1;
-    const asked = askedOutput(body);
+    this.choices = positiveInteger(body['n']) ?? 1;
+    const requested = requestedOutputTokens(body);
     this.max_output_tokens =
-      Math.min(asked ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
-    this.inputAtMost = maxInputTokens(body);
-    const price = priceAtLength(this.inputAtMost, model.price);
-    // Elsewhere writing to a cache costs what it costs, asked for or not.
-    const isOnDemand = model.family === NATIVE || price.cache_write_1h !== undefined;
-    this.price = isOnDemand ? withoutUnasked(price, model, body_text) : price;
+      Math.min(requested ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
+    this.max_input_tokens = maxInputTokens(body);
+    const price = priceAtLength(this.max_input_tokens, model.price);
+    // Other providers write to their cache without a request for it, so its price always counts.
+    const isCacheOptional =
+      model.family === CACHE_ON_REQUEST_FAMILY || price.cache_write_1h !== undefined;
+    this.price = isCacheOptional ? withoutUnusedCache(price, model, body_text) : price;
   }
 
-  /** Counted with a tokenizer, once, and only where it matters. */
-  get countInput(): number {
-    this.counted ??= countInputTokens(this.body);
-    return this.counted;
+  /**
+   * Input tokens, counted with a tokenizer. The count is slow, so it runs once, and only if it is
+   * needed.
+   */
+  get input_tokens(): number {
+    this.counted_input_tokens ??= countInputTokens(this.body);
+    return this.counted_input_tokens;
   }
 
-  /** Usage counted with a tokenizer, where the upstream did not report it, or only a part. */
-  estimate(produced: string, reported: TokenUsage | null = null): TokenUsage {
+  /**
+   * Returns usage for an answer whose upstream reported none, or only a part. Tokens are counted
+   * with a tokenizer.
+   */
+  estimate(answer_text: string, reported: TokenUsage | null = null): TokenUsage {
     return {
-      input_tokens: reported?.input_tokens ?? this.countInput,
+      input_tokens: reported?.input_tokens ?? this.input_tokens,
       cached_input_tokens: reported?.cached_input_tokens ?? 0,
       cache_write_tokens: reported?.cache_write_tokens ?? 0,
-      output_tokens: countTokens(produced),
+      output_tokens: countTokens(answer_text),
     };
   }
 
-  /** What to set aside before the call. */
-  chargeFor(stream: boolean): number {
+  /**
+   * Returns the amount to reserve before the call. For a stream it covers only the first tokens.
+   */
+  amountToReserve(stream: boolean): number {
     const output = stream
       ? Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)
       : this.max_output_tokens;
-    return maxChargeFor(this.inputAtMost, output, this.price);
+    return maxChargeFor(this.max_input_tokens, output, this.price);
   }
 
-  /** The same for a call that has to wait for it. */
+  /**
+   * Returns the request for a call that must wait for its money. It may start with less than
+   * `amount`, but with at least one output token.
+   */
   admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
-    const minimum = () => Math.min(amount, maxChargeFor(this.countInput, 1, this.price));
+    const minimum = () => Math.min(amount, maxChargeFor(this.input_tokens, 1, this.price));
     return { amount, minimum, signal };
   }
 
-  /** What an answer that is longer by `tokens` needs on top. */
-  priceOfExtraTokens(tokens: number): number {
+  /** Returns what `tokens` more output tokens can cost. */
+  maxChargeForOutput(tokens: number): number {
     return maxChargeFor(0, tokens, this.price);
   }
 
-  /** Output tokens that `held` pays for. */
-  outputCoveredBy(held: number): number {
-    return affordableOutputTokens(held, this.countInput, this.price);
+  /** Returns how many output tokens `held` pays for. */
+  maxOutputTokensFor(held: number): number {
+    return affordableOutputTokens(held, this.input_tokens, this.price);
   }
 
-  /** The bound per choice for the upstream, if `held` covers less than the client asked for. */
-  clampFor(held: number, asked: number): number | undefined {
-    if (held >= asked) return undefined;
-    const covered = Math.floor(this.outputCoveredBy(held) / this.choices);
+  /**
+   * Returns the limit of output tokens per choice to send to the upstream; undefined if `held`
+   * covers the whole request.
+   */
+  outputLimitFor(held: number, requested: number): number | undefined {
+    if (held >= requested) return undefined;
+    const covered = Math.floor(this.maxOutputTokensFor(held) / this.choices);
     return Math.max(1, Math.min(covered, Math.floor(this.max_output_tokens / this.choices)));
   }
 }
 
-/** Writing to this vendor's cache costs more than reading, and only happens when asked for. */
-function withoutUnasked(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
-  const says = (word: string) => body_text.includes(word) || body_text.includes('\\u');
-  const isAsked = model.family !== NATIVE || says('"cache_control"');
-  const isLong = isAsked && says('"1h"');
+/**
+ * Sets prices of cache writes to 0 if the request cannot cause them. This provider charges more for
+ * a cache write than for plain input, but writes only on request.
+ */
+function withoutUnusedCache(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
+  // An escaped character could hide the word, so such a body counts as if it had it.
+  const mayContain = (word: string) => body_text.includes(word) || body_text.includes('\\u');
+  const mayWriteCache = model.family !== CACHE_ON_REQUEST_FAMILY || mayContain('"cache_control"');
+  const mayWriteFor1h = mayWriteCache && mayContain('"1h"');
   return {
     ...price,
-    ...(isAsked ? {} : { cache_write: 0 }),
-    ...(isLong ? {} : { cache_write_1h: 0 }),
+    ...(mayWriteCache ? {} : { cache_write: 0 }),
+    ...(mayWriteFor1h ? {} : { cache_write_1h: 0 }),
   };
 }
 
-/** The price of a call as the catalogue has it. */
+/** Returns the charge of a call by the model's price in the catalogue, nano-USD. */
 export function charge(model: ChatModel, usage: TokenUsage): number {
   return chargeFor(usage, model.price);
 }
 
-/** The longest answer that a client asks for, in whichever protocol. */
-function askedOutput(body: Readonly<Record<string, unknown>>): number | undefined {
+/** Returns the output limit that the request names, in any of the client protocols. */
+function requestedOutputTokens(body: Readonly<Record<string, unknown>>): number | undefined {
   const config = body['generationConfig'];
   return (
-    positive(body['max_completion_tokens']) ??
-    positive(body['max_tokens']) ??
-    positive(body['max_output_tokens']) ??
-    (isObject(config) ? positive(config['maxOutputTokens']) : undefined)
+    positiveInteger(body['max_completion_tokens']) ??
+    positiveInteger(body['max_tokens']) ??
+    positiveInteger(body['max_output_tokens']) ??
+    (isObject(config) ? positiveInteger(config['maxOutputTokens']) : undefined)
   );
 }
 
-function positive(value: unknown): number | undefined {
+function positiveInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }

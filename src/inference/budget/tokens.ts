@@ -1,46 +1,53 @@
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { isObject } from '../../json/object.ts';
 
-/** OpenAI's published count for chat: each message costs this much besides its text … */
+/** Tokens of a chat message besides its text (OpenAI cookbook: counting tokens). */
 const TOKENS_PER_MESSAGE = 3;
-/** … and the answer is primed with as much (OpenAI cookbook: counting tokens). */
+/** Tokens that start the answer (OpenAI cookbook: counting tokens). */
 const TOKENS_TO_PRIME = 3;
-/** An image costs at most about this much with either provider's rules. */
+/** Upper bound for an image, about the same by the rules of OpenAI and Anthropic. */
 const TOKENS_PER_IMAGE = 1_600;
-/** A document or a sound: counted by its size, generously. */
-const BYTES_PER_TOKEN_OF_A_FILE = 4;
+/** Documents and audio are estimated by their size; this ratio overestimates. */
+const FILE_BYTES_PER_TOKEN = 4;
 
 /**
- * The tokenizer's time grows with the square of a stretch without a word boundary, so a longer one
- * is counted in slices: at most one token a slice too many.
+ * The tokenizer's time grows with the square of a stretch without a word boundary. So a longer text
+ * is counted in slices, which adds at most one token per slice.
  */
 const SLICE_CHARS = 2_000;
-/** Beyond this a text is counted in part and the rest by the same ratio: counting blocks everybody. */
+/**
+ * Only this many characters are counted; the rest is estimated by the same ratio. Counting blocks
+ * the event loop, so it must stay short.
+ */
 const MAX_COUNTED_CHARS = 200_000;
 
-/** `<|endoftext|>` and its kin are ordinary characters in what a client sends. */
+/** In a client's text, `<|endoftext|>` and other special tokens are ordinary characters. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Tokens of a text, by the o200k vocabulary; for other vendors' models a close estimate. */
+/**
+ * Returns the number of tokens of a text by the o200k vocabulary. For models of other providers
+ * this is a close estimate.
+ */
 export function countTokens(text: string): number {
-  const counted = Math.min(text.length, MAX_COUNTED_CHARS);
+  const counted_chars = Math.min(text.length, MAX_COUNTED_CHARS);
   let tokens = 0;
-  for (let at = 0; at < counted; ) {
-    const end = sliceEnd(text, at, counted);
-    tokens += countO200k(text.slice(at, end), AS_PLAIN_TEXT);
-    at = end;
+  for (let start = 0; start < counted_chars; ) {
+    const end = sliceEnd(text, start, counted_chars);
+    tokens += countO200k(text.slice(start, end), AS_PLAIN_TEXT);
+    start = end;
   }
-  return counted === text.length ? tokens : Math.ceil((tokens * text.length) / counted);
+  return counted_chars === text.length ? tokens : Math.ceil((tokens * text.length) / counted_chars);
 }
 
-/** The last word boundary within a slice; none = the slice is cut where it ends. */
-function sliceEnd(text: string, start: number, counted: number): number {
+/** Returns the last word boundary of a slice, or the end of the slice if there is none. */
+function sliceEnd(text: string, start: number, counted_chars: number): number {
   const end = start + SLICE_CHARS;
-  if (end >= counted) return counted;
+  if (end >= counted_chars) return counted_chars;
   const space = text.lastIndexOf(' ', end);
   return space > start ? space : end;
 }
 
+/** The parts of a request that a model reads. */
 interface Input {
   text: string[];
   messages: number;
@@ -48,8 +55,8 @@ interface Input {
   fileBytes: number;
 }
 
-/** What a body asks a model to read, in any chat dialect. */
-function inputOf(body: Readonly<Record<string, unknown>>): Input {
+/** Collects the input of a chat request, in any client protocol. */
+function collectInput(body: Readonly<Record<string, unknown>>): Input {
   const input: Input = { text: [], messages: 0, images: 0, fileBytes: 0 };
   readContent(body['system'], input);
   readContent(body['instructions'], input);
@@ -74,7 +81,7 @@ function inputOf(body: Readonly<Record<string, unknown>>): Input {
   return input;
 }
 
-/** Items of responses, contents of Gemini: each a message, or as good as one. */
+/** Reads items of the Responses API and contents of Gemini. Each item counts as one message. */
 function readItems(items: unknown, input: Input): void {
   if (typeof items === 'string') input.messages += 1;
   readContent(typeof items === 'string' ? items : undefined, input);
@@ -124,39 +131,45 @@ function readContent(content: unknown, input: Input): void {
   }
 }
 
-/** Parts of Gemini have no type, but a member. */
+/** Reads a part of Gemini: it has no `type`; the name of its member tells the kind. */
 function readUntyped(part: Readonly<Record<string, unknown>>, input: Input): void {
   const data = part['inlineData'] ?? part['inline_data'];
   if (!isObject(data)) {
     input.text.push(typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part));
     return;
   }
-  const kind = String(data['mimeType'] ?? data['mime_type']);
-  if (kind.startsWith('image/')) input.images += 1;
+  const media_type = String(data['mimeType'] ?? data['mime_type']);
+  if (media_type.startsWith('image/')) input.images += 1;
   else input.fileBytes += JSON.stringify(data).length;
 }
 
-function besidesText({ messages, images, fileBytes }: Input): number {
+function nonTextTokens({ messages, images, fileBytes }: Input): number {
   return (
     messages * TOKENS_PER_MESSAGE +
     TOKENS_TO_PRIME +
     images * TOKENS_PER_IMAGE +
-    Math.ceil(fileBytes / BYTES_PER_TOKEN_OF_A_FILE)
+    Math.ceil(fileBytes / FILE_BYTES_PER_TOKEN)
   );
 }
 
-/** Input tokens of a request, at most: no vocabulary makes more tokens than a text has bytes. */
+/**
+ * Returns an upper bound of the input tokens of a request. No vocabulary makes more tokens than a
+ * text has bytes.
+ */
 export function maxInputTokens(body: Readonly<Record<string, unknown>>): number {
-  const input = inputOf(body);
+  const input = collectInput(body);
   const bytes = input.text.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  return bytes + besidesText(input);
+  return bytes + nonTextTokens(input);
 }
 
-/** Input tokens of a request, counted: slower, and close to what the upstream will say. */
+/**
+ * Returns the input tokens of a request, counted with a tokenizer. This is slower than the bound,
+ * and close to what the upstream will report.
+ */
 export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
-  const input = inputOf(body);
+  const input = collectInput(body);
   const chars = input.text.reduce((sum, text) => sum + text.length, 0);
-  // Many short texts are as dear to count as a long one: together they have the same bound.
+  // Many short texts take as long to count as one long text, so they share its limit.
   const texts = chars > MAX_COUNTED_CHARS ? [input.text.join(' ')] : input.text;
-  return texts.reduce((sum, text) => sum + countTokens(text), 0) + besidesText(input);
+  return texts.reduce((sum, text) => sum + countTokens(text), 0) + nonTextTokens(input);
 }

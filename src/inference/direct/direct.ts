@@ -9,7 +9,7 @@ import type { UpstreamCall } from '../../upstreams/contract.ts';
 import type { Caller } from '../call.ts';
 import { withFailover } from '../routing/route.ts';
 
-/** What statements of usage call it (spec: Management, `scene`). */
+/** The `scene` of the usage line of each operation (spec: Management, `scene`). */
 const SCENES: Record<DirectModel['operation'], string> = {
   embedding: 'embedding',
   stt: 'audio',
@@ -18,6 +18,7 @@ const SCENES: Record<DirectModel['operation'], string> = {
   translation: 'translation',
 };
 
+/** Dependencies of direct calls. */
 export interface DirectDeps {
   quotas: Quotas;
   channels: Channels;
@@ -25,62 +26,67 @@ export interface DirectDeps {
   random: () => number;
 }
 
-/** One question, asked in whichever protocol a channel of the model speaks. */
-export interface DirectCall<Protocol, Made> {
+/** A direct call. `request` sends it in the protocol of the chosen channel. */
+export interface DirectCall<Protocol, Opened> {
   readonly request_id: string;
   readonly key: Caller;
   readonly model: DirectModel;
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
   readonly signal: AbortSignal;
-  /** The most that the call can use. */
+  /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
-  readonly request: (protocol: Protocol, call: UpstreamCall) => Promise<Made>;
+  readonly request: (protocol: Protocol, call: UpstreamCall) => Promise<Opened>;
 }
 
+/** An answer of an upstream with its usage. */
 export interface DirectAnswer<Answer> {
   readonly answer: Answer;
   readonly usage: DirectUsage;
-  /** True where the upstream did not report the usage. */
+  /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
 }
 
 /**
- * Reserve → route → call → settle, for what is not streamed. Resolves when the charge is committed
- * (P4). Throws WeirError, or the signal's reason when the client left: then nothing is charged.
+ * Runs a direct call that is not streamed: reserve → route → call → settle. Resolves when the
+ * charge is committed (P4). Throws WeirError, or the signal's reason if the client left; then
+ * nothing is charged.
  */
 export async function runDirect<Protocol, Answer>(
   deps: DirectDeps,
   call: DirectCall<Protocol, DirectAnswer<Answer>>,
 ): Promise<Answer> {
-  const { made, permit, reservation } = await openDirect(deps, call);
+  const { opened, permit, reservation } = await openDirect(deps, call);
   permit.succeeded();
   try {
-    await settleDirect(call, permit, reservation, made.usage, {
+    await settleDirect(call, permit, reservation, opened.usage, {
       outcome: 'completed',
-      estimated: made.estimated,
+      estimated: opened.estimated,
     });
-    return made.answer;
+    return opened.answer;
   } catch (error) {
-    // After a charge this changes nothing.
+    // After a charge, `release` has no effect.
     reservation.release();
     throw error;
   }
 }
 
-/** A call that a channel has begun to answer; whoever has it ends permit and reservation. */
-export interface OpenDirect<Made> {
-  readonly made: Made;
+/** A direct call with an open answer. Its holder must end the permit and the reservation. */
+export interface OpenDirect<Opened> {
+  readonly opened: Opened;
   readonly permit: ChannelPermit;
   readonly reservation: Reservation;
 }
 
-/** Reserve → route → call. Throws like `runDirect`; then nothing is left open. */
-export async function openDirect<Protocol, Made>(
+/**
+ * Opens a direct call: reserve → route → call. Throws like `runDirect`; then permit and reservation
+ * are ended.
+ */
+export async function openDirect<Protocol, Opened>(
   deps: DirectDeps,
-  call: DirectCall<Protocol, Made>,
-): Promise<OpenDirect<Made>> {
+  call: DirectCall<Protocol, Opened>,
+): Promise<OpenDirect<Opened>> {
   const { model, key, protocols } = call;
   const amount = directCharge(model.price, call.max_units);
   const quota = deps.quotas.getOrCreate(key);
@@ -91,25 +97,25 @@ export async function openDirect<Protocol, Made>(
       .serving(model.id)
       .filter(({ config }) => protocols[config.protocol] !== undefined);
     const { policy } = model.declaration.routing ?? {};
-    const surroundings = { ...deps, ...(policy ? { policy } : {}) };
-    const { result: made, permit } = await withFailover(channels, surroundings, (given) => {
-      const { config } = given.channel;
+    const options = { ...deps, ...(policy ? { policy } : {}) };
+    const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
+      const { config } = acquired.channel;
       return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));
     });
-    return { made, permit, reservation };
+    return { opened, permit, reservation };
   } catch (error) {
     reservation.release();
     throw error;
   }
 }
 
-/** Books a direct call; resolves when the charge is committed. */
+/** Charges a direct call; resolves when the charge is committed. */
 export async function settleDirect(
   { model, key, request_id }: Pick<DirectCall<unknown, unknown>, 'model' | 'key' | 'request_id'>,
   permit: ChannelPermit,
   reservation: Reservation,
   usage: DirectUsage,
-  how: { outcome: 'completed' | 'partial'; estimated: boolean },
+  result: { outcome: 'completed' | 'partial'; estimated: boolean },
 ): Promise<void> {
   const line = {
     id: request_id,
@@ -121,7 +127,7 @@ export async function settleDirect(
     model: model.id,
     model_vendor: model.owned_by,
     channel_id: permit.channel.config.id,
-    ...how,
+    ...result,
     input_tokens: usage.input_tokens ?? 0,
     output_tokens: usage.output_tokens ?? 0,
     ...{ cached_input_tokens: 0, cache_write_tokens: 0 },

@@ -6,40 +6,48 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { LruCache } from './lru-cache.ts';
 import { SharedLookups } from './shared-lookups.ts';
 
-/** Keys kept in memory; the longest unused leaves first. */
+/** Keys kept in memory. The least recently used key leaves first. */
 const MAX_CACHED_KEYS = 20_000;
-/** Wrong keys kept in memory, apart from the right ones: a flood of them pushes nobody out. */
+/**
+ * Unknown keys kept in memory, apart from valid keys. So a flood of unknown keys evicts no valid
+ * key.
+ */
 const MAX_UNKNOWN_KEYS = 10_000;
-/** A change is announced at once; this is for an announcement that got lost. */
+/** A cached key is read again after this time, in case the announcement of a change was lost. */
 export const KEY_TTL_MS = 30_000;
-/** An unknown key is looked up again soon: it may just have been created elsewhere. */
+/** An unknown key is looked up again after this time: another replica may just have created it. */
 const UNKNOWN_TTL_MS = 2_000;
+/** Database lookups under way at the same time. */
 const MAX_LOOKUPS = 1_000;
-/** Longer than any credential of ours. */
+/** Longer than any credential that Weir issues. */
 const MAX_CREDENTIAL_CHARS = 512;
 
-interface Known {
+interface CachedKey {
   record: KeyRecord;
-  until: number;
+  /** Milliseconds since the Unix epoch. */
+  cached_until_ms: number;
 }
 
-/** Who holds a management token. */
+/** The holder of a management token. */
 export interface Manager {
   organization_id: string;
   role: string;
 }
 
-/** Authenticates requests (spec: Authentication). Keys come from memory, hashed, announced changes included. */
+/**
+ * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret.
+ * Announced changes remove them from the cache.
+ */
 export class KeyCache {
-  private readonly known = new LruCache<string, Known>(MAX_CACHED_KEYS, ({ record }) =>
+  private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, ({ record }) =>
     this.hashesById.delete(record.id),
   );
-  /** Hash → until when it counts as unknown. */
-  private readonly unknown = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
+  /** Hash → when the key is looked up again, ms since the Unix epoch. */
+  private readonly unknownUntil = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
   private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
   private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
-  /** Counts announcements: what was read before one is not kept after it. */
+  /** Counts announcements. A record that was read before an announcement is not cached after it. */
   private announcements = 0;
 
   constructor(
@@ -48,32 +56,37 @@ export class KeyCache {
   ) {}
 
   /**
-   * The key of an inference request. Returned at once if it is in memory, as most are. Throws
+   * Returns the key of an inference request; without a promise if it is in memory. Throws
    * WeirError: `invalid_api_key`, `expired_api_key`, `access_denied`.
    */
   authenticate(secret: string | null): KeyRecord | Promise<KeyRecord> {
-    if (!secret) throw missing('sk-');
+    if (!secret) throw missingKeyError('sk-');
     if (/^(mt|op)-/.test(secret)) {
       throw new WeirError('invalid_api_key', 'A management token cannot be used for inference.', {
         hint: 'Use an API key that begins with sk-.',
       });
     }
-    const found = isCredential(secret, 'sk-') ? this.find(hashCredential(secret)) : undefined;
+    const found = isCredential(secret, 'sk-') ? this.findByHash(hashCredential(secret)) : undefined;
     return found instanceof Promise
-      ? found.then((record) => usable(record, this.now()))
-      : usable(found, this.now());
+      ? found.then((record) => requireActive(record, this.now()))
+      : requireActive(found, this.now());
   }
 
-  /** A key that came with a request before, as it is now. Throws WeirError like `authenticate`. */
+  /**
+   * Returns the current record of a key of an earlier request. Throws WeirError like
+   * `authenticate`.
+   */
   async findActiveById(key_id: string): Promise<KeyRecord> {
     const hash = this.hashesById.get(key_id);
-    const record = await (hash === undefined ? findKeyById(this.orm, key_id) : this.find(hash));
-    return usable(record, this.now());
+    const record = await (hash === undefined
+      ? findKeyById(this.orm, key_id)
+      : this.findByHash(hash));
+    return requireActive(record, this.now());
   }
 
-  /** The holder of an `mt-` token. */
+  /** Returns the holder of an `mt-` token. Throws WeirError `invalid_api_key`. */
   async authenticateManager(secret: string | null): Promise<Manager> {
-    const token = await this.token(secret, 'mt-');
+    const token = await this.findToken(secret, 'mt-');
     if (token?.kind !== 'management' || !token.organization_id) {
       throw new WeirError('invalid_api_key', 'The management token is not valid.', {
         hint: 'The management interface takes a token that begins with mt-.',
@@ -82,49 +95,55 @@ export class KeyCache {
     return { organization_id: token.organization_id, role: token.role ?? '' };
   }
 
-  /** Lets the holder of an `op-` token pass; what he may do concerns the whole installation. */
+  /**
+   * Resolves for a valid `op-` token, which permits operations on the whole installation. Throws
+   * WeirError `invalid_api_key`.
+   */
   async authenticateOperator(secret: string | null): Promise<void> {
-    const token = await this.token(secret, 'op-');
+    const token = await this.findToken(secret, 'op-');
     if (token?.kind === 'operator') return;
     throw new WeirError('invalid_api_key', 'The operator token is not valid.', {
       hint: 'The operator interface takes a token that begins with op-.',
     });
   }
 
-  private async token(secret: string | null, prefix: string): Promise<TokenRecord | undefined> {
-    if (!secret) throw missing(prefix);
+  private async findToken(secret: string | null, prefix: string): Promise<TokenRecord | undefined> {
+    if (!secret) throw missingKeyError(prefix);
     if (!isCredential(secret, prefix)) return undefined;
     const hash = hashCredential(secret);
     return this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
   }
 
-  /** A key was changed, here or on another replica: forget it, and say what it is now. */
+  /**
+   * Handles a change of a key by any replica. Removes the key from memory and returns its current
+   * record.
+   */
   async onKeyChanged(key_id: string): Promise<KeyRecord | undefined> {
-    this.forget(key_id);
+    this.invalidate(key_id);
     return findKeyById(this.orm, key_id);
   }
 
-  /** The next request reads the key anew. */
-  forget(key_id: string): void {
+  /** Removes a key from memory; the next request reads it from the database. */
+  invalidate(key_id: string): void {
     this.announcements += 1;
-    this.keyLookups.forget();
+    this.keyLookups.detachAll();
     const hash = this.hashesById.get(key_id);
-    if (hash) this.known.delete(hash);
+    if (hash) this.cached.delete(hash);
   }
 
-  /** Announcements may have been missed: believe nothing. */
-  forgetAll(): void {
+  /** Empties the cache. Called after announcements may have been lost. */
+  invalidateAll(): void {
     this.announcements += 1;
-    this.keyLookups.forget();
-    this.known.clear();
-    this.unknown.clear();
+    this.keyLookups.detachAll();
+    this.cached.clear();
+    this.unknownUntil.clear();
   }
 
-  private find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
-    const known = this.known.get(hash);
-    if (known && known.until > this.now()) return known.record;
-    const unknownUntil = this.unknown.get(hash);
-    if (unknownUntil !== undefined && unknownUntil > this.now()) return undefined;
+  private findByHash(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
+    const cached = this.cached.get(hash);
+    if (cached && cached.cached_until_ms > this.now()) return cached.record;
+    const until_ms = this.unknownUntil.get(hash);
+    if (until_ms !== undefined && until_ms > this.now()) return undefined;
     return this.keyLookups.run(hash, () => this.load(hash));
   }
 
@@ -132,10 +151,10 @@ export class KeyCache {
     const { announcements } = this;
     const record = await findKeyByHash(this.orm, hash);
     if (!record) {
-      this.unknown.set(hash, this.now() + UNKNOWN_TTL_MS);
+      this.unknownUntil.set(hash, this.now() + UNKNOWN_TTL_MS);
     } else if (announcements === this.announcements) {
-      this.unknown.delete(hash);
-      this.known.set(hash, { record, until: this.now() + KEY_TTL_MS });
+      this.unknownUntil.delete(hash);
+      this.cached.set(hash, { record, cached_until_ms: this.now() + KEY_TTL_MS });
       this.hashesById.set(record.id, hash);
     }
     return record;
@@ -146,14 +165,14 @@ function isCredential(secret: string, prefix: string): boolean {
   return secret.startsWith(prefix) && secret.length <= MAX_CREDENTIAL_CHARS;
 }
 
-function missing(prefix: string): WeirError {
+function missingKeyError(prefix: string): WeirError {
   return new WeirError('invalid_api_key', 'The request carries no key.', {
     hint: `Send the header Authorization: Bearer ${prefix}….`,
   });
 }
 
-/** A key that may be used now. Throws WeirError. */
-function usable(record: KeyRecord | undefined, now: number): KeyRecord {
+/** Returns the record of a key that may be used now. Throws WeirError like `authenticate`. */
+function requireActive(record: KeyRecord | undefined, now: number): KeyRecord {
   if (!record) throw new WeirError('invalid_api_key', 'The API key is not valid.');
   if (record.status === 'revoked') {
     throw new WeirError('expired_api_key', 'This API key has been revoked.');

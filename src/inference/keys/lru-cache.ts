@@ -1,13 +1,13 @@
-/** A map that forgets the entry that was longest unused when it is full. */
+/** A map that evicts the least recently used entry if it is full. */
 export class LruCache<Key, Value> {
   private readonly entries = new Map<Key, Value>();
-  /** What was used last stands at the end already. */
+  /** Key of the entry that is already last in the map's order. */
   private newest: Key | undefined;
 
-  /** `onLeave` is told of every entry that is pushed out or deleted. */
+  /** `onRemoved` is called for every entry that is evicted, replaced or deleted. */
   constructor(
     private readonly max_entries: number,
-    private readonly onLeave: (value: Value) => void = () => undefined,
+    private readonly onRemoved: (value: Value) => void = () => undefined,
   ) {}
 
   get size(): number {
@@ -17,7 +17,7 @@ export class LruCache<Key, Value> {
   get(key: Key): Value | undefined {
     const value = this.entries.get(key);
     if (value === undefined || key === this.newest) return value;
-    // A map keeps the order of insertion: what is used moves to its end.
+    // A Map keeps the order of insertion, so a used entry moves to the end.
     this.entries.delete(key);
     this.entries.set(key, value);
     this.newest = key;
@@ -39,7 +39,7 @@ export class LruCache<Key, Value> {
     const value = this.entries.get(key);
     if (value === undefined) return;
     this.entries.delete(key);
-    this.onLeave(value);
+    this.onRemoved(value);
   }
 
   clear(): void {

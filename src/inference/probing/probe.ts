@@ -5,43 +5,46 @@ import { protocolFor } from '../../upstreams/chat/protocols.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../../upstreams/contract.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
 
-/** Nobody waits longer to hear that a channel is not well. */
+/** Time limit of a probe. */
 const TIMEOUT_MS = 30_000;
-/** The fewest that vendors take. */
+/** The lowest limit of output tokens that the providers accept. */
 const MAX_TOKENS = 16;
 
-/** What a channel answered to Weir itself. */
+/** Result of one probe. */
 export interface ProbeResult {
   readonly ok: boolean;
-  /** `call`: the model was really asked; `reach`: only whether somebody is there, which costs nothing. */
+  /**
+   * `call`: the probe called the model. `reach`: the probe only checked for any response, which
+   * costs nothing.
+   */
   readonly kind: 'call' | 'reach';
   readonly latency_ms: number;
-  /** Class and internal words of the failure. */
+  /** Class of the failure; `client` if it is not a failure of the upstream. */
   readonly failure?: string;
   readonly message?: string;
 }
 
-/** Asks a channel's model for next to nothing, at the platform's cost. Never throws. */
+/** Sends a probe to a channel. The platform pays for it. Never throws. */
 export async function probe(
   channel: ChannelActor,
   model: CatalogueModel | undefined,
   now: () => number,
 ): Promise<ProbeResult> {
-  const began = now();
-  const asked = model && question(channel, model);
-  const kind = asked ? 'call' : 'reach';
+  const started_ms = now();
+  const call = model && cheapestCall(channel, model);
+  const kind = call ? 'call' : 'reach';
   try {
-    await (asked ? asked() : reach(channel.config.base_url));
-    return { ok: true, kind, latency_ms: now() - began };
+    await (call ? call() : reachHost(channel.config.base_url));
+    return { ok: true, kind, latency_ms: now() - started_ms };
   } catch (error) {
     const failure = error instanceof RetryableUpstreamError ? error.failure : 'client';
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, kind, latency_ms: now() - began, failure, message };
+    return { ok: false, kind, latency_ms: now() - started_ms, failure, message };
   }
 }
 
-/** The cheapest call of a model; undefined where every call is dear. */
-function question(
+/** Returns the cheapest call of a model; undefined if the model has no cheap call. */
+function cheapestCall(
   channel: ChannelActor,
   model: CatalogueModel,
 ): (() => Promise<unknown>) | undefined {
@@ -58,7 +61,7 @@ function question(
   return undefined;
 }
 
-function callOf(channel: ChannelActor, body: object, most: number): UpstreamCall {
+function callOf(channel: ChannelActor, body: object, max_output_tokens: number): UpstreamCall {
   const { config, model } = channel;
   const timeout_ms = Math.min(TIMEOUT_MS, config.timeout_ms);
   return {
@@ -70,19 +73,19 @@ function callOf(channel: ChannelActor, body: object, most: number): UpstreamCall
     answer_id: 'probe',
     body: body as Record<string, unknown>,
     body_text: JSON.stringify(body),
-    model_max_output_tokens: most,
+    model_max_output_tokens: max_output_tokens,
     headers: {},
     signal: AbortSignal.timeout(timeout_ms),
   };
 }
 
-/** Whoever answers anything is there. */
-async function reach(base_url: string): Promise<void> {
+/** Resolves if the host sends any response. Throws RetryableUpstreamError `connection`. */
+async function reachHost(base_url: string): Promise<void> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const answer = await fetch(base_url, { method: 'HEAD', redirect: 'manual', signal });
-    await answer.body?.cancel();
+    const response = await fetch(base_url, { method: 'HEAD', redirect: 'manual', signal });
+    await response.body?.cancel();
   } catch (error) {
-    throw new RetryableUpstreamError('connection', `nobody answers: ${String(error)}`);
+    throw new RetryableUpstreamError('connection', `the host sent no response: ${String(error)}`);
   }
 }

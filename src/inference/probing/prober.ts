@@ -6,8 +6,9 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import { type ProbeResult, probe } from './probe.ts';
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
+/** Dependencies of `Prober`. */
 export interface ProberDeps {
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
@@ -16,60 +17,67 @@ export interface ProberDeps {
 }
 
 /**
- * Calls of Weir's own: those that find out whether a sick channel is well again, where the channel's
- * `probe_s` asks for them, so that no client's call has to; and those that an operator asks for.
+ * Sends probes. A channel with `probe_s` gets probes while its circuit is open or it is disabled.
+ * So no client's call has to test it. An operator can request a probe too.
  */
 export class Prober {
   private stopClock: () => void = () => undefined;
-  private readonly asking = new Map<string, Promise<void>>();
-  private readonly asked_ms = new Map<string, number>();
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly last_probe_ms = new Map<string, number>();
 
   constructor(private readonly deps: ProberDeps) {}
 
+  /** Starts to poll for channels that need a probe. */
   start(): void {
-    this.stopClock = this.deps.clock.after(LOOK_MS, () => {
-      for (const account of this.deps.channels.all) this.look(account);
+    this.stopClock = this.deps.clock.after(POLL_MS, () => {
+      for (const account of this.deps.channels.all) this.probeIfDue(account);
       this.start();
     });
   }
 
+  /** Stops polling; resolves when the running probes have ended. */
   async stop(): Promise<void> {
     this.stopClock();
-    await Promise.all(this.asking.values());
+    await Promise.all(this.running.values());
   }
 
-  /** What a channel's model answers now. A success lets it in again. */
+  /**
+   * Probes a channel now and returns the result. A successful call lets the channel serve again.
+   */
   async test(channel: ChannelActor): Promise<ProbeResult> {
-    const verdict = await this.ask(channel);
-    if (verdict.ok && verdict.kind === 'call') channel.onProbeSucceeded();
-    return verdict;
+    const result = await this.runProbe(channel);
+    if (result.ok && result.kind === 'call') channel.onProbeSucceeded();
+    return result;
   }
 
-  /** One probe at a time for each account, and not more often than it says. */
-  private look(account: ChannelAccount<ChannelActor>): void {
+  /**
+   * Probes one channel of an account if a probe is due. An account has at most one probe at a time,
+   * and one per `probe_s`.
+   */
+  private probeIfDue(account: ChannelAccount<ChannelActor>): void {
     const { id, probe_s } = account.config;
-    if (probe_s === undefined || this.asking.has(id)) return;
+    if (probe_s === undefined || this.running.has(id)) return;
     const now = this.deps.clock.now();
-    if (now - (this.asked_ms.get(id) ?? 0) < probe_s * 1_000) return;
+    if (now - (this.last_probe_ms.get(id) ?? 0) < probe_s * 1_000) return;
     for (const channel of account.actors) {
       if (channel.state !== 'open' && channel.state !== 'disabled') continue;
       const permit = channel.tryAcquire('probe');
       if (!permit) continue;
-      this.asked_ms.set(id, now);
-      const asking = this.ask(channel)
+      this.last_probe_ms.set(id, now);
+      const probing = this.runProbe(channel)
         .then(({ ok, failure, message }) => {
           if (ok) permit.succeeded();
           else if (failure === 'client') permit.abandoned();
           else permit.failed(new RetryableUpstreamError(failure as 'server', message ?? ''));
         })
         .catch(this.deps.onError)
-        .finally(() => this.asking.delete(id));
-      this.asking.set(id, asking);
+        .finally(() => this.running.delete(id));
+      this.running.set(id, probing);
       return;
     }
   }
 
-  private ask(channel: ChannelActor): Promise<ProbeResult> {
+  private runProbe(channel: ChannelActor): Promise<ProbeResult> {
     const { catalogue, clock } = this.deps;
     return probe(channel, catalogue().find(channel.model), () => clock.now());
   }

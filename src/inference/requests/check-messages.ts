@@ -15,13 +15,19 @@ export function validateMessages(value: Record<string, unknown>) {
   return body;
 }
 
-/** All checks of a body of messages. Throws WeirError (400) that names the parameter. */
+/**
+ * Runs all checks of a body of `POST /v1/messages`. Throws WeirError (400) that names the
+ * parameter.
+ */
 export function checkMessages(body: Record<string, unknown>): void {
   refuseForeignRoles(body);
   validateMessages(body);
 }
 
-/** The wording is what clients look for to try again without such a message (contracts 0). */
+/**
+ * Throws WeirError (400) for a message with a role that this route does not accept. Clients match
+ * on the wording to retry without such a message (contracts 0), so it must not change.
+ */
 export function refuseForeignRoles(body: Record<string, unknown>): void {
   const list = Array.isArray(body['messages']) ? body['messages'] : [];
   const index = list.findIndex((message) => FOREIGN_ROLES.includes(message?.role));

@@ -12,8 +12,9 @@ const Message = Type.Object({
 });
 
 /**
- * `POST /v1/messages` (spec: Messages; Anthropic docs: Messages). What is not named here goes to
- * the upstream as it is. Temperature and top_p together are advice, not a refusal.
+ * Body of `POST /v1/messages` (spec: Messages; Anthropic docs: Messages). Other fields go to the
+ * upstream unchanged. Anthropic advises against temperature and top_p together, but does not refuse
+ * them.
  */
 export const MessagesRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),
@@ -40,4 +41,5 @@ export const MessagesRequestSchema = Type.Object({
   metadata: Type.Optional(Type.Object({})),
 });
 
+/** A validated body of `POST /v1/messages`. */
 export type MessagesRequest = Static<typeof MessagesRequestSchema>;

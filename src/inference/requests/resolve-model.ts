@@ -35,7 +35,7 @@ const GENERATION_ROUTES: Record<GenerationScene, string> = {
 
 type IsCallable = (model: CatalogueModel, key: Caller) => boolean;
 
-/** The model that a chat call names. Throws like `resolve`. */
+/** Returns the model that a chat call names. Throws like `resolve`. */
 export function resolveModel(
   catalogue: Catalogue,
   name: string,
@@ -48,7 +48,10 @@ export function resolveModel(
 
 const isChat = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
 
-/** The model of a direct call, or the only one there is for it. Throws like `resolve`. */
+/**
+ * Returns the model that a direct call names, or the first model of the operation if it names none.
+ * Throws like `resolve`.
+ */
 export function resolveDirectModel(
   catalogue: Catalogue,
   name: string | undefined,
@@ -58,11 +61,14 @@ export function resolveDirectModel(
 ): DirectModel {
   const isServedHere = (model: CatalogueModel): model is DirectModel =>
     model.kind === 'direct' && model.operation === operation;
-  const asked = name ?? catalogue.all().find(isServedHere)?.id ?? '';
-  return resolve(catalogue, asked, key, DIRECT_ROUTES[operation], isServedHere, isCallable);
+  const requested = name ?? catalogue.all().find(isServedHere)?.id ?? '';
+  return resolve(catalogue, requested, key, DIRECT_ROUTES[operation], isServedHere, isCallable);
 }
 
-/** The model that a create call names, or the scene's default. Throws like `resolve`. */
+/**
+ * Returns the model that a create call names, or the scene's default if it names none. Throws like
+ * `resolve`.
+ */
 export function resolveGenerationModel(
   catalogue: Catalogue,
   name: string | undefined,
@@ -72,13 +78,13 @@ export function resolveGenerationModel(
 ): GenerationModel {
   const isServedHere = (model: CatalogueModel): model is GenerationModel =>
     model.kind === 'generation' && model.scene === scene;
-  const asked = name ?? catalogue.defaults[scene] ?? '';
-  return resolve(catalogue, asked, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
+  const requested = name ?? catalogue.defaults[scene] ?? '';
+  return resolve(catalogue, requested, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
 }
 
 /**
- * The model of a name. Throws WeirError: `model_not_found` with models that this key can call now
- * (P13), `model_not_allowed`, or 400 where another route serves the model.
+ * Returns the model with a name. Throws WeirError `model_not_found` with models that this key can
+ * call now (P13), or `model_not_allowed`. Throws 400 if another route serves the model.
  */
 function resolve<Served extends CatalogueModel>(
   catalogue: Catalogue,
@@ -90,7 +96,7 @@ function resolve<Served extends CatalogueModel>(
 ): Served {
   const model = catalogue.find(name);
   if (!model) {
-    throw notFound(name, catalogue, (each) => isServedHere(each) && isCallable(each, key));
+    throw notFoundError(name, catalogue, (other) => isServedHere(other) && isCallable(other, key));
   }
   if (!isAllowed(key.models, model)) {
     throw new WeirError('model_not_allowed', `This API key may not use ${quoted(name)}.`, {
@@ -99,23 +105,23 @@ function resolve<Served extends CatalogueModel>(
     });
   }
   if (!isServedHere(model)) {
-    const proper = routeOf(model);
+    const served_on = routeOf(model);
     throw new WeirError('invalid_request', `${quoted(name)} is not available on ${route}.`, {
       param: 'model',
-      hint: `Use ${proper}.`,
+      hint: `Use ${served_on}.`,
     });
   }
   return model;
 }
 
-function notFound(
+function notFoundError(
   name: string,
   catalogue: Catalogue,
-  isOfUse: (model: CatalogueModel) => boolean,
+  isUsable: (model: CatalogueModel) => boolean,
 ): WeirError {
   return new WeirError('model_not_found', `The model ${quoted(name)} does not exist.`, {
     param: 'model',
-    ...suggestModels(name, catalogue.all().filter(isOfUse)),
+    ...suggestModels(name, catalogue.all().filter(isUsable)),
     hint: 'GET /v1/models lists the models.',
   });
 }

@@ -1,57 +1,60 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import { type Attempt, Failover, type RoutingOptions, type Served } from './route.ts';
 
-/** Why a lane was stopped: the other one was faster. */
-const LOST = new DOMException('another channel answered first', 'AbortError');
+/** Abort reason of the slower attempt. */
+const OTHER_WAS_FASTER = new DOMException('another channel answered first', 'AbortError');
 
 /**
- * Like `withFailover`, on a second channel as well where the first takes longer than it mostly does
- * (the p95 of its last calls). Whoever answers first wins; the other is stopped and, had it answered
- * too, given to `discard`. Only the winner is charged: what the loser cost is the platform's.
+ * Like `withFailover`, with a hedge. If the first channel takes longer than the p95 of its last
+ * calls, a second channel is called too. The first answer wins, and the other attempt is aborted.
+ * If the aborted attempt succeeds all the same, `discard` receives its result. Only the winner is
+ * charged; the platform pays for the other attempt.
  */
 export function withHedge<Result>(
   channels: readonly ChannelActor[],
-  surroundings: RoutingOptions,
+  options: RoutingOptions,
   attempt: Attempt<Result>,
   discard: (served: Served<Result>) => void,
 ): Promise<Served<Result>> {
-  const failover = new Failover(channels, surroundings, attempt);
-  const lanes: AbortController[] = [];
+  const failover = new Failover(channels, options, attempt);
+  const attempts: AbortController[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running = 0;
-  let over = false;
+  let isFinished = false;
   return new Promise<Served<Result>>((resolve, reject) => {
-    const end = (winner?: AbortController) => {
-      over = true;
+    const finish = (winner?: AbortController) => {
+      isFinished = true;
       clearTimeout(timer);
-      for (const lane of lanes) if (lane !== winner) lane.abort(LOST);
+      for (const controller of attempts)
+        if (controller !== winner) controller.abort(OTHER_WAS_FASTER);
     };
-    const enter = async (begun?: (channel: ChannelActor) => void) => {
-      const lane = new AbortController();
-      lanes.push(lane);
+    const startAttempt = async (onStarted?: (channel: ChannelActor) => void) => {
+      const controller = new AbortController();
+      attempts.push(controller);
       running += 1;
       try {
-        const served = await failover.run({ signal: lane.signal, markStarted: begun });
+        const served = await failover.run({ signal: controller.signal, onStarted });
         running -= 1;
-        if (over && served) discard(served);
-        if (over) return;
+        if (isFinished && served) discard(served);
+        if (isFinished) return;
         if (served) {
-          end(lane);
+          finish(controller);
           resolve(served);
         } else if (running === 0) {
-          end();
+          finish();
           reject(failover.refusal());
         }
       } catch (error) {
-        if (over) return;
-        end();
+        if (isFinished) return;
+        finish();
         reject(error);
       }
     };
-    void enter(({ latency }) => {
+    void startAttempt(({ latency }) => {
       clearTimeout(timer);
-      // Where nobody knows what is usual, nobody is late.
-      if (latency.p95_ms !== undefined) timer = setTimeout(() => void enter(), latency.p95_ms);
+      // A channel without enough calls has no p95, so it is not hedged.
+      if (latency.p95_ms !== undefined)
+        timer = setTimeout(() => void startAttempt(), latency.p95_ms);
     });
   });
 }

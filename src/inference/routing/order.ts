@@ -1,43 +1,54 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { RoutingPolicy } from '../../catalogue/schema.ts';
 
-/** A channel's place: lower tiers are tried first; within one, chance decides by weight. */
+/** Sort key of a channel. Lower tiers are tried first; within a tier, chance decides by weight. */
 interface OrderKey {
   readonly tiers: readonly [number, number];
-  /** 0 = no chance: the order of the configuration. */
+  /** 0: no chance; the channels keep the order of the configuration. */
   readonly weight: number;
 }
 
-/** What a policy knows of all channels of a call. */
+/** What a policy knows about all channels of a call. */
 interface Candidates {
-  /** Of the fastest channel that is known, ms. */
+  /** Mean time of the fastest channel with a known time, ms. */
   readonly fastest_ms: number;
 }
 
-/** A channel whose time is not known counts as fast as the fastest: it is to be found out. */
-const LEAST_MS = 1;
+/** Lower limit of a mean time, ms, so that a weight stays finite. */
+const MIN_MEAN_MS = 1;
 
-/** A healthier channel gets more, and one that comes back earns its share (design 5, Routing). */
-const share = ({ config, health }: ChannelActor) => config.weight * health;
+/**
+ * A healthier channel gets more calls. A channel that recovers gets its share step by step (design
+ * 5, Routing).
+ */
+const effectiveWeight = ({ config, health }: ChannelActor) => config.weight * health;
 
-/** How the channels of a model are put in order: a policy is data of the model, not a code path. */
-const POLICIES: Record<RoutingPolicy, (channel: ChannelActor, field: Candidates) => OrderKey> = {
-  weighted: (channel) => ({ tiers: [channel.config.priority, 0], weight: share(channel) }),
+type SortKeyOf = (channel: ChannelActor, candidates: Candidates) => OrderKey;
+
+/** The sort key of a channel by each routing policy. A policy is data of a model. */
+const POLICIES: Record<RoutingPolicy, SortKeyOf> = {
+  weighted: (channel) => ({
+    tiers: [channel.config.priority, 0],
+    weight: effectiveWeight(channel),
+  }),
   priority: (channel) => ({ tiers: [channel.config.priority, 0], weight: 0 }),
-  /** Twice as slow is a quarter of the calls. */
+  /**
+   * A channel that is twice as slow gets a quarter of the calls. A channel without a known time
+   * counts as the fastest, so that its time becomes known.
+   */
   latency: (channel, { fastest_ms }) => {
-    const ms = Math.max(LEAST_MS, channel.latency.mean_ms ?? fastest_ms);
-    const weight = share(channel) * (fastest_ms / ms) ** 2;
+    const ms = Math.max(MIN_MEAN_MS, channel.latency.mean_ms ?? fastest_ms);
+    const weight = effectiveWeight(channel) * (fastest_ms / ms) ** 2;
     return { tiers: [channel.config.priority, 0], weight };
   },
-  /** The cheapest first, whatever its priority. */
+  /** The cheapest channel comes first, whatever its priority. */
   price: (channel) => ({
     tiers: [channel.config.cost_factor ?? 1, channel.config.priority],
-    weight: share(channel),
+    weight: effectiveWeight(channel),
   }),
 };
 
-/** Channels in the order in which they are tried. */
+/** Returns the channels in the order in which they are tried. `random` returns 0 ≤ x < 1. */
 export function orderChannels(
   channels: readonly ChannelActor[],
   random: () => number,
@@ -45,11 +56,11 @@ export function orderChannels(
 ): ChannelActor[] {
   if (channels.length < 2) return [...channels];
   const known = channels.map(({ latency }) => latency.mean_ms ?? Number.POSITIVE_INFINITY);
-  const fastest_ms = Math.max(LEAST_MS, Math.min(...known));
-  const field = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : LEAST_MS };
+  const fastest_ms = Math.max(MIN_MEAN_MS, Math.min(...known));
+  const candidates = { fastest_ms: Number.isFinite(fastest_ms) ? fastest_ms : MIN_MEAN_MS };
   return channels
     .map((channel) => {
-      const { tiers, weight } = POLICIES[policy](channel, field);
+      const { tiers, weight } = POLICIES[policy](channel, candidates);
       // Efraimidis–Spirakis: u^(1/w) gives a weighted random order in one pass.
       const draw = weight === 0 ? 0 : random() ** (1 / Math.max(weight, 1e-6));
       return { channel, tiers, draw };

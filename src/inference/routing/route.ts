@@ -4,95 +4,110 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { orderChannels } from './order.ts';
 
-/** One call is tried on at most this many channels. */
+/** A call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
-/** No further channel is tried after this time: by then the SDKs have given up (contracts 1.1). */
+/**
+ * No further channel is tried after this time, because the SDKs stop waiting then (contracts 1.1).
+ */
 const MAX_FAILOVER_MS = 600_000;
-/** What `retry_after` says at least and at most, seconds. */
+/** Bounds of `retry_after`, seconds. */
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
 
-/** What routing needs of its surroundings; random so that equal channels share the calls. */
+/** Options of routing. */
 export interface RoutingOptions {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
+  /** Returns 0 ≤ x < 1, so that equal channels share the calls. */
   random: () => number;
-  /** When the client stops waiting, like `now`; `MAX_FAILOVER_MS` from the start if it did not say. */
+  /**
+   * When the client stops waiting, ms since the Unix epoch. The default is `MAX_FAILOVER_MS` after
+   * the start.
+   */
   deadline_ms?: number;
-  /** How the model's channels are put in order. */
+  /** How the model's channels are ordered. */
   policy?: RoutingPolicy;
 }
 
-/** One try on one channel; a `lane` that is aborted takes the try back. */
+/** One attempt on one channel. `hedge_signal` aborts it if another attempt was faster. */
 export type Attempt<Result> = (
   permit: ChannelPermit,
   timeout_ms: number,
-  lane?: AbortSignal,
+  hedge_signal?: AbortSignal,
 ) => Promise<Result>;
 
-/** What a try resolved with, and the channel's permit: whoever gets it reports how the call went on. */
+/**
+ * The result of a successful attempt. Its holder must end the permit, which reports how the call
+ * ended.
+ */
 export interface Served<Result> {
   readonly result: Result;
   readonly permit: ChannelPermit;
 }
 
-/** One of several tries at the same time. */
+/** Controls one of two attempts that run at the same time. */
 export interface AttemptControl {
   readonly signal: AbortSignal;
-  /** Told of each channel that is asked. */
-  readonly markStarted: ((channel: ChannelActor) => void) | undefined;
+  /** Called for each channel that is tried. */
+  readonly onStarted: ((channel: ChannelActor) => void) | undefined;
 }
 
 /**
- * Runs `attempt` on one channel after the other until one resolves, within the deadline. Only
- * failures of the upstream move on; the caller's own (TerminalUpstreamError), an abort and
- * everything unexpected end it (P7: an attempt resolves before the first byte reaches the client, so
- * nothing is tried after). `timeout_ms` is what the channel may take, cut to what the deadline leaves.
+ * Runs `attempt` on one channel after the other until one succeeds, within the deadline. Only a
+ * failure of the upstream leads to the next channel. A client's error (TerminalUpstreamError), an
+ * abort or an unexpected error ends the call. An attempt resolves before the first byte reaches the
+ * client, so nothing is retried after it (P7). `timeout_ms` is the channel's timeout, cut to the
+ * rest of the deadline.
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
-  surroundings: RoutingOptions,
+  options: RoutingOptions,
   attempt: Attempt<Result>,
 ): Promise<Served<Result>> {
-  return new Failover(channels, surroundings, attempt).run();
+  return new Failover(channels, options, attempt).run();
 }
 
-/** The tries of one call. Two lanes may share them: neither takes a channel that the other took. */
+/**
+ * The attempts of one call. With a hedge, two runs share one instance: each channel is tried at
+ * most once.
+ */
 export class Failover<Result> {
   private readonly untried: ChannelActor[];
-  private readonly reluctant: ChannelActor[] = [];
+  private readonly declined: ChannelActor[] = [];
   private readonly failures: RetryableUpstreamError[] = [];
   private readonly deadline_ms: number;
 
   constructor(
     private readonly channels: readonly ChannelActor[],
-    private readonly surroundings: RoutingOptions,
+    private readonly options: RoutingOptions,
     private readonly attempt: Attempt<Result>,
   ) {
-    const { now, random, policy, deadline_ms = now() + MAX_FAILOVER_MS } = surroundings;
+    const { now, random, policy, deadline_ms = now() + MAX_FAILOVER_MS } = options;
     this.untried = orderChannels(channels, random, policy).reverse();
     this.deadline_ms = deadline_ms;
   }
 
   /**
-   * Tries until one resolves. Throws what no other channel could mend; where nobody is left to be
-   * asked the refusal, or, since another lane may still be served, a lane gets undefined.
+   * Runs attempts until one succeeds. Throws an error that no other channel could avoid. If no
+   * channel is left, it throws `refusal()`. With `control` it returns undefined instead, because
+   * the other run may still succeed.
    */
   run(): Promise<Served<Result>>;
-  run(lane: AttemptControl): Promise<Served<Result> | undefined>;
-  async run(lane?: AttemptControl): Promise<Served<Result> | undefined> {
-    const { now } = this.surroundings;
+  run(control: AttemptControl): Promise<Served<Result> | undefined>;
+  async run(control?: AttemptControl): Promise<Served<Result> | undefined> {
+    const { now } = this.options;
     for (;;) {
       const left_ms = this.deadline_ms - now();
-      const permit = this.failures.length < MAX_ATTEMPTS && left_ms > 0 ? this.take() : undefined;
+      const permit =
+        this.failures.length < MAX_ATTEMPTS && left_ms > 0 ? this.acquireNext() : undefined;
       if (!permit) {
-        if (lane) return undefined;
+        if (control) return undefined;
         throw this.refusal();
       }
-      lane?.markStarted?.(permit.channel);
+      control?.onStarted?.(permit.channel);
       try {
         const timeout_ms = Math.min(left_ms, permit.channel.config.timeout_ms);
-        return { result: await this.attempt(permit, timeout_ms, lane?.signal), permit };
+        return { result: await this.attempt(permit, timeout_ms, control?.signal), permit };
       } catch (error) {
         if (!(error instanceof RetryableUpstreamError)) {
           permit.abandoned();
@@ -104,49 +119,56 @@ export class Failover<Result> {
     }
   }
 
-  /** The next channel that takes the call; those that hold back are asked last, and urgently. */
-  private take(): ChannelPermit | undefined {
+  /**
+   * Acquires the next channel. A channel that declined is tried again last, as urgent. An urgent
+   * call may exceed the channel's share.
+   */
+  private acquireNext(): ChannelPermit | undefined {
     for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
       const permit = channel.tryAcquire();
       if (permit) return permit;
-      this.reluctant.push(channel);
+      this.declined.push(channel);
     }
-    for (let channel = this.reluctant.shift(); channel; channel = this.reluctant.shift()) {
+    for (let channel = this.declined.shift(); channel; channel = this.declined.shift()) {
       const permit = channel.tryAcquire('call', true);
       if (permit) return permit;
     }
     return undefined;
   }
 
-  /** What the client is told when nobody served. */
+  /** Returns the error for the client if no channel served the call. */
   refusal(): WeirError {
-    const now = this.surroundings.now();
-    if (this.deadline_ms <= now) return tooLate(this.failures);
-    return exhausted(this.channels, this.failures, now);
+    const now = this.options.now();
+    if (this.deadline_ms <= now) return deadlineError(this.failures);
+    return noChannelError(this.channels, this.failures, now);
   }
 }
 
-/** A refusal that the client caused, as the client sees it; everything else as it is. */
+/** Returns a client's error of an upstream as a public WeirError, and any other error unchanged. */
 export function publicError(error: unknown): unknown {
   if (!(error instanceof TerminalUpstreamError)) return error;
   return new WeirError(error.error_id, error.public_message, { param: error.param }, error);
 }
 
-function tooLate(failures: readonly RetryableUpstreamError[]): WeirError {
+function deadlineError(failures: readonly RetryableUpstreamError[]): WeirError {
   const cause = new AggregateError(failures, 'the deadline passed');
   return new WeirError('timeout_error', 'The model did not answer in time.', {}, cause);
 }
 
-/** No channel served: what the client is told depends on why (spec: Errors). */
-function exhausted(
+/** The error depends on why no channel served the call (spec: Errors). */
+function noChannelError(
   channels: readonly ChannelActor[],
   failures: readonly RetryableUpstreamError[],
   now: number,
 ): WeirError {
-  const retry_after = secondsUntil(Math.min(...channels.map((each) => each.availableAt())), now);
+  const retry_after = secondsUntil(
+    Math.min(...channels.map((channel) => channel.availableAt())),
+    now,
+  );
   const cause = new AggregateError(failures, 'every channel failed or was unavailable');
   const enabled = channels.filter(({ state }) => state !== 'disabled');
-  // Channels that were not even asked, since they had asked for patience before, count as well.
+  // A channel whose circuit is open after an earlier 429 was not tried, but counts as throttled
+  // too.
   const throttled = enabled.filter(
     ({ state, snapshot }) => state === 'open' && snapshot.context.reason === 'throttle',
   );

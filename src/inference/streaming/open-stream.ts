@@ -10,28 +10,33 @@ import { StopSignal } from './stop-signal.ts';
 import type { OpenStream } from './stream.ts';
 
 /**
- * Begins a stream, up to its first words: until then nothing of it was sent, and another channel may
- * serve the call (P7). Throws RetryableUpstreamError `timeout` where they do not come in time, like
- * an upstream's call otherwise. `lane` = another reason to stop.
+ * Opens a stream and reads its events up to the first token. Until then nothing was sent to the
+ * client, so another channel may serve the call (P7). Throws RetryableUpstreamError `timeout` if
+ * the first token does not arrive in time; otherwise throws like the upstream's call.
+ * `hedge_signal` stops the stream too.
  */
 export async function openStream(
   call: InferenceCall,
   permit: ChannelPermit,
   protocol: UpstreamProtocol,
-  clamp: number | undefined,
-  lane?: AbortSignal,
+  max_output_tokens: number | undefined,
+  hedge_signal?: AbortSignal,
 ): Promise<OpenStream> {
-  const stop = lane ? new StopSignal(call.signal, lane) : new StopSignal(call.signal);
+  const stop = hedge_signal
+    ? new StopSignal(call.signal, hedge_signal)
+    : new StopSignal(call.signal);
   const { config } = permit.channel;
-  const patience_ms = config.first_token_timeout_ms ?? config.timeout_ms;
-  const words = new Deadline(patience_ms, () =>
-    stop.abort(new RetryableUpstreamError('timeout', 'no words came in time')),
+  const first_token_timeout_ms = config.first_token_timeout_ms ?? config.timeout_ms;
+  const deadline = new Deadline(first_token_timeout_ms, () =>
+    stop.abort(new RetryableUpstreamError('timeout', 'the first token did not arrive in time')),
   );
   try {
-    const stream = await protocol.stream(upstreamCall(call, permit.channel, stop, clamp));
+    const stream = await protocol.stream(
+      upstreamCall(call, permit.channel, stop, max_output_tokens),
+    );
     const iterator = stream.events[Symbol.asyncIterator]();
     let first: StreamEvent[] | undefined;
-    while (!first?.some(isWord)) {
+    while (!first?.some(hasContent)) {
       const { done, value } = await iterator.next();
       first = first ? first.concat(value ?? []) : (value ?? []);
       if (done) break;
@@ -39,11 +44,11 @@ export async function openStream(
     permit.answered();
     return { protocol, stream, iterator, permit, first: first ?? [], stop };
   } finally {
-    words.cancel();
+    deadline.cancel();
   }
 }
 
-/** True for what produced something, or ends the answer. */
-function isWord({ produced, final }: StreamEvent): boolean {
+/** True for an event that carries a part of the answer, or ends it. */
+function hasContent({ produced, final }: StreamEvent): boolean {
   return final || produced !== '';
 }

@@ -4,34 +4,32 @@ import type { CallSignal } from '../../upstreams/contract.ts';
 type Listener = () => void;
 
 /**
- * Gives one upstream up: with whoever is followed, or on its own. What an AbortController does with a
- * signal of many; that one costs each stream several times as much.
+ * Stops the exchange with one upstream: when one of its sources is aborted, or on its own.
+ * AbortSignal.any does the same, but costs each stream several times as much.
  *
- * Whoever is followed is not listened to: it is looked at when this is looked at.
+ * It has no listeners on its sources. It reads them when `aborted` is read.
  */
 export class StopSignal implements ListenableSignal {
-  /** Why; the first reason stays. Only of use once it is aborted. */
+  /** The first reason. Undefined before the abort. */
   reason: unknown;
-  private stopped = false;
-  private readonly followed: readonly CallSignal[];
+  private isStopped = false;
+  private readonly sources: readonly CallSignal[];
   private listeners: Set<Listener> | undefined;
 
-  constructor(...followed: readonly CallSignal[]) {
-    this.followed = followed;
+  constructor(...sources: readonly CallSignal[]) {
+    this.sources = sources;
   }
 
   get aborted(): boolean {
-    if (this.stopped) return true;
-    for (const signal of this.followed) if (signal.aborted) this.abort(signal.reason);
-    return this.stopped;
+    if (this.isStopped) return true;
+    for (const signal of this.sources) if (signal.aborted) this.abort(signal.reason);
+    return this.isStopped;
   }
 
-  /** Once. */
-  abort(
-    reason: unknown = new DOMException('the answer is not wanted any more', 'AbortError'),
-  ): void {
-    if (this.stopped) return;
-    this.stopped = true;
+  /** Aborts the signal and calls its listeners. Only the first call has an effect. */
+  abort(reason: unknown = new DOMException('the answer is no longer needed', 'AbortError')): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
     this.reason = reason;
     for (const listener of this.listeners ?? []) listener();
     this.listeners = undefined;

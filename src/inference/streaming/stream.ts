@@ -9,7 +9,7 @@ import {
   type UpstreamProtocol,
   type UpstreamStream,
 } from '../../upstreams/contract.ts';
-import { GrownText } from '../../upstreams/stream/grown-text.ts';
+import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import type { Budget } from '../budget/budget.ts';
 import { FIRST_STREAM_TOKENS } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
@@ -17,17 +17,19 @@ import { type InferenceCall, settleCall } from '../call.ts';
 import { publicError } from '../routing/route.ts';
 import type { StopSignal } from './stop-signal.ts';
 
-/** A stream that ran out of money waits this long for more before it is ended. */
+/** A stream whose reservation is used up waits this long for more money before it ends. */
 const EXTENSION_WAIT_MS = 2_000;
-/** More is asked for when this many tokens are left. */
+/** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
-/** A token has at least about this many characters in most texts: a cheap count while streaming. */
+/**
+ * Most texts have at least this many characters per token. It gives a cheap count while streaming.
+ */
 const CHARS_PER_TOKEN = 3;
 
-/** Where the answer goes. */
+/** The writer of the response body. */
 type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
 
-/** A stream that an upstream began to answer, with its first events already read. */
+/** A stream of an upstream with its first events already read. */
 export interface OpenStream {
   readonly protocol: UpstreamProtocol;
   readonly stream: UpstreamStream;
@@ -47,177 +49,191 @@ interface StreamDeps {
 }
 
 /**
- * Carries one stream to its client and its price to the ledger.
+ * Sends one stream to its client and charges it.
  *
- * Events go out as they come; what completes the answer is held back until the charge is committed
- * (P4). The bill is the same however the stream ends (P12): what was delivered is charged, nothing
- * delivered is free.
+ * Events are sent as they arrive. The events that complete the answer are held back until the
+ * charge is committed (P4). The charge is the same however the stream ends (P12): delivered output
+ * is charged; without output nothing is charged.
  */
 export class StreamRun {
-  private readonly produced = new GrownText();
+  private readonly produced = new TextBuilder();
   private producedChars = 0;
   /** Output tokens that the reservation covers. */
-  private covered: number;
+  private covered_tokens: number;
   private held = '';
-  private ended = false;
-  /** The money was gone before the answer was whole. */
-  private cutShort = false;
-  /** The client went away: the controller takes nothing any more. */
-  private left = false;
+  private isEnded = false;
+  /** The money ran out before the answer was complete. */
+  private isCutShort = false;
+  /** The client left, so the controller accepts no more data. */
+  private hasClientLeft = false;
   private pending: StreamEvent[] | undefined;
 
   constructor(private readonly deps: StreamDeps) {
     this.pending = deps.open.first;
-    this.covered = Math.min(FIRST_STREAM_TOKENS, deps.budget.max_output_tokens);
+    this.covered_tokens = Math.min(FIRST_STREAM_TOKENS, deps.budget.max_output_tokens);
   }
 
-  /** The body of the answer. Reads from the upstream only as fast as the client reads. */
+  /**
+   * Returns the body of the response. It reads from the upstream only as fast as the client reads.
+   */
   body(): ReadableStream<string> {
-    // Bun's direct stream: a stream with a queue costs a call 40 µs more (measured).
+    // Bun's direct stream has no queue. A stream with a queue costs 40 µs more per call (measured).
     return new ReadableStream<string>({
       type: 'direct',
-      pull: (client) => this.carryAll(client),
-      cancel: () => this.clientLeft(),
+      pull: (client) => this.pump(client),
+      cancel: () => this.onClientLeft(),
     });
   }
 
-  private async carryAll(client: StreamClient): Promise<void> {
+  private async pump(client: StreamClient): Promise<void> {
     try {
-      while (!this.ended) {
+      while (!this.isEnded) {
         const events: StreamEvent[] | undefined =
-          this.takeFirst() ?? (await this.deps.open.iterator.next()).value;
+          this.takeFirstEvents() ?? (await this.deps.open.iterator.next()).value;
         if (events) {
-          const room = this.carry(client, events);
-          if (!this.isCovered() && !(await this.extend())) this.cutOff();
-          if (room) await room;
+          const drained = this.send(client, events);
+          if (!this.isCovered() && !(await this.extend())) this.endForLackOfMoney();
+          if (drained) await drained;
         }
-        if (!events || this.cutShort) await this.finish(client);
+        if (!events || this.isCutShort) await this.finish(client);
       }
     } catch (error) {
-      await this.breakOff(client, error);
+      await this.onUpstreamError(client, error);
     }
   }
 
-  private takeFirst(): StreamEvent[] | undefined {
+  private takeFirstEvents(): StreamEvent[] | undefined {
     const { pending } = this;
     this.pending = undefined;
     return pending;
   }
 
   /**
-   * Sends what of these events may go to the client now; the rest is held back. Gives a promise until
-   * the client has room for more; mostly it has.
+   * Sends the events that may go to the client now, and holds back the rest. Returns a promise if
+   * the client must read before more is sent.
    */
-  private carry(
-    client: StreamClient,
-    events: readonly StreamEvent[],
-  ): Promise<unknown> | undefined {
+  private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let written: unknown;
     for (const { text, produced, final } of events) {
       this.produced.add(produced);
       this.producedChars += produced.length;
       if (final || this.held !== '') this.held += text;
-      else if (text !== '' && !this.left) written = client.write(text);
+      else if (text !== '' && !this.hasClientLeft) written = client.write(text);
     }
     if (written !== undefined) client.flush();
     return written instanceof Promise ? written : undefined;
   }
 
-  /** True if the reservation covers what was produced by now. */
+  /** True if the reservation covers the output so far. */
   private isCovered(): boolean {
-    if (this.held !== '' || this.covered >= this.deps.budget.max_output_tokens) return true;
-    const roughly = Math.ceil(this.producedChars / CHARS_PER_TOKEN);
-    return roughly + EXTENSION_MARGIN_TOKENS < this.covered;
+    if (this.held !== '' || this.covered_tokens >= this.deps.budget.max_output_tokens) return true;
+    const estimated_tokens = Math.ceil(this.producedChars / CHARS_PER_TOKEN);
+    return estimated_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;
   }
 
-  /** Asks for more money; false = what was produced is all that can be paid. */
+  /**
+   * Extends the reservation. Returns false if the money does not cover more than the output so far.
+   */
   private async extend(): Promise<boolean> {
     const { budget, reservation } = this.deps;
-    const more = Math.min(this.covered, budget.max_output_tokens - this.covered);
+    const more = Math.min(this.covered_tokens, budget.max_output_tokens - this.covered_tokens);
     const extra = await reservation.extend({
-      amount: budget.priceOfExtraTokens(more),
-      minimum: () => Math.min(budget.priceOfExtraTokens(1), budget.priceOfExtraTokens(more)),
+      amount: budget.maxChargeForOutput(more),
+      minimum: () => Math.min(budget.maxChargeForOutput(1), budget.maxChargeForOutput(more)),
       wait_ms: EXTENSION_WAIT_MS,
       signal: this.deps.open.stop,
     });
-    if (extra >= budget.priceOfExtraTokens(more)) {
-      this.covered += more;
+    if (extra >= budget.maxChargeForOutput(more)) {
+      this.covered_tokens += more;
       return true;
     }
-    // Near the end of the money a rough count would cut too early: count what was produced.
+    // Near the end of the money, an estimate would end the stream too early, so the tokens are
+    // counted.
     const tokens = countTokens(this.produced.toString());
-    this.covered = Math.min(budget.outputCoveredBy(reservation.amount), budget.max_output_tokens);
+    this.covered_tokens = Math.min(
+      budget.maxOutputTokensFor(reservation.amount),
+      budget.max_output_tokens,
+    );
     this.producedChars = tokens * CHARS_PER_TOKEN;
-    return tokens < this.covered;
+    return tokens < this.covered_tokens;
   }
 
-  /** The money is gone: the upstream stops, and the answer ends cleanly. */
-  private cutOff(): void {
+  /** Stops the upstream and ends the answer as complete, cut at its length. */
+  private endForLackOfMoney(): void {
     this.deps.open.stop.abort();
     this.held = this.deps.open.stream.endEarly(this.usageSoFar());
-    this.cutShort = true;
+    this.isCutShort = true;
   }
 
-  /** The answer is whole: charge it, then send what completes it. */
+  /** Charges the answer, then sends the events that complete it. */
   private async finish(client: StreamClient): Promise<void> {
     const { permit } = this.deps.open;
-    if (this.ended) return;
-    this.ended = true;
-    if (this.cutShort) permit.abandoned();
+    if (this.isEnded) return;
+    this.isEnded = true;
+    if (this.isCutShort) permit.abandoned();
     else permit.succeeded();
     try {
-      await this.settle(this.cutShort ? 'partial' : 'completed');
+      await this.settle(this.isCutShort ? 'partial' : 'completed');
       const { call, open } = this.deps;
       const answer = call.storeAnswer && open.stream.answer?.();
       if (answer) await call.storeAnswer?.(answer);
       this.end(client, this.held);
     } catch (error) {
-      // No answer is complete without its charge (P4).
+      // Without a committed charge no answer may look complete (P4).
       this.deps.onError(error);
       this.end(client, this.errorText(error));
     }
   }
 
-  /** The upstream broke off in the middle: charge what was delivered, and say so in the stream. */
-  private async breakOff(client: StreamClient, error: unknown): Promise<void> {
-    if (this.ended) return;
-    this.ended = true;
+  /**
+   * Handles a failure in the middle of a stream: charges the delivered output and sends an error
+   * event.
+   */
+  private async onUpstreamError(client: StreamClient, error: unknown): Promise<void> {
+    if (this.isEnded) return;
+    this.isEnded = true;
     this.deps.open.stop.abort();
     const { permit } = this.deps.open;
     if (error instanceof RetryableUpstreamError) permit.failed(error);
     else permit.abandoned();
     try {
       await this.settle('partial');
-    } catch (unsettled) {
-      this.deps.onError(unsettled);
+    } catch (settleError) {
+      this.deps.onError(settleError);
     }
     this.deps.onError(error);
     this.end(client, this.errorText(error));
   }
 
   private end(client: StreamClient, text: string): void {
-    if (this.left) return;
+    if (this.hasClientLeft) return;
     client.write(text);
     client.end();
   }
 
-  /** The event that tells the client, in its dialect, that the answer is not whole. */
+  /**
+   * Returns the error event in the client's protocol. It tells the client that the answer is
+   * incomplete.
+   */
   private errorText(error: unknown): string {
     const known = publicError(error);
     const { id, message } =
       known instanceof WeirError
         ? known
-        : { id: 'upstream_error' as const, message: 'The answer broke off.' };
+        : {
+            id: 'upstream_error' as const,
+            message: 'The model provider ended the answer before it was complete.',
+          };
     const { type, nativeType } = ERRORS[id];
-    const said = { type, native_type: nativeType, code: publicCode(id), message };
-    return this.deps.open.protocol.errorEvent(said);
+    const details = { type, native_type: nativeType, code: publicCode(id), message };
+    return this.deps.open.protocol.errorEvent(details);
   }
 
-  /** P8: the upstream is stopped; what was produced is charged, the rest released. */
-  private async clientLeft(): Promise<void> {
-    this.left = true;
-    if (this.ended) return;
-    this.ended = true;
+  /** Stops the upstream, charges the output so far and releases the rest (P8). */
+  private async onClientLeft(): Promise<void> {
+    this.hasClientLeft = true;
+    if (this.isEnded) return;
+    this.isEnded = true;
     this.deps.open.stop.abort();
     this.deps.open.permit.abandoned();
     try {

@@ -4,19 +4,22 @@ import type { GenerationInput } from '../../catalogue/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProducedRecord } from './deps.ts';
 
-/** `<task id>-<number of its output>`. */
+/** Public id of a clip: `<task id>-<number of its output>`. */
 const CLIP_ID = /^(.+)-(\d{1,3})$/;
 
-/** An input whose public names of earlier results are replaced by the upstream's own. */
+/** An input in which ids of earlier results are replaced by the upstream's own ids. */
 export interface Continued {
   readonly input: GenerationInput;
-  /** Only the account that made the earlier result can go on with it; null = any. */
+  /**
+   * Channel of the account that made the earlier result. Only that account can continue it. null
+   * means any channel.
+   */
   readonly channel_id: string | null;
 }
 
 /**
- * Finds what a call continues: a finished task of the same organization (P6). Throws WeirError
- * `invalid_request` where there is none.
+ * Replaces the public id of the result that a call continues. The result must be of a finished task
+ * of the same organization (P6). Throws WeirError `invalid_request` if there is none.
  */
 export async function resolveContinuation(
   sql: Sql,
@@ -24,7 +27,7 @@ export async function resolveContinuation(
   organization_id: string,
 ): Promise<Continued> {
   if (input.scene === 'video' && input.continued_job !== undefined) {
-    const { name, channel_id } = await find(
+    const { name, channel_id } = await findUpstreamName(
       sql,
       input.continued_job,
       1,
@@ -36,13 +39,19 @@ export async function resolveContinuation(
   if (input.scene === 'music' && input.continue_clip_id !== undefined) {
     const [, id = '', number = '1'] = CLIP_ID.exec(input.continue_clip_id) ?? [];
     const param = 'continue_clip_id';
-    const { name, channel_id } = await find(sql, id, Number(number), organization_id, param);
+    const { name, channel_id } = await findUpstreamName(
+      sql,
+      id,
+      Number(number),
+      organization_id,
+      param,
+    );
     return { input: { ...input, continue_clip_id: name }, channel_id };
   }
   return { input, channel_id: null };
 }
 
-async function find(
+async function findUpstreamName(
   sql: Sql,
   id: string,
   number: number,
@@ -52,10 +61,10 @@ async function find(
   const row = await findContinued(sql, id, organization_id);
   const produced = row?.produced as unknown as ProducedRecord | null;
   const job = row?.job as unknown as { id: string } | null;
-  const made = produced?.outputs[number - 1];
-  const name = made && (made.continuation_id ?? job?.id);
+  const output = produced?.outputs[number - 1];
+  const name = output && (output.continuation_id ?? job?.id);
   if (row && name !== undefined) return { name, channel_id: row.channel_id };
-  throw new WeirError('invalid_request', 'There is no finished generation of that name.', {
+  throw new WeirError('invalid_request', `${param} does not name a finished generation.`, {
     param,
   });
 }

@@ -12,40 +12,42 @@ import type {
   UpstreamOutput,
 } from '../../upstreams/generation/contract.ts';
 
-/** Where results are kept. */
+/** Storage of results. */
 export interface ResultStorage {
+  /** Stores a file; an existing file of the same name is replaced. */
   put(name: string, bytes: Blob | ReadableStream | Uint8Array, content_type: string): Promise<void>;
 }
 
-/** There is no result at this address, and there will be none: asking there again is in vain. */
+/** The address has no result and will have none, so it must not be fetched again. */
 export class ResultMissingError extends Error {
-  override readonly name = 'NoResultThereError';
+  override readonly name = 'ResultMissingError';
 }
 
 /**
- * Fetches a result by its address: public ones only, bounded in size and time. Throws
- * NoResultThereError where another attempt would end alike.
+ * Fetches a result from a public address; size and time are limited. Throws ResultMissingError if
+ * another attempt would end alike.
  */
 export type FetchOutput = (
   url: string,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
 ) => Promise<{ readonly stream: ReadableStream; readonly content_type: string }>;
 
-/** What the effects of a task work with. */
+/** Dependencies of the effects of a task. */
 export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
-  /** By the name in a channel's `protocol`. */
+  /** Protocols by the name in a channel's `protocol`. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
   readonly fetchOutput: FetchOutput;
-  /** Tells whoever asked to be told that a task has ended; repeating it is harmless. */
+  /** Starts the webhook of a task that has ended, if it has one. Repeating it is harmless. */
   readonly announce: (task_id: string) => Promise<void>;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
+  /** Returns 0 ≤ x < 1. */
   readonly random: () => number;
-  /** Told of what the client cannot be told; must not throw. */
+  /** Receives errors that are not shown to the client. Must not throw. */
   readonly onError: (error: unknown, task_id: string) => void;
 }
 
@@ -56,20 +58,22 @@ export interface TaskWork extends Omit<TaskWorkRow, 'input' | 'job' | 'produced'
   readonly produced: ProducedRecord | null;
 }
 
-/** What the upstream made, as the task's row keeps it: bytes are in the storage already. */
+/** What the upstream made, as the task's row keeps it. Bytes are already in the storage. */
 export interface ProducedRecord {
   readonly outputs: readonly ProducedOutput[];
   readonly usage: GenerationUsage;
 }
 
+/** One output of a `ProducedRecord`. */
 export type ProducedOutput = Omit<UpstreamOutput, 'base64'> & {
-  /** Its name in our storage. */
+  /** Name of the file in the storage. */
   readonly file?: string;
 };
 
+/** Returns a task's row with its JSON columns typed. */
 export const workOf = (row: TaskWorkRow): TaskWork => row as unknown as TaskWork;
 
-/** A channel that speaks a generation protocol, with that protocol. */
+/** A channel with a generation protocol, and that protocol. */
 export interface Route {
   readonly channel: ChannelActor;
   readonly protocol: GenerationProtocol;
@@ -77,7 +81,10 @@ export interface Route {
   readonly physical_model: string;
 }
 
-/** The route over a channel; undefined if it does not serve the model, or not any more. */
+/**
+ * Returns the route over a channel; undefined if the channel does not serve the model, or no longer
+ * serves it.
+ */
 export function routeOver(
   deps: Pick<TaskEffectDeps, 'protocols'>,
   channel: ChannelActor | undefined,
@@ -92,12 +99,15 @@ export function routeOver(
   return { channel, protocol, target, physical_model };
 }
 
-/** The channel that a task's latest submission went to. */
+/**
+ * Returns the route over the channel of the task's latest submission; undefined if it no longer
+ * exists.
+ */
 export function ownRoute(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
   return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
 }
 
-/** The model of a task; undefined if it was taken out of the catalogue meanwhile. */
+/** Returns the model of a task; undefined if it was removed from the catalogue. */
 export function modelOf(deps: TaskEffectDeps, work: TaskWork): GenerationModel | undefined {
   const model = deps.catalogue().find(work.model);
   return model?.kind === 'generation' ? model : undefined;

@@ -1,20 +1,23 @@
 import type { Clock } from '../../actors/clock.ts';
 
-/** How often a waiting call looks for itself: the task may be run by another replica by now. */
-const LOOK_MS = 1_000;
+/** How often a waiting call reads its task. Another replica may run the task and end it. */
+const POLL_MS = 1_000;
 
-/** Calls on this replica that wait for the end of their tasks. */
+/** Wakes calls on this replica that wait for the end of their tasks. */
 export class TaskEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** The end of a task was committed here. */
-  ended(task_id: string): void {
+  /** Wakes the calls that wait for a task. Called when this replica has committed its end. */
+  onEnded(task_id: string): void {
     for (const wake of this.waiting.get(task_id) ?? []) wake();
   }
 
-  /** Resolves once `isOver` says so; rejects with its error, or with the signal's reason. */
+  /**
+   * Resolves once `isOver` returns true. Rejects with the error of `isOver`, or with the signal's
+   * reason.
+   */
   async wait(task_id: string, isOver: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
     const wakers = this.waiting.get(task_id) ?? new Set();
     this.waiting.set(task_id, wakers);
@@ -25,8 +28,8 @@ export class TaskEndings {
       wake?.();
     };
     wakers.add(onEnd);
-    const leave = () => wake?.();
-    signal.addEventListener('abort', leave);
+    const onAbort = () => wake?.();
+    signal.addEventListener('abort', onAbort);
     try {
       for (;;) {
         signal.throwIfAborted();
@@ -34,7 +37,7 @@ export class TaskEndings {
         if (await isOver()) return;
         if (isWoken || signal.aborted) continue;
         await new Promise<void>((resolve) => {
-          const stopClock = this.clock.after(LOOK_MS, resolve);
+          const stopClock = this.clock.after(POLL_MS, resolve);
           wake = () => {
             stopClock();
             resolve();
@@ -42,7 +45,7 @@ export class TaskEndings {
         });
       }
     } finally {
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
       wakers.delete(onEnd);
       if (wakers.size === 0) this.waiting.delete(task_id);
     }

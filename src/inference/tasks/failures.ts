@@ -3,30 +3,30 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Failed } from '../../upstreams/generation/contract.ts';
 
-/** Why a task failed: an id of the error registry, or that its client left. */
+/** Why a task failed: an id of the error registry, or `request_cancelled` if its client left. */
 export type TaskErrorCode = ErrorId | 'request_cancelled';
 
 const MESSAGES: Partial<Record<TaskErrorCode, string>> = {
   timeout_error: 'The generation took too long.',
-  request_cancelled: 'The client left before the generation had ended.',
+  request_cancelled: 'The client left before the generation ended.',
   content_policy_violation: 'The content was refused by the safety system.',
   invalid_request: 'The model cannot serve this request.',
   rate_limit_exceeded: 'The model is receiving more requests than it can serve.',
   all_channels_failed: 'No provider can serve this model right now.',
 };
 
-/** What a client is told where the upstream's words are missing. */
+/** Returns the message of a failed task whose upstream gave no public message. */
 export function messageFor(code: string): string {
   return MESSAGES[code as TaskErrorCode] ?? 'The model provider could not complete the generation.';
 }
 
-/** A failed task as the error of a call that waited for it. */
+/** Returns the error for a call that waited for a task that failed. */
 export function taskError(code: string, message: string): WeirError {
   const id = code in ERRORS ? (code as ErrorId) : 'upstream_error';
   return new WeirError(id, message, ERRORS[id].retryable ? { retry_after: 1 } : {});
 }
 
-/** The code of a job that the provider ended without a result. */
+/** Returns the error code of a job that the provider ended without a result. */
 export function taskErrorCode(reason: Failed['reason']): TaskErrorCode {
   switch (reason) {
     case 'moderation':
@@ -40,7 +40,10 @@ export function taskErrorCode(reason: Failed['reason']): TaskErrorCode {
   }
 }
 
-/** The code of a submission that nobody took; `channels` = how many serve the model. */
+/**
+ * Returns the error code of a submission that no channel accepted. `channels` is the number of
+ * channels that serve the model.
+ */
 export function rejectionErrorCode(
   failure: RetryableUpstreamError['failure'],
   channels: number,

@@ -9,19 +9,25 @@ import {
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Caller } from '../call.ts';
 
-/** A refused hold asks again this often: hints that money came back may be lost. */
-const ASK_AGAIN_MS = 50;
-/** It waits this long for idle money elsewhere, and for calls in flight, to come back. */
+/**
+ * Pause before a refused hold is sent again. Hints that money came back may be lost, so the hold
+ * does not wait for them.
+ */
+const RETRY_MS = 50;
+/** Time limit for idle grants and calls in flight to return their money. */
 const HOLD_WAIT_MS = 10_000;
-/** Tasks in flight take minutes: where only they and their like hold the money, that is soon said. */
+/**
+ * If only work in flight holds the money, the create is refused after this time. Tasks in flight
+ * take minutes.
+ */
 const IN_FLIGHT_WAIT_MS = 1_000;
 
 /**
- * Creates with a durable hold, again and again while idle grants are being called back, this
- * replica's own among them: so a create near the cap is never falsely refused (design 4). `attempt`
- * gets the recall that an earlier one started. Throws WeirError 402 when the money is gone or only
- * held by work in flight, the key's status, `service_unavailable`; the signal's reason when the
- * client left.
+ * Sends a command with a durable hold until it is committed or refused for good. It is repeated
+ * while idle grants are recalled. So a create near the cap is never refused falsely (design 4).
+ * `attempt` gets the sequence number of the recall that an earlier attempt started. Throws
+ * WeirError: 402 if the money is gone or held by work in flight, the key's status, or
+ * `service_unavailable`. Throws the signal's reason if the client left.
  */
 export async function withHold(
   quotas: Quotas,
@@ -29,25 +35,28 @@ export async function withHold(
   signal: AbortSignal,
   attempt: (recall_seq: number | null) => Promise<CommandResult>,
 ): Promise<Extract<CommandResult, { type: 'committed' }>> {
-  const started = performance.now();
+  const started_ms = performance.now();
   let recall_seq: number | null = null;
   for (;;) {
     signal.throwIfAborted();
-    const told = await attempt(recall_seq);
-    if (told.type === 'committed') return told;
-    if (told.type !== 'refused') throw ledgerUnavailableError();
-    const waited = performance.now() - started;
-    recall_seq = nextAsk(told.answer, waited);
+    const result = await attempt(recall_seq);
+    if (result.type === 'committed') return result;
+    if (result.type !== 'refused') throw ledgerUnavailableError();
+    const waited_ms = performance.now() - started_ms;
+    recall_seq = nextRecall(result.answer, waited_ms);
     if (recall_seq !== null) {
-      // The announcement reaches the other replicas; this one need not wait for it.
+      // NOTIFY carries the recall to the other replicas; this replica need not wait for it.
       quotas.onRecall(recall_seq, { organization_id: key.organization_id, key_id: null });
     }
-    await Bun.sleep(ASK_AGAIN_MS);
+    await Bun.sleep(RETRY_MS);
   }
 }
 
-/** The recall to ask with next; throws what the client is told. */
-function nextAsk(answer: LedgerAnswer, waited_ms: number): number | null {
+/**
+ * Returns the recall for the next attempt; null if there is none. Throws the error for the client
+ * if the hold is refused.
+ */
+function nextRecall(answer: LedgerAnswer, waited_ms: number): number | null {
   switch (answer.type) {
     case 'contended':
       if (waited_ms > HOLD_WAIT_MS) throw ledgerUnavailableError();
@@ -59,6 +68,6 @@ function nextAsk(answer: LedgerAnswer, waited_ms: number): number | null {
     case 'key_unusable':
       throw quotaError(answer.status, 'key');
     default:
-      throw new Error(`a hold was answered with ${answer.type}`);
+      throw new Error(`unexpected answer to a hold: ${answer.type}`);
   }
 }

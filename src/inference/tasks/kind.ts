@@ -10,12 +10,16 @@ import type { RunningSubmissions } from './running.ts';
 import { TaskSettlement } from './settlement.ts';
 import { Submission } from './submission.ts';
 
+/** Name of the kind of durable actors that are generation tasks. */
 export const TASK_KIND = 'task';
-/** More than any upstream call or download of one effect takes. */
+/** Longer than any upstream call or download of one effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
 
-/** Tasks as durable actors: the machine, what its effects do, and the row that clients read. */
+/**
+ * Returns generation tasks as a kind of durable actor: machine, effects, and the projection to the
+ * row that clients read.
+ */
 export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): DurableKind {
   const { submit, locate } = new Submission(deps, running);
   const { poll, collect, cancel } = new JobProgress(deps);
@@ -40,13 +44,13 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
     retried_forever: ['settle', 'refund', 'announce'],
-    failed: (effect) => givenUp(effect, deps.random()),
+    failed: (effect) => exhaustedEvent(effect, deps.random()),
     project: (tx, changes) => projectTasks(tx, changes.flatMap(projectionOf)),
   };
 }
 
-/** What the machine hears of an effect that was tried too often. */
-function givenUp(effect: string, random: number): TaskEvent {
+/** Returns the event for an effect whose attempts are used up. */
+function exhaustedEvent(effect: string, random: number): TaskEvent {
   switch (effect) {
     case 'submit':
       return { type: 'LOST', random };
@@ -64,7 +68,7 @@ function givenUp(effect: string, random: number): TaskEvent {
 function projectionOf({ id, from_state, to_state, snapshot }: StateChange): TaskProjection[] {
   if (publicStatus(from_state) === publicStatus(to_state)) return [];
   const { error_code, billing_id } = snapshot.context as TaskContext;
-  // The snapshot is the one that the transaction ends with: so the status is, too.
+  // The snapshot is the state at the end of the transaction, so the status is taken from it.
   const status = publicStatus(topLevelOf(snapshot.value));
   const failed = status === 'failed';
   return [
@@ -82,7 +86,10 @@ function topLevelOf(value: unknown): string {
   return typeof value === 'string' ? value : (Object.keys(value as object)[0] ?? '');
 }
 
-/** The top-level state; a refund under way is nobody's business (design 3). */
+/**
+ * Returns the status that clients see for a state. Internal states, e.g. a refund under way, are
+ * `processing` (design 3).
+ */
 function publicStatus(state: string): TaskStatus {
   const [top] = state.split('.');
   switch (top) {

@@ -19,15 +19,21 @@ import { collectOutputs, recordOf } from './results.ts';
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** The effects `poll`, `collect` and `cancel`: asking about a job and fetching what it made. */
+/**
+ * The effects `poll`, `collect` and `cancel`: they read a job's progress, fetch its results and
+ * cancel it.
+ */
 export class JobProgress {
   constructor(private readonly deps: TaskEffectDeps) {}
 
-  /** Asks once. A poll that fails says nothing about the job: it is asked again later. */
+  /**
+   * Polls the job once. A failed poll tells nothing about the job, so the job is polled again
+   * later.
+   */
   readonly poll: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     const route = ownRoute(this.deps, work);
-    if (!route?.protocol.poll || !work.job) return this.running();
+    if (!route?.protocol.poll || !work.job) return this.stillRunning();
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
     const { target, physical_model } = route;
     let progress: Progress;
@@ -35,12 +41,12 @@ export class JobProgress {
       progress = await route.protocol.poll({ target, physical_model, signal }, work.job);
     } catch (error) {
       this.deps.onError(error, work.id);
-      return this.running(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
+      return this.stillRunning(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
     }
-    return this.heard(work, progress);
+    return this.handleProgress(work, progress);
   };
 
-  /** Brings everything that was made into our storage. Throws to be tried again at the same address. */
+  /** Copies the results into the storage. If it throws, it runs again with the same addresses. */
   readonly collect: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
@@ -51,7 +57,7 @@ export class JobProgress {
       outputs = await collectOutputs(parts, work, work.produced, ownRoute(this.deps, work));
     } catch (error) {
       if (!(error instanceof ResultMissingError)) throw error;
-      // The job is asked for a fresh address instead.
+      // The machine polls the job again to get a fresh address.
       return { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent;
     }
     return {
@@ -60,19 +66,21 @@ export class JobProgress {
     };
   };
 
-  /** Asks the upstream to stop. Best effort: the task does not wait for it. */
+  /**
+   * Cancels the job at the upstream if it can be canceled. The task does not depend on the result.
+   */
   readonly cancel: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     const route = ownRoute(this.deps, work);
-    if (route?.protocol.cancel && work.job) await this.stop(route, work, context.signal);
+    if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;
   };
 
-  private async heard(work: TaskWork, progress: Progress) {
+  private async handleProgress(work: TaskWork, progress: Progress) {
     const { sql, storage } = this.deps;
     switch (progress.type) {
       case 'running':
-        return this.running(progress.retry_after_ms);
+        return this.stillRunning(progress.retry_after_ms);
       case 'produced': {
         const record = await recordOf(storage, work.id, progress);
         if (record.outputs.length === 0) {
@@ -82,7 +90,7 @@ export class JobProgress {
         return { type: 'PRODUCED', outputs: record.outputs.length } satisfies TaskEvent;
       }
       case 'failed':
-        // A refusal of the content, or of the input, is the client's matter, and no error of ours.
+        // A refused content or input is the client's error, so it is not reported.
         if (progress.reason === 'upstream') {
           this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
         }
@@ -96,18 +104,19 @@ export class JobProgress {
         };
       case 'unknown':
         this.deps.onError(new Error(`the job's state is unknown: ${progress.message}`), work.id);
-        // Made before, and gone from there since: what was noted then still counts.
+        // An earlier poll recorded the result, so it counts although the upstream no longer knows
+        // the job.
         return work.produced
           ? ({ type: 'PRODUCED', outputs: work.produced.outputs.length } satisfies TaskEvent)
-          : this.running();
+          : this.stillRunning();
       default:
         return progress satisfies never;
     }
   }
 
-  private async stop(route: Route, work: TaskWork, effect: AbortSignal): Promise<void> {
+  private async cancelJob(route: Route, work: TaskWork, effect_signal: AbortSignal): Promise<void> {
     const { target, physical_model, protocol } = route;
-    const signal = AbortSignal.any([effect, AbortSignal.timeout(CANCEL_TIMEOUT_MS)]);
+    const signal = AbortSignal.any([effect_signal, AbortSignal.timeout(CANCEL_TIMEOUT_MS)]);
     try {
       if (work.job) await protocol.cancel?.({ target, physical_model, signal }, work.job);
     } catch (error) {
@@ -115,7 +124,7 @@ export class JobProgress {
     }
   }
 
-  private running(retry_after_ms = 0): TaskEvent {
+  private stillRunning(retry_after_ms = 0): TaskEvent {
     return { type: 'PROGRESSED', retry_after_ms, random: this.deps.random() };
   }
 }

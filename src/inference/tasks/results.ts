@@ -9,7 +9,10 @@ import type {
 } from './deps.ts';
 import type { StoredOutput } from './port.ts';
 
-/** Files of a task are named by their number, so storing one again replaces it by the same. */
+/**
+ * File endings by media type. A file is named by its task and number, so storing it again replaces
+ * it.
+ */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -29,19 +32,19 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'model/obj': 'obj',
   'model/stl': 'stl',
 };
-const USUAL_TYPES = {
+const DEFAULT_TYPES = {
   image: 'image/png',
   video: 'video/mp4',
   audio: 'audio/mpeg',
   model: 'model/gltf-binary',
 } as const;
-/** Storing is tried again at once where it fails: these bytes exist nowhere else. */
-const MAX_PUTS = 5;
-const PUT_AGAIN_MS = 200;
+/** Bytes inside an answer exist nowhere else, so a failed put is retried at once. */
+const MAX_PUT_ATTEMPTS = 5;
+const PUT_RETRY_MS = 200;
 
 /**
- * What a record keeps of what the upstream made: bytes go to the storage first, an output without
- * anything to it is left out.
+ * Returns the record of what the upstream made. Bytes are stored first. An output without content
+ * is left out.
  */
 export async function recordOf(
   storage: ResultStorage,
@@ -50,11 +53,11 @@ export async function recordOf(
 ): Promise<ProducedRecord> {
   const outputs: ProducedOutput[] = [];
   for (const { base64, ...output } of produced.outputs.filter(isUsable)) {
-    const kept: ProducedOutput =
+    const recorded: ProducedOutput =
       base64 === undefined
         ? output
         : { ...output, ...(await storeBase64(storage, task_id, outputs.length, output, base64)) };
-    outputs.push(kept);
+    outputs.push(recorded);
   }
   return { outputs, usage: produced.usage };
 }
@@ -70,21 +73,24 @@ async function storeBase64(
   output: Omit<UpstreamOutput, 'base64'>,
   base64: string,
 ): Promise<{ file: string; content_type: string }> {
-  const content_type = typeOf(output.kind, output.content_type);
-  const file = nameOf(task_id, index, content_type);
+  const content_type = contentTypeFor(output.kind, output.content_type);
+  const file = fileNameOf(task_id, index, content_type);
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
-  for (let times = 1; ; times += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       await storage.put(file, bytes, content_type);
       return { file, content_type };
     } catch (error) {
-      if (times >= MAX_PUTS) throw error;
-      await Bun.sleep(PUT_AGAIN_MS * times);
+      if (attempts >= MAX_PUT_ATTEMPTS) throw error;
+      await Bun.sleep(PUT_RETRY_MS * attempts);
     }
   }
 }
 
-/** Fetches what is not in the storage yet. Throws if one of them cannot be had. */
+/**
+ * Fetches the outputs that are not in the storage yet, and returns all outputs. Throws if one
+ * cannot be fetched.
+ */
 export async function collectOutputs(
   parts: { storage: ResultStorage; fetchOutput: FetchOutput; signal: AbortSignal },
   work: TaskWork,
@@ -95,19 +101,22 @@ export async function collectOutputs(
   for (const [index, output] of record.outputs.entries()) {
     const stored =
       output.file === undefined && output.url !== undefined
-        ? await fetchOne(parts, work.id, index, output, output.url, route)
-        : fileOf(output);
+        ? await storeFromUrl(parts, work.id, index, output, output.url, route)
+        : storedFileOf(output);
     outputs.push({ ...publicPart(work.id, index, output), ...stored });
   }
   return outputs;
 }
 
-function fileOf({ file, content_type }: ProducedOutput): { file?: string; content_type?: string } {
+function storedFileOf({ file, content_type }: ProducedOutput): {
+  file?: string;
+  content_type?: string;
+} {
   if (file === undefined) return {};
   return { file, ...(content_type === undefined ? {} : { content_type }) };
 }
 
-async function fetchOne(
+async function storeFromUrl(
   { storage, fetchOutput, signal }: Parameters<typeof collectOutputs>[0],
   task_id: string,
   index: number,
@@ -116,14 +125,14 @@ async function fetchOne(
   route: Route | undefined,
 ): Promise<{ file: string; content_type: string }> {
   const headers = output.needs_key ? (route?.protocol.downloadHeaders?.(route.target) ?? {}) : {};
-  const { stream, content_type: said } = await fetchOutput(url, { headers, signal });
-  const content_type = typeOf(output.kind, said, output.content_type);
-  const file = nameOf(task_id, index, content_type);
+  const { stream, content_type: received_type } = await fetchOutput(url, { headers, signal });
+  const content_type = contentTypeFor(output.kind, received_type, output.content_type);
+  const file = fileNameOf(task_id, index, content_type);
   await storage.put(file, stream, content_type);
   return { file, content_type };
 }
 
-/** Only what a client may know: no address and no name of the upstream's (P5). */
+/** Returns the fields that a client may see: no address and no id of the upstream (P5). */
 function publicPart(task_id: string, index: number, output: ProducedOutput): StoredOutput {
   const { kind, text, revised_prompt, title, duration, width, height, continuation_id } = output;
   return {
@@ -138,13 +147,16 @@ function publicPart(task_id: string, index: number, output: ProducedOutput): Sto
   };
 }
 
-/** The first media type that fits the kind, else the kind's usual one. */
-function typeOf(kind: UpstreamOutput['kind'], ...said: (string | undefined)[]): string {
+/** Returns the first candidate that fits the kind, else the default of the kind. */
+function contentTypeFor(
+  kind: UpstreamOutput['kind'],
+  ...candidates: (string | undefined)[]
+): string {
   if (kind === 'text') return 'text/plain';
-  const types = said.map((each) => each?.split(';')[0]?.trim().toLowerCase() ?? '');
-  return types.find((type) => type in EXTENSIONS && type.startsWith(kind)) ?? USUAL_TYPES[kind];
+  const types = candidates.map((type) => type?.split(';')[0]?.trim().toLowerCase() ?? '');
+  return types.find((type) => type in EXTENSIONS && type.startsWith(kind)) ?? DEFAULT_TYPES[kind];
 }
 
-function nameOf(task_id: string, index: number, content_type: string): string {
+function fileNameOf(task_id: string, index: number, content_type: string): string {
   return `${task_id}/${index + 1}.${EXTENSIONS[content_type] ?? 'bin'}`;
 }

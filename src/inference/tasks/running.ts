@@ -1,35 +1,42 @@
-/** Submissions under way on this replica whose clients wait for the answer itself. */
+/**
+ * Submissions on this replica whose upstream answers with the result itself. They are aborted if
+ * the client leaves.
+ */
 export class RunningSubmissions {
   private readonly byTask = new Map<string, AbortController>();
-  /** Tasks that have not ended and whose clients are gone. */
-  private readonly left = new Set<string>();
+  /** Tasks that have not ended, but whose clients left. */
+  private readonly abandoned = new Set<string>();
 
-  /** A signal that is aborted with `signal`, or when the client of the task leaves. */
+  /**
+   * Registers a submission. Its signal is aborted with `signal`, or when the client of the task
+   * leaves. `end` removes it.
+   */
   watch(
     task_id: string,
     signal: AbortSignal,
-  ): { signal: AbortSignal; left: () => boolean; end: () => void } {
+  ): { signal: AbortSignal; hasClientLeft: () => boolean; end: () => void } {
     const client = new AbortController();
     this.byTask.set(task_id, client);
     return {
       signal: AbortSignal.any([signal, client.signal]),
-      left: () => client.signal.aborted,
+      hasClientLeft: () => client.signal.aborted,
       end: () => this.byTask.delete(task_id),
     };
   }
 
-  /** The client of a task left, which is committed. */
+  /** Aborts the submission of a task. Called when the task's CANCEL is committed. */
   abort(task_id: string): void {
-    this.left.add(task_id);
-    this.byTask.get(task_id)?.abort(new DOMException('the client left', 'AbortError'));
+    this.abandoned.add(task_id);
+    this.byTask.get(task_id)?.abort(new DOMException('the client abandoned', 'AbortError'));
   }
 
-  clientLeft(task_id: string): boolean {
-    return this.left.has(task_id);
+  /** True if the client of a task that has not ended left. */
+  hasClientLeft(task_id: string): boolean {
+    return this.abandoned.has(task_id);
   }
 
-  /** The task has ended. */
-  forget(task_id: string): void {
-    this.left.delete(task_id);
+  /** Removes the mark of a task that has ended. */
+  onEnded(task_id: string): void {
+    this.abandoned.delete(task_id);
   }
 }

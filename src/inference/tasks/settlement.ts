@@ -10,11 +10,17 @@ import {
   workOf,
 } from './deps.ts';
 
-/** The effects `settle` and `refund`: each moves the hold with the event that it reports (P1). */
+/**
+ * The effects `settle` and `refund`. Each changes the hold in the transaction of the event that it
+ * reports (P1).
+ */
 export class TaskSettlement {
   constructor(private readonly deps: TaskEffectDeps) {}
 
-  /** Charges what was produced; the usage line is the effect's own id, so there is one (P15). */
+  /**
+   * Charges what was produced. The id of the usage line is the effect's own id, so there is only
+   * one line (P15).
+   */
   readonly settle: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
@@ -24,12 +30,12 @@ export class TaskSettlement {
       money: {
         type: 'SETTLE_HOLD',
         hold_id: work.hold_id,
-        line: this.line(work, work.produced, billing_id),
+        line: this.usageLine(work, work.produced, billing_id),
       },
     };
   };
 
-  /** Gives the whole hold back. */
+  /** Releases the whole hold. */
   readonly refund: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     return {
@@ -38,7 +44,7 @@ export class TaskSettlement {
     };
   };
 
-  private line(work: TaskWork, { outputs, usage }: ProducedRecord, id: string) {
+  private usageLine(work: TaskWork, { outputs, usage }: ProducedRecord, id: string) {
     const model = modelOf(this.deps, work);
     const { tokens } = usage;
     const media = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music');
@@ -58,7 +64,7 @@ export class TaskSettlement {
       cache_write_tokens: 0,
       output_tokens: tokens?.output ?? 0,
       estimated: model?.price.unit === 'token' && tokens === undefined,
-      // A model that was taken out of the catalogue has no price any more: what was agreed counts.
+      // A model that was removed from the catalogue has no price, so the hold is charged.
       charged_nano_usd: model
         ? priceGeneration(model, work.input, usage, media.length)
         : work.hold_nano_usd,

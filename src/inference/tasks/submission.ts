@@ -25,20 +25,26 @@ import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
 /**
- * Where a protocol can neither be asked nor told again, nobody will ever know more. Only a replica
- * that was thought dead may still bring the answer: it gets this long.
+ * Time until a lost outcome is final, if the protocol can neither find nor repeat a submission.
+ * Until then a replica that was taken for dead may still report the answer.
  */
 const LAST_HOPE_MS = 15_000;
-/** An upstream that knows no such submission for this long has none: jobs are seen sooner. */
+/**
+ * If an upstream does not find a submission for this long, it has no such job. New jobs become
+ * visible sooner.
+ */
 const NOT_THERE_MS = 30_000;
-const ASK_TIMEOUT_MS = 30_000;
+const FIND_TIMEOUT_MS = 30_000;
 
-/** Its client left before there was anything to deliver. */
-const CANCELLED: Said = { report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' } };
+/** Report for a task whose client left before a result existed. */
+const CANCELLED: SubmissionReport = {
+  report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' },
+};
 
-type Said = { report: TaskEvent } & Pick<EffectReport, 'inTransaction'>;
+/** The event of an effect, and what is committed with it. */
+type SubmissionReport = { report: TaskEvent } & Pick<EffectReport, 'inTransaction'>;
 
-/** The effects `submit` and `locate`: getting a job to an upstream, at most once (P10). */
+/** The effects `submit` and `locate`: they send a job to an upstream at most once (P10). */
 export class Submission {
   constructor(
     private readonly deps: TaskEffectDeps,
@@ -46,41 +52,42 @@ export class Submission {
   ) {}
 
   /**
-   * Sends the job to the first channel that takes a call. Before anything is sent the task's row
-   * says so: whoever runs this again after a crash knows that the outcome is unknown.
+   * Sends the job to the first channel that accepts a call. The submission is recorded in the
+   * task's row before anything is sent. So a later run after a crash knows that the outcome is
+   * unknown.
    */
   readonly submit: Effect = async (params, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
-    const known = this.known(work);
-    if (known) return known;
+    const recorded = this.recordedReport(work);
+    if (recorded) return recorded;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
-    if (this.running.clientLeft(work.id)) return CANCELLED;
+    if (this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    // Those that hold back are asked last, and urgently.
+    // A channel that declined is tried again last, as urgent.
     for (const urgent of [false, true]) {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);
         if (!permit) continue;
-        if (!(await this.begin(work, permit))) return this.lost();
-        const more = routes.some((other) => other !== route && other.channel.canTake());
-        return this.attempt(work, route, permit, context, more);
+        if (!(await this.recordSubmission(work, permit))) return this.lost();
+        const hasOtherChannel = routes.some((other) => other !== route && other.channel.canTake());
+        return this.attempt(work, route, permit, context, hasOtherChannel);
       }
     }
-    return { report: this.unserved(work, routes) };
+    return { report: this.noChannelEvent(work, routes) };
   };
 
-  /** Finds out what became of a submission whose answer was lost. */
+  /** Looks up a submission whose answer was lost. */
   readonly locate: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
-    const known = this.known(work);
-    if (known) return known;
+    const recorded = this.recordedReport(work);
+    if (recorded) return recorded;
     const route = ownRoute(this.deps, work);
     if (!route) return this.unanswered(work);
     if (route.protocol.idempotent) return this.repeat(work, route, context);
     if (!route.protocol.find) return this.unanswered(work, LAST_HOPE_MS);
     try {
-      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]);
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]);
       const job = await route.protocol.find(this.call(work, route, signal));
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
       return this.unanswered(work, NOT_THERE_MS);
@@ -90,8 +97,8 @@ export class Submission {
     }
   };
 
-  /** What an earlier run of the effect has already written down. */
-  private known({ produced, job, channel_id }: TaskWork): Said | undefined {
+  /** Returns the report that an earlier run of the effect has already recorded. */
+  private recordedReport({ produced, job, channel_id }: TaskWork): SubmissionReport | undefined {
     if (produced) return { report: { type: 'PRODUCED', outputs: produced.outputs.length } };
     if (job && channel_id) return { report: this.submitted(channel_id) };
     return undefined;
@@ -107,19 +114,22 @@ export class Submission {
     );
   }
 
-  private async begin(work: TaskWork, permit: ChannelPermit): Promise<boolean> {
+  private async recordSubmission(work: TaskWork, permit: ChannelPermit): Promise<boolean> {
     try {
-      const begun = await beginSubmission(this.deps.sql, work.id, permit.channel.config.id);
-      if (!begun) permit.abandoned();
-      return begun;
+      const isRecorded = await beginSubmission(this.deps.sql, work.id, permit.channel.config.id);
+      if (!isRecorded) permit.abandoned();
+      return isRecorded;
     } catch (error) {
       permit.abandoned();
       throw error;
     }
   }
 
-  /** The process died between sending and writing down: only an idempotent upstream is told again. */
-  private async sendAgain(work: TaskWork, context: EffectContext): Promise<Said> {
+  /**
+   * Continues after a crash between sending and recording the answer. Only an idempotent upstream
+   * gets the job again.
+   */
+  private async sendAgain(work: TaskWork, context: EffectContext): Promise<SubmissionReport> {
     const route = ownRoute(this.deps, work);
     if (!route?.protocol.idempotent) return this.lost();
     const permit = route.channel.tryAcquire('job', true);
@@ -127,35 +137,42 @@ export class Submission {
     return this.attempt(work, route, permit, context, false, true);
   }
 
-  private async repeat(work: TaskWork, route: Route, context: EffectContext): Promise<Said> {
+  private async repeat(
+    work: TaskWork,
+    route: Route,
+    context: EffectContext,
+  ): Promise<SubmissionReport> {
     const permit = route.channel.tryAcquire('job', true);
     if (!permit) return this.unanswered(work);
-    const said = await this.attempt(work, route, permit, context, false, true);
-    return said.report.type === 'LOST' ? this.unanswered(work) : said;
+    const result = await this.attempt(work, route, permit, context, false, true);
+    return result.report.type === 'LOST' ? this.unanswered(work) : result;
   }
 
-  /** `again` = an earlier submission with the same key may have been accepted. */
+  /**
+   * Sends the job once. `hasOtherChannel`: another channel can take the job. `isRepeat`: an earlier
+   * submission with the same key may have been accepted.
+   */
   private async attempt(
     work: TaskWork,
     route: Route,
     permit: ChannelPermit,
     context: EffectContext,
-    more: boolean,
-    again = false,
-  ): Promise<Said> {
+    hasOtherChannel: boolean,
+    isRepeat = false,
+  ): Promise<SubmissionReport> {
     const timeout = AbortSignal.timeout(route.target.timeout_ms);
-    const bound = AbortSignal.any([context.signal, timeout]);
-    // A job is cancelled by its id; only where the answer is the result is the call itself cut.
-    const watch = route.protocol.poll ? undefined : this.running.watch(work.id, bound);
+    const signal = AbortSignal.any([context.signal, timeout]);
+    // A job is canceled by its id. If the answer is the result itself, the call is aborted instead.
+    const watch = route.protocol.poll ? undefined : this.running.watch(work.id, signal);
     let submitted: Submitted;
     try {
-      submitted = await route.protocol.submit(this.call(work, route, watch?.signal ?? bound));
+      submitted = await route.protocol.submit(this.call(work, route, watch?.signal ?? signal));
     } catch (error) {
-      if (watch?.left()) {
+      if (watch?.hasClientLeft()) {
         permit.abandoned();
         return CANCELLED;
       }
-      return this.failed(error, work, permit, more, again);
+      return this.failed(error, work, permit, hasOtherChannel, isRepeat);
     } finally {
       watch?.end();
     }
@@ -163,7 +180,11 @@ export class Submission {
     return this.accepted(work, route, submitted);
   }
 
-  private async accepted(work: TaskWork, route: Route, submitted: Submitted): Promise<Said> {
+  private async accepted(
+    work: TaskWork,
+    route: Route,
+    submitted: Submitted,
+  ): Promise<SubmissionReport> {
     const { sql, storage } = this.deps;
     switch (submitted.type) {
       case 'accepted':
@@ -194,10 +215,10 @@ export class Submission {
     error: unknown,
     work: TaskWork,
     permit: ChannelPermit,
-    more: boolean,
-    again: boolean,
-  ): Said {
-    // What the client asked for wrongly is for the client to know.
+    hasOtherChannel: boolean,
+    isRepeat: boolean,
+  ): SubmissionReport {
+    // A client's error goes to the client only, so it is not reported.
     if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();
@@ -207,21 +228,21 @@ export class Submission {
       };
     }
     if (!(error instanceof RetryableUpstreamError)) {
-      // Lost, or cut by a time-out: the request may have arrived.
+      // The answer was lost or timed out, so the request may have arrived.
       const failure = error instanceof LostSubmissionError ? 'connection' : 'timeout';
       permit.failed(new RetryableUpstreamError(failure, String(error)));
       return this.lost();
     }
-    permit.failed(error, more);
-    // This attempt was not accepted, but an earlier one may have been.
-    if (again) return this.lost();
+    permit.failed(error, hasOtherChannel);
+    // The upstream refused this attempt, but may have accepted an earlier one.
+    if (isRepeat) return this.lost();
     const channels = this.deps.channels.serving(work.model).length;
     return {
       report: {
         type: 'SUBMIT_REJECTED',
         channel_id: permit.channel.config.id,
         retryable: true,
-        more,
+        more: hasOtherChannel,
         busy: false,
         error_code: rejectionErrorCode(error.failure, channels),
         retry_after_ms: error.retry_after_ms ?? 0,
@@ -231,14 +252,15 @@ export class Submission {
     };
   }
 
-  /** No channel could even be asked. */
-  private unserved(work: TaskWork, routes: readonly Route[]): TaskEvent {
+  /** Returns the event for a job that no channel could take now. */
+  private noChannelEvent(work: TaskWork, routes: readonly Route[]): TaskEvent {
     const now = this.deps.now();
     const soonest = Math.min(...routes.map(({ channel }) => channel.availableAt()));
     const throttled = routes.every(
       ({ channel }) => channel.state === 'open' && channel.snapshot.context.reason === 'throttle',
     );
-    if (routes.length === 0) this.deps.onError(new Error(`nobody serves ${work.model}`), work.id);
+    if (routes.length === 0)
+      this.deps.onError(new Error(`no channel serves ${work.model}`), work.id);
     return {
       type: 'SUBMIT_REJECTED',
       channel_id: null,
@@ -266,12 +288,15 @@ export class Submission {
     return { type: 'SUBMITTED', channel_id, random: this.deps.random() };
   }
 
-  private lost(): Said {
+  private lost(): SubmissionReport {
     return { report: { type: 'LOST', random: this.deps.random() } };
   }
 
-  /** After `hopeless_ms` without an answer there will be none. */
-  private unanswered(work: TaskWork, hopeless_ms = Number.POSITIVE_INFINITY): Said {
+  /**
+   * Reports that the outcome is still unknown. It is final if `hopeless_ms` have passed since the
+   * submission.
+   */
+  private unanswered(work: TaskWork, hopeless_ms = Number.POSITIVE_INFINITY): SubmissionReport {
     const hopeless = (work.submitted_ms_ago ?? Number.POSITIVE_INFINITY) >= hopeless_ms;
     return { report: { type: 'UNANSWERED', hopeless, random: this.deps.random() } };
   }

@@ -21,26 +21,27 @@ import type { RunningSubmissions } from './running.ts';
 import { viewOf } from './view.ts';
 
 const ID_PREFIX = 'weir_';
-/** A hold outlives its task's deadline by far: the task ends it, however late. */
+/** A hold expires this long after its task's deadline. The task itself ends it much earlier. */
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
 const UNIQUE_VIOLATION = '23505';
 
+/** Dependencies of `Tasks`. */
 export interface TasksDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly quotas: Quotas;
-  /** Tells the task's actor; throws WeirError when too much is asked of it at once. */
+  /** Sends a command to the task's actor. Throws WeirError if too many commands wait for it. */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly running: RunningSubmissions;
-  /** False while this replica's lease may have ended: nothing new is taken on then. */
+  /** False if this replica's lease may have ended. Then no task is created. */
   readonly mayAdmit: () => boolean;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Durable generation tasks as the routes see them. A create is one transaction: idempotency key,
- * task, actor with its first event, and the hold that pays, or nothing of it (P4, P7).
+ * Durable generation tasks for the routes. A create is one transaction: idempotency key, task,
+ * actor with its first event, and hold. It commits as a whole or not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
   private readonly endings: TaskEndings;
@@ -49,15 +50,15 @@ export class Tasks implements TaskPort {
     this.endings = new TaskEndings(deps.clock);
   }
 
-  async create(ask: CreateTask): Promise<TaskView> {
+  async create(request: CreateTask): Promise<TaskView> {
     if (!this.deps.mayAdmit()) {
       throw new WeirError('service_unavailable', 'Not ready to serve.', { retry_after: 2 });
     }
-    const earlier = await this.findEarlier(ask);
-    const id = earlier ?? (await this.createNew(ask));
-    if (ask.wait) return this.waitFor(id, ask);
-    const view = await this.viewOf(id, ask.key.organization_id);
-    // However fast it goes on: what was just created is answered as that.
+    const earlier = await this.findEarlier(request);
+    const id = earlier ?? (await this.createNew(request));
+    if (request.wait) return this.waitFor(id, request);
+    const view = await this.viewOf(id, request.key.organization_id);
+    // A new task is answered as just created, even if its first steps are already done.
     return earlier === undefined ? asCreated(view) : view;
   }
 
@@ -66,54 +67,54 @@ export class Tasks implements TaskPort {
     return row && viewOf(row);
   }
 
-  /** Hears of every committed event of this replica, in order. */
-  committed(events: readonly CommittedEvent[]): void {
+  /** Called once for each event that this replica commits, in order. */
+  onCommitted(events: readonly CommittedEvent[]): void {
     for (const { kind, id, event, snapshot } of events) {
       if (kind !== TASK_KIND) continue;
       if (event.type === 'CANCEL') this.deps.running.abort(id);
       if (snapshot.status === 'active') continue;
-      this.deps.running.forget(id);
-      this.endings.ended(id);
+      this.deps.running.onEnded(id);
+      this.endings.onEnded(id);
     }
   }
 
-  private async createNew(ask: CreateTask): Promise<string> {
-    const { key, model } = ask;
+  private async createNew(request: CreateTask): Promise<string> {
+    const { key, model } = request;
     const { input, channel_id } = await resolveContinuation(
       this.deps.sql,
-      ask.input,
+      request.input,
       key.organization_id,
     );
     const id = `${ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
     const amount = estimateGeneration(model, input);
-    const request = requestOf(ask, id);
+    const idempotency = idempotencyOf(request, id);
     const task = {
       id,
       organization_id: key.organization_id,
       key_id: key.id,
-      request_id: ask.request_id,
+      request_id: request.request_id,
       scene: model.scene,
       model: model.id,
       input,
       hold_id,
       hold_nano_usd: amount,
       submission_key: this.deps.ids.uuid(),
-      webhook_url: ask.webhook_url ?? null,
+      webhook_url: request.webhook_url ?? null,
       deadline_ms: model.deadline_ms,
     };
     const event: TaskEvent = {
       type: 'ACCEPTED',
       deadline_ms: model.deadline_ms,
-      patient: !ask.wait,
-      announce: ask.webhook_url !== undefined,
+      patient: !request.wait,
+      announce: request.webhook_url !== undefined,
       pinned_channel: channel_id,
     };
     const expires_at = new Date(
       this.deps.clock.now() + model.deadline_ms + HOLD_EXPIRES_AFTER_MS,
     ).toISOString();
     try {
-      await withHold(this.deps.quotas, key, ask.signal, (recall_seq) =>
+      await withHold(this.deps.quotas, key, request.signal, (recall_seq) =>
         this.deps.send({
           kind: TASK_KIND,
           id,
@@ -129,46 +130,49 @@ export class Tasks implements TaskPort {
             expires_at,
             recall_seq,
           },
-          inTransaction: (tx: TransactionSql) => insertTask(tx, task, request),
+          inTransaction: (tx: TransactionSql) => insertTask(tx, task, idempotency),
         }),
       );
       return id;
     } catch (error) {
-      // Another call with the same key was committed first: its task is this one's.
-      const earlier = isTaken(error) ? await this.findEarlier(ask) : undefined;
+      // Another call with the same idempotency key was committed first; both calls share its task.
+      const earlier = isUniqueViolation(error) ? await this.findEarlier(request) : undefined;
       if (earlier !== undefined) return earlier;
       throw error;
     }
   }
 
-  /** The task that the call's idempotency key already names. */
-  private async findEarlier(ask: CreateTask): Promise<string | undefined> {
-    const request = requestOf(ask, '');
-    if (!request) return undefined;
-    const earlier = await findTaskRequest(this.deps.sql, request);
+  /**
+   * Returns the task that already has the call's idempotency key. Throws WeirError if its body was
+   * different.
+   */
+  private async findEarlier(request: CreateTask): Promise<string | undefined> {
+    const idempotency = idempotencyOf(request, '');
+    if (!idempotency) return undefined;
+    const earlier = await findTaskRequest(this.deps.sql, idempotency);
     if (!earlier) return undefined;
-    if (earlier.body_hash === ask.body_hash) return earlier.task_id;
+    if (earlier.body_hash === request.body_hash) return earlier.task_id;
     throw new WeirError(
       'idempotency_key_reused',
-      'This Idempotency-Key was used before, with another request.',
+      'This Idempotency-Key was used before with another request.',
       { param: 'Idempotency-Key', hint: 'Use a new key for a new request.' },
     );
   }
 
   /**
-   * Resolves with the completed task, throws why it failed. A client that leaves stops the work
-   * (P8), unless it sent an idempotency key: then it can come back for the result.
+   * Resolves with the completed task; throws why it failed. If the client leaves, the work stops
+   * (P8). With an idempotency key it goes on, because the client can return for the result.
    */
-  private async waitFor(id: string, ask: CreateTask): Promise<TaskView> {
-    const { organization_id } = ask.key;
+  private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
+    const { organization_id } = request.key;
     const isOver = async () => {
       const { status } = await this.viewOf(id, organization_id);
       return status === 'completed' || status === 'failed';
     };
     try {
-      await this.endings.wait(id, isOver, ask.signal);
+      await this.endings.wait(id, isOver, request.signal);
     } catch (error) {
-      if (ask.signal.aborted && ask.idempotency_key === undefined) this.cancel(id);
+      if (request.signal.aborted && request.idempotency_key === undefined) this.cancel(id);
       throw error;
     }
     const view = await this.viewOf(id, organization_id);
@@ -183,7 +187,7 @@ export class Tasks implements TaskPort {
 
   private async viewOf(id: string, organization_id: string): Promise<TaskView> {
     const view = await this.find(id, organization_id);
-    if (!view) throw new Error(`task ${id} is gone`);
+    if (!view) throw new Error(`task ${id} does not exist any more`);
     return view;
   }
 }
@@ -192,18 +196,19 @@ function asCreated(view: TaskView): TaskView {
   return { ...view, status: 'pending', outputs: [], error: null, billing_transaction_id: null };
 }
 
-function requestOf(ask: CreateTask, task_id: string): TaskRequest | null {
-  if (ask.idempotency_key === undefined) return null;
+/** The row that ties an idempotency key to its task; null without a key. */
+function idempotencyOf(request: CreateTask, task_id: string): TaskRequest | null {
+  if (request.idempotency_key === undefined) return null;
   return {
-    organization_id: ask.key.organization_id,
-    route: ask.route,
-    idempotency_key: ask.idempotency_key,
-    body_hash: ask.body_hash,
+    organization_id: request.key.organization_id,
+    route: request.route,
+    idempotency_key: request.idempotency_key,
+    body_hash: request.body_hash,
     task_id,
   };
 }
 
-function isTaken(error: unknown): boolean {
+function isUniqueViolation(error: unknown): boolean {
   return (
     typeof error === 'object' &&
     error !== null &&

@@ -3,15 +3,15 @@ import { ERRORS, type ErrorId, publicCode } from '../../errors/registry.ts';
 import { messageFor } from './failures.ts';
 import type { StoredOutput, TaskView } from './port.ts';
 
-/** Young tasks are asked about sooner; seconds of age: seconds to wait. */
-const RETRY_AFTER: readonly (readonly [age_s: number, retry_after_s: number])[] = [
+/** Time until the next poll by the age of a task: young tasks end sooner. */
+const RETRY_AFTER_BY_AGE: readonly (readonly [age_s: number, retry_after_s: number])[] = [
   [10, 1],
   [60, 3],
   [300, 5],
 ];
-const LATER_S = 10;
+const MAX_RETRY_AFTER_S = 10;
 
-/** What clients see of a task's row. */
+/** Returns a task's row as clients see it. */
 export function viewOf(row: TaskViewRow): TaskView {
   const { id, scene, status, created, model } = row;
   return {
@@ -23,7 +23,8 @@ export function viewOf(row: TaskViewRow): TaskView {
     outputs: (row.outputs ?? []) as unknown as StoredOutput[],
     error: status === 'failed' ? errorOf(row) : null,
     billing_transaction_id: row.billing_id === null ? null : billingTransactionId(row.billing_id),
-    retry_after_s: RETRY_AFTER.find(([age_s]) => row.age_s < age_s)?.[1] ?? LATER_S,
+    retry_after_s:
+      RETRY_AFTER_BY_AGE.find(([age_s]) => row.age_s < age_s)?.[1] ?? MAX_RETRY_AFTER_S,
   };
 }
 
@@ -35,7 +36,7 @@ function errorOf({ error_code, error_message }: TaskViewRow): TaskView['error'] 
   };
 }
 
-/** `txn_` and the usage line's UUID (P15). */
+/** Returns `txn_` with the usage line's UUID (P15). */
 function billingTransactionId(line_id: string): string {
   return `txn_${line_id.replaceAll('-', '')}`;
 }

@@ -6,7 +6,7 @@ import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
-import { oneLine } from '../stream/events.ts';
+import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
@@ -32,7 +32,7 @@ export class MessageStream implements MeteredDialect {
     return this.counted;
   }
 
-  ended(): boolean {
+  hasEnded(): boolean {
     return this.done;
   }
 
@@ -68,8 +68,8 @@ export class MessageStream implements MeteredDialect {
         // `ping`, and events that later versions add.
         break;
     }
-    const line = name ?? oneLine(type);
-    const shown = oneLine(hideModel(text, this.names, this.call.public_model));
+    const line = name ?? withoutLineBreaks(type);
+    const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
     return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping };
   }
 

@@ -7,7 +7,7 @@ import {
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
-import { asServerSentEvents } from '../stream/aws-event-stream.ts';
+import { toServerSentEvents } from '../stream/aws-event-stream.ts';
 import { answerOfMessages, messagesErrorEvent, messagesLimits } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
@@ -25,7 +25,7 @@ export const bedrockProtocol: UpstreamProtocol = {
   stream: (call) =>
     requestStream(
       call,
-      { ...requestOf(call, 'invoke-with-response-stream'), unwrap: asServerSentEvents },
+      { ...requestOf(call, 'invoke-with-response-stream'), unwrap: toServerSentEvents },
       new MessageStream(call),
     ),
   errorEvent: messagesErrorEvent,

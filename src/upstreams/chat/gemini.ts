@@ -11,7 +11,7 @@ import {
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
-import { oneLine } from '../stream/events.ts';
+import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
@@ -126,7 +126,7 @@ class ContentStream implements MeteredDialect {
     return this.counted;
   }
 
-  ended(): boolean {
+  hasEnded(): boolean {
     return this.done;
   }
 
@@ -138,7 +138,7 @@ class ContentStream implements MeteredDialect {
     const isBlocked = isObject(chunk['promptFeedback']) && chunk['promptFeedback']['blockReason'];
     this.finished ||=
       Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
-    const text = oneLine(publish(data, chunk, this.call));
+    const text = withoutLineBreaks(publish(data, chunk, this.call));
     return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
   }
 

@@ -6,7 +6,7 @@ import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
-import { oneLine } from '../stream/events.ts';
+import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 import { asEnvelope } from './openai-responses-answer.ts';
@@ -35,7 +35,7 @@ export class ResponseStream implements MeteredDialect {
     return this.reported;
   }
 
-  ended(): boolean {
+  hasEnded(): boolean {
     return this.done;
   }
 
@@ -56,11 +56,11 @@ export class ResponseStream implements MeteredDialect {
     if (type === 'response.output_item.done') this.output.push(value['item']);
     const text = isObject(response) ? this.published(data, response) : data;
     this.done = type === 'response.completed' || type === 'response.incomplete';
-    const shown = oneLine(hideModel(text, this.names, this.call.public_model));
+    const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
     const produced =
       type.endsWith('.delta') && typeof value['delta'] === 'string' ? value['delta'] : '';
     return {
-      text: `event: ${oneLine(type)}\ndata: ${shown}\n\n`,
+      text: `event: ${withoutLineBreaks(type)}\ndata: ${shown}\n\n`,
       produced: type === 'response.output_item.added' ? nameIn(value['item']) : produced,
       final: this.done,
     };

@@ -5,7 +5,7 @@ import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { ChunkPublisher } from '../pass-through/publish.ts';
 import type { MeteredDialect } from '../pass-through/request.ts';
-import { oneLine } from '../stream/events.ts';
+import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 import { producedBy } from './openai-answer.ts';
@@ -38,7 +38,7 @@ export class ChatStream implements MeteredDialect {
     return this.counted;
   }
 
-  ended(): boolean {
+  hasEnded(): boolean {
     return this.done;
   }
 
@@ -60,7 +60,7 @@ export class ChatStream implements MeteredDialect {
     }
     const text = this.publisher.publish(data, chunk, this.wantsUsage);
     return {
-      text: `data: ${oneLine(text)}\n\n`,
+      text: `data: ${withoutLineBreaks(text)}\n\n`,
       produced: producedBy(choices, 'delta'),
       final: this.isFinished(),
     };

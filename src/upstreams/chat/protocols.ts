@@ -6,7 +6,7 @@ import {
 } from '../../protocols/names.ts';
 import type { UpstreamProtocol } from '../contract.ts';
 import type { RequestForm } from '../translation/translate.ts';
-import { translated } from '../translation/translated.ts';
+import { translateProtocol } from '../translation/translated.ts';
 import { anthropicProtocol } from './anthropic.ts';
 import { bedrockProtocol } from './bedrock.ts';
 import { geminiChatProtocol } from './gemini.ts';
@@ -36,7 +36,7 @@ export function requestFormOf(upstream: ChatProtocol): RequestForm {
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
   const { upstream, written } = UPSTREAM_PROTOCOLS[name];
   // The same form on both sides passes through: no member of the body is lost (design 5).
-  return written === client ? upstream : translated(client, written, upstream);
+  return written === client ? upstream : translateProtocol(client, written, upstream);
 }
 
 const PAIRS = new Map(

@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { Reranker } from './contract.ts';
 import { requestJson } from './json-call.ts';
@@ -33,6 +33,6 @@ export const cohereDirect: Reranker = {
     const { meta } = answer;
     const billed = isObject(meta) ? meta['billed_units'] : undefined;
     const units = isObject(billed) ? billed['search_units'] : undefined;
-    return { results, search_units: typeof units === 'number' ? count(units) : null };
+    return { results, search_units: typeof units === 'number' ? readTokenCount(units) : null };
   },
 };

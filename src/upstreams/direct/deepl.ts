@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { Translator } from './contract.ts';
 import { requestJson } from './json-call.ts';
@@ -33,7 +33,7 @@ export const deeplDirect: Translator = {
         detected_source_language: String(detected_source_language ?? source_lang ?? ''),
       })),
       characters: isBilled
-        ? found.reduce((sum, { billed_characters }) => sum + count(billed_characters), 0)
+        ? found.reduce((sum, { billed_characters }) => sum + readTokenCount(billed_characters), 0)
         : null,
     };
   },

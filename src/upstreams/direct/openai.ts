@@ -1,9 +1,9 @@
 import { isObject } from '../../json/object.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { requestAnswer, send } from '../pass-through/request.ts';
-import { parseObject, readAll, readPieces, requestWhole } from '../transport/exchange.ts';
+import { parseObject, readAll, readChunks, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
 import type {
   Embedder,
@@ -38,7 +38,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
             data,
             call.body['encoding_format'],
           ),
-          input_tokens: typeof reported === 'number' ? count(reported) : null,
+          input_tokens: typeof reported === 'number' ? readTokenCount(reported) : null,
         };
       });
     },
@@ -63,7 +63,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
       const kind = exchange.response.headers.get('content-type') ?? '';
       if (kind.startsWith('application/json'))
         throw classifyInlineError(call, await readAll(exchange));
-      return { pieces: readPieces(exchange) };
+      return { pieces: readChunks(exchange) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { VideoInput } from '../../catalogue/inputs.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -84,7 +84,7 @@ function produced(task: JsonObject): Progress {
   const url = asText(asObject(task['content'])['video_url']);
   if (!url) return failed('succeeded without a video', 'upstream');
   const seconds = asNumber(task['duration']);
-  const tokens = count(asObject(task['usage'])['completion_tokens']);
+  const tokens = readTokenCount(asObject(task['usage'])['completion_tokens']);
   const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
   return {
     type: 'produced',

@@ -1,5 +1,5 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type Failed,
@@ -101,14 +101,14 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
 
 function tokensOf(usage: JsonObject): Picture['tokens'] {
   const details = asList(usage['promptTokensDetails']).map(asObject);
-  const image_input = count(details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount']);
-  const cached_input = count(usage['cachedContentTokenCount']);
-  const prompt = count(usage['promptTokenCount']);
+  const image_input = readTokenCount(details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount']);
+  const cached_input = readTokenCount(usage['cachedContentTokenCount']);
+  const prompt = readTokenCount(usage['promptTokenCount']);
   return {
     text_input: Math.max(0, prompt - image_input - cached_input),
     image_input,
     cached_input,
-    output: count(usage['candidatesTokenCount']) + count(usage['thoughtsTokenCount']),
+    output: readTokenCount(usage['candidatesTokenCount']) + readTokenCount(usage['thoughtsTokenCount']),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
-import { count } from '../../protocols/token-usage.ts';
+import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -121,16 +121,16 @@ function usageOf(usage: unknown, images: number): GenerationUsage {
   const said = asObject(usage);
   if (said['output_tokens'] === undefined) return { images };
   const details = asObject(said['input_tokens_details']);
-  const cached = count(details['cached_tokens']);
-  const image_input = count(details['image_tokens']);
-  const input = count(said['input_tokens']);
+  const cached = readTokenCount(details['cached_tokens']);
+  const image_input = readTokenCount(details['image_tokens']);
+  const input = readTokenCount(said['input_tokens']);
   return {
     images,
     tokens: {
       text_input: Math.max(0, input - image_input - cached),
       image_input,
       cached_input: cached,
-      output: count(said['output_tokens']),
+      output: readTokenCount(said['output_tokens']),
     },
   };
 }

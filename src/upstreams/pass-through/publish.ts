@@ -1,4 +1,4 @@
-import { type Edit, editMembers, endOfMembers } from '../../json/members.ts';
+import { type Edit, editMembers, findEndOfMembers } from '../../json/members.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 /**
@@ -85,7 +85,7 @@ export class ChunkPublisher {
   }
 
   private learns(text: string, chunk: Json): boolean {
-    const end = endOfMembers(text, ['id', 'model']);
+    const end = findEndOfMembers(text, ['id', 'model']);
     if (end < 0 || typeof chunk['id'] !== 'string' || typeof chunk['model'] !== 'string') {
       return false;
     }

@@ -3,7 +3,7 @@ import { isObject } from '../../json/object.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamStream } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
-import type { Dialect } from '../stream/event-batches.ts';
+import type { StreamProtocol } from '../stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../stream/events.ts';
 import {
   Exchange,
@@ -15,7 +15,7 @@ import {
   requestWhole,
 } from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
-import { streamOf } from '../transport/http1/decoded.ts';
+import { toReadableStream } from '../transport/http1/decoded.ts';
 
 /** Path, headers and edits of one upstream request. */
 export interface UpstreamRequest {
@@ -30,7 +30,7 @@ export interface UpstreamRequest {
 }
 
 /** A stream dialect that also meters usage. */
-export interface MeteredDialect extends Dialect {
+export interface MeteredDialect extends StreamProtocol {
   /** Usage of the whole answer; null until reported. */
   usage(): TokenUsage | null;
   /** Usage of the input; null until reported. */
@@ -145,7 +145,7 @@ function unwrapped(
 ): EventExchange {
   const { body } = exchange.response;
   return {
-    response: new Response(body && unwrap(streamOf(body))),
+    response: new Response(body && unwrap(toReadableStream(body))),
     startClock: () => exchange.startClock(),
     stopClock: () => exchange.stopClock(),
     useStallTimeout: () => exchange.useStallTimeout(),

@@ -1,109 +1,121 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { StreamEvent } from '../contract.ts';
 
-/** What makes of an event what it is by reading it whole. */
-export interface Reader {
+/** Parses one event of a protocol as a whole. */
+export interface ProtocolReader {
   take(event: EventSourceMessage): StreamEvent | undefined;
 }
 
-/** Events that differ in a word, as one, and where in the text they end. */
+/** Consecutive deltas that differ only in their produced text, merged into one event. */
 export interface DeltaRun {
   readonly event: StreamEvent;
+  /** Position after the last merged delta. */
   readonly end: number;
 }
 
-/** An answer of several choices or blocks has several kinds of delta; more are read whole. */
-const MAX_LEARNED = 4;
+/**
+ * An answer with several choices or blocks has several kinds of delta. At most this number of
+ * templates is learned.
+ */
+const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;
 const QUOTE = 34;
 const BACKSLASH = 92;
-const PROBE = 'template probe';
+const PROBE_TEXT = 'template probe';
 
 /**
- * Most events of a stream differ from the one before in a single string: the text that was produced.
- * Such an event is recognised by what stands around the string, and its public form is put together
- * from the last one's instead of being parsed, edited and searched again.
+ * Most events of a stream differ from the event before in one string: the produced text. Such an event
+ * is recognised by the bytes before and after the string. Its public form is built from the public form
+ * of the last event, without parsing.
  *
- * A template is believed only after the dialect itself made the expected event of another text. Then
- * the two can differ in nothing but the string, since all of JSON around it is the same bytes.
+ * A template is used only after a test: the protocol must turn an event with another text into the
+ * expected public event. The bytes around the string are equal, so only the string can differ.
  */
 export class DeltaTemplates {
-  private event: string | undefined;
-  /** How the event begins and ends in a stream that is written as plainly as most are. */
-  private frameBefore = '';
-  private frameAfter = '';
-  private before = '';
-  private after = '';
-  private publicBefore = '';
-  private publicAfter = '';
-  private publicBetween = '';
-  private learned = 0;
-  private isKnown = false;
+  private eventName: string | undefined;
+  /** The bytes before and after the text, if the stream has one `data` line per event. */
+  private framePrefix = '';
+  private frameSuffix = '';
+  private sentPrefix = '';
+  private sentSuffix = '';
+  private publicPrefix = '';
+  private publicSuffix = '';
+  private publicSeparator = '';
+  private learnedCount = 0;
+  private hasTemplate = false;
 
-  constructor(private readonly dialect: Reader) {}
+  constructor(private readonly protocol: ProtocolReader) {}
 
-  /** As many events as fit the template, from `at` on, where one begins; undefined = none does. */
-  takeRun(text: string, at: number): DeltaRun | undefined {
-    if (!this.isKnown) return undefined;
+  /**
+   * Merges the events from `at` on that match the template. Undefined if the first one does not
+   * match.
+   */
+  readRun(text: string, at: number): DeltaRun | undefined {
+    if (!this.hasTemplate) return undefined;
     const pieces: string[] = [];
     let end = at;
-    while (text.startsWith(this.frameBefore, end)) {
-      const start = end + this.frameBefore.length;
+    while (text.startsWith(this.framePrefix, end)) {
+      const start = end + this.framePrefix.length;
       const quote = text.indexOf('"', start);
-      if (!isPlain(text, start, quote) || !text.startsWith(this.frameAfter, quote)) break;
+      if (!isPlain(text, start, quote) || !text.startsWith(this.frameSuffix, quote)) break;
       pieces.push(text.slice(start, quote));
-      end = quote + this.frameAfter.length;
+      end = quote + this.frameSuffix.length;
     }
     if (pieces.length === 0) return undefined;
-    // Joined at once: twice as fast as a text that is added to.
-    const shown = this.publicBefore + pieces.join(this.publicBetween) + this.publicAfter;
-    return { event: { text: shown, produced: pieces.join(''), final: false }, end };
+    // One join is twice as fast as appending to a string.
+    const publicText = this.publicPrefix + pieces.join(this.publicSeparator) + this.publicSuffix;
+    return { event: { text: publicText, produced: pieces.join(''), final: false }, end };
   }
 
-  take(message: EventSourceMessage): StreamEvent | undefined {
-    const produced = this.isKnown ? this.producedBy(message) : undefined;
+  /** Reads one event: by the template if it matches, else by the protocol. */
+  read(message: EventSourceMessage): StreamEvent | undefined {
+    const produced = this.hasTemplate ? this.matchTemplate(message) : undefined;
     if (produced !== undefined) {
-      return { text: this.publicBefore + produced + this.publicAfter, produced, final: false };
+      return { text: this.publicPrefix + produced + this.publicSuffix, produced, final: false };
     }
-    const taken = this.dialect.take(message);
-    // After the finish the same bytes may mean something else.
-    if (taken?.final) this.isKnown = false;
-    else if (taken && taken.produced !== '') this.learn(message, taken);
-    return taken;
+    const event = this.protocol.take(message);
+    // After the terminal event, equal bytes can have another meaning.
+    if (event?.final) this.hasTemplate = false;
+    else if (event && event.produced !== '') this.learn(message, event);
+    return event;
   }
 
-  /** The one string in which an event differs from the template; undefined = it differs in more. */
-  private producedBy({ event, data }: EventSourceMessage): string | undefined {
-    if (event !== this.event || !data.startsWith(this.before) || !data.endsWith(this.after)) {
+  /** The produced text, if the event matches the template; else undefined. */
+  private matchTemplate({ event, data }: EventSourceMessage): string | undefined {
+    if (
+      event !== this.eventName ||
+      !data.startsWith(this.sentPrefix) ||
+      !data.endsWith(this.sentSuffix)
+    ) {
       return undefined;
     }
-    // Where the two ends overlap this is empty, and not plain.
-    const produced = data.slice(this.before.length, data.length - this.after.length);
+    // If prefix and suffix overlap, the text is empty, and an empty text is not plain.
+    const produced = data.slice(this.sentPrefix.length, data.length - this.sentSuffix.length);
     return isPlain(produced) ? produced : undefined;
   }
 
   private learn(message: EventSourceMessage, { text, produced }: StreamEvent): void {
-    if (this.learned >= MAX_LEARNED || !isPlain(produced)) return;
-    this.learned += 1;
+    if (this.learnedCount >= MAX_LEARNED_TEMPLATES || !isPlain(produced)) return;
+    this.learnedCount += 1;
     const sent = splitAround(message.data, produced);
-    const shown = splitAround(text, produced);
-    if (!sent || !shown) return;
-    const probe = this.dialect.take({ ...message, data: sent.before + PROBE + sent.after });
-    const expected = shown.before + PROBE + shown.after;
-    this.isKnown = probe?.text === expected && probe.produced === PROBE && !probe.final;
-    this.event = message.event;
-    this.before = sent.before;
-    this.after = sent.after;
-    this.publicBefore = shown.before;
-    this.publicAfter = shown.after;
-    this.publicBetween = shown.after + shown.before;
+    const published = splitAround(text, produced);
+    if (!sent || !published) return;
+    const probe = this.protocol.take({ ...message, data: sent.before + PROBE_TEXT + sent.after });
+    const expected = published.before + PROBE_TEXT + published.after;
+    this.hasTemplate = probe?.text === expected && probe.produced === PROBE_TEXT && !probe.final;
+    this.eventName = message.event;
+    this.sentPrefix = sent.before;
+    this.sentSuffix = sent.after;
+    this.publicPrefix = published.before;
+    this.publicSuffix = published.after;
+    this.publicSeparator = published.after + published.before;
     const name = message.event === undefined ? '' : `event: ${message.event}\n`;
-    this.frameBefore = `${name}data: ${sent.before}`;
-    this.frameAfter = `${sent.after}\n\n`;
+    this.framePrefix = `${name}data: ${sent.before}`;
+    this.frameSuffix = `${sent.after}\n\n`;
   }
 }
 
-/** True for a part of a text that is not empty, and that stands in JSON as it is. */
+/** True if this part of a text is not empty and needs no escape in JSON. */
 function isPlain(text: string, start = 0, end = text.length): boolean {
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at);
@@ -112,7 +124,10 @@ function isPlain(text: string, start = 0, end = text.length): boolean {
   return start < end;
 }
 
-/** What stands around a JSON string with this content, if there is exactly one. */
+/**
+ * The text before and after the JSON string with this content; undefined unless there is exactly
+ * one.
+ */
 function splitAround(json: string, content: string): { before: string; after: string } | undefined {
   const at = json.indexOf(`"${content}"`);
   if (at < 0 || json.indexOf(`"${content}"`, at + 1) >= 0) return undefined;

@@ -2,91 +2,95 @@ import { createParser, type EventSourceMessage, type EventSourceParser } from 'e
 import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { DeltaTemplates } from './delta-template.ts';
 
-/** One event may be this long: a tool's arguments in one delta fit many times. */
+/** Longest event. It is far above the arguments of a tool call in one delta. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
-/** What a provider's dialect makes of one event. */
-export interface Dialect {
-  /** The public form of an event; undefined = not for the client. Throws what a broken one means. */
+/** Reads the events of a provider's stream and returns their public form. */
+export interface StreamProtocol {
+  /**
+   * Returns the public form of an event; undefined if clients must not see it. Throws for an
+   * invalid event.
+   */
   take(event: EventSourceMessage): StreamEvent | undefined;
-  /** True once the terminal event was seen. */
-  ended(): boolean;
-  /** What is missing when the bytes ended; throws if the answer was cut off. */
+  /** True after the terminal event. */
+  hasEnded(): boolean;
+  /** Returns the missing events at the end of the bytes. Throws if the answer was cut off. */
   atEnd(): StreamEvent[];
 }
 
-/** What some bytes held, and what broke the stream after that. */
+/** The events in some bytes, and the error that ended the stream after these events. */
 export interface FeedResult {
   readonly batch: StreamEvent[];
-  readonly broken: unknown;
+  readonly error: unknown;
 }
 
 const END_OF_EVENT = '\n\n';
 
-/** Turns bytes into the public events of a dialect, up to the terminal one or to what broke it. */
+/** Turns bytes into public events, up to the terminal event or the first error. */
 export class EventBatches {
-  private readonly decoder = new PieceDecoder();
+  private readonly decoder = new Utf8Decoder();
   private readonly templates: DeltaTemplates;
-  /** For what is not as plain as most events are. */
+  /** Reads the events that `parsePlainEvent` cannot read. */
   private parser: EventSourceParser | undefined;
-  /** True where the next character begins an event. */
-  private isBetween = true;
-  private isFirst = true;
+  /** True if the next character starts an event. */
+  private isAtEventStart = true;
+  private isFirstEvent = true;
   private batch: StreamEvent[] = [];
-  private broken: unknown;
+  private error: unknown;
 
-  constructor(private readonly dialect: Dialect) {
+  constructor(private readonly dialect: StreamProtocol) {
     this.templates = new DeltaTemplates(dialect);
   }
 
+  /** Returns the events that these bytes complete. */
   feed(bytes: Uint8Array): FeedResult {
     const text = this.decoder.decode(bytes);
-    for (let at = 0; at < text.length && !this.broken; ) at = this.readFrom(text, at);
-    return this.taken();
+    for (let at = 0; at < text.length && !this.error; ) at = this.readNext(text, at);
+    return this.takeResult();
   }
 
-  /** The bytes ended; the last event may lack its blank line. */
+  /** Returns the last events of the stream. The last event may have no blank line after it. */
   end(): FeedResult {
     this.parse(`${this.decoder.end()}${END_OF_EVENT}`);
-    if (!this.broken && !this.dialect.ended()) {
+    if (!this.error && !this.dialect.hasEnded()) {
       try {
         this.batch.push(...this.dialect.atEnd());
       } catch (error) {
-        this.broken = error;
+        this.error = error;
       }
     }
-    return this.taken();
+    return this.takeResult();
   }
 
-  /** Reads one event, or the many that differ in a word; the position after what was read. */
-  private readFrom(text: string, at: number): number {
-    const run = this.isBetween ? this.templates.takeRun(text, at) : undefined;
+  /** Reads one event, or all deltas that match the template. Returns the position after them. */
+  private readNext(text: string, at: number): number {
+    const run = this.isAtEventStart ? this.templates.readRun(text, at) : undefined;
     if (run) {
       this.batch.push(run.event);
       return run.end;
     }
     const end = text.indexOf(END_OF_EVENT, at);
     const next = end < 0 ? text.length : end + END_OF_EVENT.length;
-    const plain = this.isBetween && end >= 0 ? plainEvent(text, at, end) : undefined;
-    if (plain) this.take(plain);
+    const plain = this.isAtEventStart && end >= 0 ? parsePlainEvent(text, at, end) : undefined;
+    if (plain) this.readEvent(plain);
     else this.parse(text.slice(at, next));
-    this.isBetween = end >= 0;
-    this.isFirst = false;
+    this.isAtEventStart = end >= 0;
+    this.isFirstEvent = false;
     return next;
   }
 
-  private take(event: EventSourceMessage): void {
-    if (this.broken || this.dialect.ended()) return;
+  private readEvent(event: EventSourceMessage): void {
+    if (this.error || this.dialect.hasEnded()) return;
     try {
-      const taken = this.templates.take(event);
-      if (taken) this.batch.push(taken);
+      const publicEvent = this.templates.read(event);
+      if (publicEvent) this.batch.push(publicEvent);
     } catch (error) {
-      this.broken = error;
+      this.error = error;
     }
   }
 
   private parse(text: string): void {
-    if (this.broken) return;
+    if (this.error) return;
     this.parser ??= this.createParser();
     this.parser.feed(text);
   }
@@ -94,21 +98,25 @@ export class EventBatches {
   private createParser(): EventSourceParser {
     const parser = createParser({
       maxBufferSize: MAX_EVENT_CHARS,
-      onEvent: (event) => this.take(event),
+      onEvent: (event) => this.readEvent(event),
       onError: ({ type }) => {
         if (type !== 'max-buffer-size-exceeded') return;
-        this.broken ??= new RetryableUpstreamError('malformed', 'an event without end');
+        this.error ??= new RetryableUpstreamError(
+          'malformed',
+          'an event of the stream is too long',
+        );
       },
     });
-    // Only at the very start of a stream may there be a byte order mark.
-    if (!this.isFirst) parser.feed('\n');
+    // The parser removes a byte order mark from its first bytes, but only a stream's start may have
+    // one.
+    if (!this.isFirstEvent) parser.feed('\n');
     return parser;
   }
 
-  private taken(): FeedResult {
-    const { batch, broken } = this;
+  private takeResult(): FeedResult {
+    const { batch, error } = this;
     this.batch = [];
-    return { batch, broken };
+    return { batch, error };
   }
 }
 
@@ -116,10 +124,10 @@ const EVENT = 'event: ';
 const DATA = 'data: ';
 
 /**
- * The event from `at` to its blank line at `end`, where it is written as providers mostly do: its
- * name, if it has one, and a single line of data. Nothing of that has to be put together.
+ * Reads the event between `at` and its blank line at `end` without a parser. Undefined unless the
+ * event is an optional name and one line of data, as most providers send it.
  */
-function plainEvent(text: string, at: number, end: number): EventSourceMessage | undefined {
+function parsePlainEvent(text: string, at: number, end: number): EventSourceMessage | undefined {
   const isNamed = text.startsWith(EVENT, at);
   const dataLine = isNamed ? text.indexOf('\n', at) + 1 : at;
   if (!text.startsWith(DATA, dataLine)) return undefined;
@@ -131,22 +139,22 @@ function plainEvent(text: string, at: number, end: number): EventSourceMessage |
 }
 
 const FIRST_BEYOND_ASCII = 0x80;
-/** The parser itself takes a byte order mark away, once. */
-const KEEP_ALL = { ignoreBOM: true };
-const utf8 = new TextDecoder('utf-8', KEEP_ALL);
+/** The event parser removes the byte order mark, so the decoder must keep it. */
+const KEEP_BYTE_ORDER_MARK = { ignoreBOM: true };
+const utf8 = new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
 
-/** Decodes a text that comes in pieces, which may be cut inside of characters. Hardly any are. */
-class PieceDecoder {
+/** Decodes UTF-8 in pieces. A piece may be cut inside a character, but few pieces are. */
+class Utf8Decoder {
   private streaming: TextDecoder | undefined;
 
   decode(bytes: Uint8Array): string {
     const last = bytes.at(-1) ?? 0;
     if (!this.streaming && last < FIRST_BEYOND_ASCII) return utf8.decode(bytes);
-    this.streaming ??= new TextDecoder('utf-8', KEEP_ALL);
+    this.streaming ??= new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
     return this.streaming.decode(bytes, { stream: true });
   }
 
-  /** What is left of a character that never ended. */
+  /** Returns the replacement character if the last character is incomplete; else an empty text. */
   end(): string {
     return this.streaming?.decode() ?? '';
   }

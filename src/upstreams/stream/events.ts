@@ -2,14 +2,17 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http1/response.ts';
-import { type Dialect, EventBatches } from './event-batches.ts';
+import { type StreamProtocol, EventBatches } from './event-batches.ts';
 
-/** Bytes that become events at once: a piece from the network may hold megabytes of them. */
+/** Bytes that are turned into events at once. One read from the network may return megabytes. */
 const SLICE_BYTES = 32 * 1024;
-/** After its last event a stream has this long to end, so that its connection can be used again. */
+/**
+ * Longest wait for a stream's end after its last event, ms. Only a complete stream frees its
+ * connection.
+ */
 const DRAIN_MS = 1_000;
 
-/** What reading events asks of an exchange. */
+/** The members of an exchange that `readEvents` uses. */
 export type EventExchange = Pick<
   Exchange,
   | 'response'
@@ -22,33 +25,33 @@ export type EventExchange = Pick<
 >;
 
 /**
- * Reads a stream of server-sent events batch by batch: what one piece from the network held. Bytes
- * may be cut anywhere, inside characters too. Leaving the loop early stops the upstream.
+ * Reads a stream of server-sent events. A batch holds the events of one read from the network. Bytes
+ * may be cut anywhere, also inside a character. Leaving the loop early stops the upstream.
  *
- * When a stream breaks, the events before the break are still given out, except while nothing was:
- * then another channel may serve the call from its start (P7).
+ * If the stream breaks, the events before the break are returned first. If no batch was returned yet,
+ * they are dropped: another channel may then serve the call from its start (P7).
  */
 export function readEvents(
   exchange: EventExchange,
-  dialect: Dialect,
+  dialect: StreamProtocol,
 ): AsyncIterable<StreamEvent[]> {
-  return new EventReader(exchange, dialect);
+  return new EventIterator(exchange, dialect);
 }
 
-/** An iterator by hand: a generator would cost every stream several turns of the event loop. */
-class EventReader implements AsyncIterableIterator<StreamEvent[]> {
+/** Not a generator, because a generator costs every stream several turns of the event loop. */
+class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   private readonly reader: BodyReader | undefined;
   private readonly events: EventBatches;
-  private begun = false;
-  private over = false;
-  /** What came and was not looked at yet. */
-  private rest: Uint8Array | undefined;
-  /** What comes after the batch that was given out last. */
-  private broken: unknown;
+  private hasStarted = false;
+  private isDone = false;
+  /** Received bytes that were not read yet. */
+  private unread: Uint8Array | undefined;
+  /** Thrown after the batch that was returned last. */
+  private pendingError: unknown;
 
   constructor(
     private readonly exchange: EventExchange,
-    private readonly dialect: Dialect,
+    private readonly dialect: StreamProtocol,
   ) {
     this.reader = exchange.response.body?.getReader();
     this.events = new EventBatches(dialect);
@@ -61,89 +64,97 @@ class EventReader implements AsyncIterableIterator<StreamEvent[]> {
   async next(): Promise<IteratorResult<StreamEvent[]>> {
     const { exchange, reader } = this;
     try {
-      if (!reader) throw new RetryableUpstreamError('malformed', 'a stream without a body');
-      while (!this.over) {
-        if (this.broken) throw this.broken;
-        if (this.begun && this.dialect.ended()) {
-          this.end(reader);
+      if (!reader) throw new RetryableUpstreamError('malformed', 'the stream has no body');
+      while (!this.isDone) {
+        if (this.pendingError) throw this.pendingError;
+        if (this.hasStarted && this.dialect.hasEnded()) {
+          this.finish(reader);
           break;
         }
-        if (this.begun) exchange.startClock();
-        const batch = this.take(this.rest ?? (await reader.read()).value);
+        if (this.hasStarted) exchange.startClock();
+        const batch = this.readBatch(this.unread ?? (await reader.read()).value);
         if (batch.length > 0) return { done: false, value: batch };
         exchange.startClock();
       }
     } catch (error) {
-      await this.leave();
+      await this.stop();
       throw exchange.toUpstreamError(error);
     }
-    return OVER;
+    return END_OF_ITERATION;
   }
 
   async return(): Promise<IteratorResult<StreamEvent[]>> {
-    if (!this.over) await this.leave();
-    return OVER;
+    if (!this.isDone) await this.stop();
+    return END_OF_ITERATION;
   }
 
-  /** The events in what came; without bytes the body has ended. */
-  private take(bytes: Uint8Array | undefined): StreamEvent[] {
+  /** Returns the events in these bytes. Undefined means that the body has ended. */
+  private readBatch(bytes: Uint8Array | undefined): StreamEvent[] {
     const { exchange } = this;
     exchange.stopClock();
     if (!bytes) exchange.markComplete();
-    const { batch, broken } = bytes ? this.events.feed(this.slice(bytes)) : this.events.end();
-    if (broken && (!this.begun || batch.length === 0)) throw broken;
-    this.broken = broken;
-    if (!bytes) this.close();
-    if (batch.length > 0 && !this.begun) {
-      this.begun = true;
+    const { batch, error } = bytes ? this.events.feed(this.slice(bytes)) : this.events.end();
+    if (error && (!this.hasStarted || batch.length === 0)) throw error;
+    this.pendingError = error;
+    if (!bytes) this.onBodyEnd();
+    if (batch.length > 0 && !this.hasStarted) {
+      this.hasStarted = true;
       exchange.useStallTimeout();
     }
     return batch;
   }
 
-  /** A part of what came: a client that reads slowly has little of an answer in memory at a time. */
+  /**
+   * A slice of the received bytes, so that a slow client keeps only a small part of an answer in
+   * memory.
+   */
   private slice(bytes: Uint8Array): Uint8Array {
-    this.rest = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
-    return this.rest ? bytes.subarray(0, SLICE_BYTES) : bytes;
+    this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
+    return this.unread ? bytes.subarray(0, SLICE_BYTES) : bytes;
   }
 
-  /** The terminal event is out; what the connection still holds is read on the side. */
-  private end(reader: BodyReader): void {
-    this.over = true;
+  /**
+   * Ends the iteration after the terminal event. The rest of the body is read in the background.
+   */
+  private finish(reader: BodyReader): void {
+    this.isDone = true;
     void drain(this.exchange, reader);
   }
 
-  /** The body was read to its end. */
-  private close(): void {
-    this.over = !this.broken;
+  /** Closes the exchange after the end of the body. */
+  private onBodyEnd(): void {
+    this.isDone = !this.pendingError;
     this.exchange.close();
   }
 
-  /** Stops an upstream. A reader whose stream was aborted rejects even to be cancelled. */
-  private async leave(): Promise<void> {
-    this.over = true;
+  /** Stops the upstream. Cancelling the reader of an aborted stream rejects; that is ignored. */
+  private async stop(): Promise<void> {
+    this.isDone = true;
     this.exchange.close();
     await this.reader?.cancel().catch(() => undefined);
   }
 }
 
-const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const END_OF_ITERATION: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** Reads the end of the body, which mostly is there already: a cut connection is not used again. */
+/** Reads the body to its end, because a connection is used again only after a complete answer. */
 async function drain(exchange: EventExchange, reader: BodyReader): Promise<void> {
   const deadline = new Deadline(DRAIN_MS, () => exchange.close());
   try {
     while (!(await reader.read()).done);
     exchange.markComplete();
   } catch {
-    // Too late, or reset: the answer was whole already.
+    // The deadline passed or the connection was reset. The answer was complete before that.
   } finally {
     deadline.cancel();
     exchange.close();
   }
 }
 
-/** A line break can only stand between the tokens of JSON; in an event it would end the line. */
-export function oneLine(json: string): string {
+/**
+ * Replaces the line breaks of a JSON text with spaces, because a line break ends an event's `data`
+ * line. Valid JSON has line breaks only between its tokens.
+ */
+export function withoutLineBreaks(json: string): string {
   return json.includes('\n') ? json.replaceAll('\n', ' ') : json;
 }

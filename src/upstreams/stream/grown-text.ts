@@ -1,29 +1,31 @@
-/** So much is joined at once. */
-const PIECES = 128;
-const CHARS = 512;
+/** Pieces are joined when one of these limits is reached. */
+const MAX_UNJOINED_PIECES = 128;
+const MAX_UNJOINED_CHARS = 512;
 
 /**
- * A text that grows by the pieces of a stream. A piece that was cut out of an event keeps the whole
- * event in memory; joined ones are text of their own.
+ * A text that is built from the pieces of a stream. A piece is a slice of its event, so it keeps the
+ * whole event in memory. Joining pieces copies them and frees the events.
  */
-export class GrownText {
+export class TextBuilder {
   private readonly joined: string[] = [];
   private pieces: string[] = [];
-  private loose = 0;
-  private chars = 0;
+  private unjoined_chars = 0;
+  private total_chars = 0;
 
+  /** Characters of the whole text. */
   get length(): number {
-    return this.chars;
+    return this.total_chars;
   }
 
   add(piece: string): void {
     if (piece === '') return;
-    this.chars += piece.length;
-    this.loose += piece.length;
-    if (this.pieces.push(piece) < PIECES && this.loose < CHARS) return;
+    this.total_chars += piece.length;
+    this.unjoined_chars += piece.length;
+    if (this.pieces.push(piece) < MAX_UNJOINED_PIECES && this.unjoined_chars < MAX_UNJOINED_CHARS)
+      return;
     this.joined.push(this.pieces.join(''));
     this.pieces = [];
-    this.loose = 0;
+    this.unjoined_chars = 0;
   }
 
   toString(): string {

@@ -1,5 +1,5 @@
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
-import { GrownText } from '../stream/grown-text.ts';
+import { TextBuilder } from '../stream/grown-text.ts';
 import type {
   AssistantPart,
   NeutralAnswer,
@@ -8,29 +8,30 @@ import type {
   StopReason,
 } from './neutral.ts';
 
-/** The whole answer out of the events of a stream. */
+/** Builds the whole answer from the events of a stream. */
 export class Assembly {
   private readonly parts: AssistantPart[] = [];
-  private opened: OpenedPart | undefined;
-  private text = new GrownText();
+  private openPart: OpenedPart | undefined;
+  private text = new TextBuilder();
   private signature: string | undefined;
   private stop: StopReason = 'end';
   private stop_sequence: string | undefined;
   private usage: AnswerUsage | null = null;
 
-  /** What is open now. */
-  get open(): OpenedPart['type'] | undefined {
-    return this.opened?.type;
+  /** Type of the open part; undefined if no part is open. */
+  get openType(): OpenedPart['type'] | undefined {
+    return this.openPart?.type;
   }
 
-  take(event: NeutralEvent): void {
+  /** Adds the next event. */
+  add(event: NeutralEvent): void {
     switch (event.type) {
       case 'start':
       case 'end':
         break;
       case 'open':
-        this.close();
-        this.opened = event.part;
+        this.closePart();
+        this.openPart = event.part;
         break;
       case 'delta':
         this.text.add(event.text);
@@ -39,7 +40,7 @@ export class Assembly {
         this.signature = event.signature;
         break;
       case 'close':
-        this.close();
+        this.closePart();
         break;
       case 'usage':
         this.usage = event.usage;
@@ -53,21 +54,24 @@ export class Assembly {
     }
   }
 
+  /** Returns the answer so far, with the open part. */
   answer(): NeutralAnswer {
-    const open = this.opened ? [partOf(this.opened, this.text.toString(), this.signature)] : [];
+    const unfinished = this.openPart
+      ? [partOf(this.openPart, this.text.toString(), this.signature)]
+      : [];
     return {
-      parts: [...this.parts, ...open],
+      parts: [...this.parts, ...unfinished],
       stop: this.stop,
       ...(this.stop_sequence === undefined ? {} : { stop_sequence: this.stop_sequence }),
       usage: this.usage,
     };
   }
 
-  private close(): void {
-    if (!this.opened) return;
-    this.parts.push(partOf(this.opened, this.text.toString(), this.signature));
-    this.opened = undefined;
-    this.text = new GrownText();
+  private closePart(): void {
+    if (!this.openPart) return;
+    this.parts.push(partOf(this.openPart, this.text.toString(), this.signature));
+    this.openPart = undefined;
+    this.text = new TextBuilder();
     this.signature = undefined;
   }
 }

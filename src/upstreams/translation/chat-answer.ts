@@ -1,4 +1,4 @@
-/** Answers of OpenAI chat completions, read and written (contracts 1.2). */
+/** Reads and writes answers of OpenAI chat completions (contracts 1.2). */
 import { isObject } from '../../json/object.ts';
 import { openaiUsage } from '../../protocols/openai-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
@@ -15,7 +15,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { defined, listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
+import { listOrEmpty, type ReadonlyJsonObject, withoutUndefined } from './reading.ts';
 
 const STOPS: Record<string, StopReason> = {
   stop: 'end',
@@ -32,7 +32,7 @@ const REASONS: Record<StopReason, string> = {
   filter: 'content_filter',
 };
 
-/** Of a tool that was forced by name the vendor says `stop` (OpenAI docs: Function calling). */
+/** After a tool that was forced by name, OpenAI sends `stop` (OpenAI docs: Function calling). */
 function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   const stop = STOPS[String(reason)] ?? 'end';
   return stop === 'end' && hasCalls ? 'calls' : stop;
@@ -46,7 +46,8 @@ function usageIn(value: unknown): AnswerUsage | null {
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
-function chatUsage(usage: AnswerUsage): object {
+/** Returns the usage in the form of chat completions. */
+function writeUsage(usage: AnswerUsage): object {
   const prompt_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
   const { output_tokens, reasoning_tokens } = usage;
   return {
@@ -58,27 +59,28 @@ function chatUsage(usage: AnswerUsage): object {
   };
 }
 
+/** Reads a whole answer. Throws RetryableUpstreamError if it has no message. */
 export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   const [choice] = listOrEmpty(answer['choices']);
   const message = isObject(choice) ? choice['message'] : undefined;
   if (!isObject(choice) || !isObject(message)) {
-    throw new RetryableUpstreamError('malformed', 'an answer without a message');
+    throw new RetryableUpstreamError('malformed', 'the answer has no message');
   }
   const parts: AssistantPart[] = [];
-  const thought = message['reasoning_content'] ?? message['reasoning'];
-  if (typeof thought === 'string' && thought !== '')
-    parts.push({ type: 'reasoning', text: thought });
+  const reasoning = message['reasoning_content'] ?? message['reasoning'];
+  if (typeof reasoning === 'string' && reasoning !== '')
+    parts.push({ type: 'reasoning', text: reasoning });
   const { content, refusal } = message;
   if (typeof content === 'string' && content !== '') parts.push({ type: 'text', text: content });
   if (typeof refusal === 'string' && refusal !== '') parts.push({ type: 'refusal', text: refusal });
   for (const call of listOrEmpty(message['tool_calls'])) {
-    const called = isObject(call) ? call['function'] : undefined;
-    if (!isObject(call) || !isObject(called)) continue;
+    const calledFunction = isObject(call) ? call['function'] : undefined;
+    if (!isObject(call) || !isObject(calledFunction)) continue;
     parts.push({
       type: 'call',
       id: String(call['id']),
-      name: String(called['name']),
-      arguments: String(called['arguments'] ?? ''),
+      name: String(calledFunction['name']),
+      arguments: String(calledFunction['arguments'] ?? ''),
     });
   }
   const hasCalls = parts.some(({ type }) => type === 'call');
@@ -86,6 +88,7 @@ export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   return { parts, stop, usage: usageIn(answer['usage']) };
 }
 
+/** Returns the answer as a chat completion. */
 export function writeChatAnswer(answer: NeutralAnswer, names: AnswerNames): object {
   const { id, model, created } = names;
   const { usage } = answer;
@@ -97,48 +100,54 @@ export function writeChatAnswer(answer: NeutralAnswer, names: AnswerNames): obje
     choices: [
       {
         index: 0,
-        message: messageOf(answer.parts),
+        message: writeMessage(answer.parts),
         logprobs: null,
         finish_reason: REASONS[answer.stop],
       },
     ],
-    ...(usage ? { usage: chatUsage(usage) } : {}),
+    ...(usage ? { usage: writeUsage(usage) } : {}),
   };
 }
 
-function messageOf(parts: readonly AssistantPart[]): object {
-  const text = (type: 'text' | 'refusal' | 'reasoning') =>
+function writeMessage(parts: readonly AssistantPart[]): object {
+  const textOf = (type: 'text' | 'refusal' | 'reasoning') =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
   const calls = parts.flatMap((part) => (part.type === 'call' ? [writeCall(part)] : []));
-  const [content, refusal, thought] = [text('text'), text('refusal'), text('reasoning')];
-  return defined({
+  const [content, refusal, reasoning] = [textOf('text'), textOf('refusal'), textOf('reasoning')];
+  return withoutUndefined({
     role: 'assistant',
     content: content === '' ? null : content,
     refusal: refusal === '' ? null : refusal,
-    // Not of the vendor's contract; what others that speak it send.
-    reasoning_content: thought === '' ? undefined : thought,
+    // Not in OpenAI's contract, but other providers with this protocol send it.
+    reasoning_content: reasoning === '' ? undefined : reasoning,
     tool_calls: calls.length > 0 ? calls : undefined,
   });
 }
 
-/** Deltas of chat say no end of a part: another one's beginning does. */
+/**
+ * Reads a stream of chat completion chunks. A part ends when the next part starts, or at the
+ * finish.
+ */
 export class ChatReader implements StreamReader {
   private open: 'text' | 'reasoning' | 'refusal' | number | undefined;
-  private begun = false;
+  private hasStarted = false;
   private hasCalls = false;
 
   read(_: string | undefined, data: string): NeutralEvent[] {
-    if (data === '[DONE]') return [...this.close(), { type: 'end' }];
+    if (data === '[DONE]') return [...this.closePart(), { type: 'end' }];
     const chunk: unknown = JSON.parse(data);
     if (!isObject(chunk)) return [];
-    const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
-    this.begun = true;
+    const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
+    this.hasStarted = true;
     const [choice] = listOrEmpty(chunk['choices']);
     if (isObject(choice)) {
       const { delta, finish_reason } = choice;
-      if (isObject(delta)) events.push(...this.delta(delta));
+      if (isObject(delta)) events.push(...this.readDelta(delta));
       if (typeof finish_reason === 'string') {
-        events.push(...this.close(), { type: 'stop', stop: stopOf(finish_reason, this.hasCalls) });
+        events.push(...this.closePart(), {
+          type: 'stop',
+          stop: stopOf(finish_reason, this.hasCalls),
+        });
       }
     }
     const usage = usageIn(chunk['usage']);
@@ -146,38 +155,38 @@ export class ChatReader implements StreamReader {
     return events;
   }
 
-  private delta(delta: ReadonlyJsonObject): NeutralEvent[] {
+  private readDelta(delta: ReadonlyJsonObject): NeutralEvent[] {
     const events: NeutralEvent[] = [];
-    const say = (kind: 'text' | 'reasoning' | 'refusal', text: unknown) => {
+    const addDelta = (kind: 'text' | 'reasoning' | 'refusal', text: unknown) => {
       if (typeof text !== 'string' || text === '') return;
-      if (this.open !== kind) events.push(...this.opened(kind, { type: kind }));
+      if (this.open !== kind) events.push(...this.openPart(kind, { type: kind }));
       events.push({ type: 'delta', text });
     };
-    say('reasoning', delta['reasoning_content'] ?? delta['reasoning']);
-    say('text', delta['content']);
-    say('refusal', delta['refusal']);
+    addDelta('reasoning', delta['reasoning_content'] ?? delta['reasoning']);
+    addDelta('text', delta['content']);
+    addDelta('refusal', delta['refusal']);
     for (const call of listOrEmpty(delta['tool_calls'])) {
       if (!isObject(call)) continue;
-      const called = isObject(call['function']) ? call['function'] : {};
+      const calledFunction = isObject(call['function']) ? call['function'] : {};
       this.hasCalls = true;
       const index = Number(call['index'] ?? 0);
       if (this.open !== index) {
-        const [id, name] = [String(call['id'] ?? ''), String(called['name'] ?? '')];
-        events.push(...this.opened(index, { type: 'call', id, name }));
+        const [id, name] = [String(call['id'] ?? ''), String(calledFunction['name'] ?? '')];
+        events.push(...this.openPart(index, { type: 'call', id, name }));
       }
-      const text = called['arguments'];
+      const text = calledFunction['arguments'];
       if (typeof text === 'string' && text !== '') events.push({ type: 'delta', text });
     }
     return events;
   }
 
-  private opened(open: typeof this.open, part: OpenedPart): NeutralEvent[] {
-    const closed = this.close();
+  private openPart(open: typeof this.open, part: OpenedPart): NeutralEvent[] {
+    const closed = this.closePart();
     this.open = open;
     return [...closed, { type: 'open', part }];
   }
 
-  private close(): NeutralEvent[] {
+  private closePart(): NeutralEvent[] {
     if (this.open === undefined) return [];
     this.open = undefined;
     return [{ type: 'close' }];
@@ -186,9 +195,10 @@ export class ChatReader implements StreamReader {
 
 const DELTAS = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const;
 
+/** Writes a stream of chat completion chunks. */
 export class ChatWriter implements StreamWriter {
-  private readonly whole = new Assembly();
-  private calls = 0;
+  private readonly assembly = new Assembly();
+  private callCount = 0;
   private readonly wantsUsage: boolean;
 
   constructor(private readonly names: AnswerNames) {
@@ -197,16 +207,16 @@ export class ChatWriter implements StreamWriter {
   }
 
   write(event: NeutralEvent): string {
-    this.whole.take(event);
+    this.assembly.add(event);
     switch (event.type) {
       case 'start':
-        return this.chunk({ role: 'assistant', content: '' });
+        return this.writeDelta({ role: 'assistant', content: '' });
       case 'open':
-        return this.opened(event.part);
+        return this.writeOpen(event.part);
       case 'delta':
-        return this.delta(event.text);
+        return this.writeText(event.text);
       case 'end':
-        return this.end();
+        return this.writeEnd();
       case 'close':
       case 'usage':
       case 'stop':
@@ -218,43 +228,43 @@ export class ChatWriter implements StreamWriter {
   }
 
   answer(): object {
-    return writeChatAnswer(this.whole.answer(), this.names);
+    return writeChatAnswer(this.assembly.answer(), this.names);
   }
 
-  private opened(part: OpenedPart): string {
+  private writeOpen(part: OpenedPart): string {
     if (part.type !== 'call') return '';
     const call = { id: part.id, type: 'function', function: { name: part.name, arguments: '' } };
-    const index = this.calls;
-    this.calls += 1;
-    return this.chunk({ tool_calls: [{ index, ...call }] });
+    const index = this.callCount;
+    this.callCount += 1;
+    return this.writeDelta({ tool_calls: [{ index, ...call }] });
   }
 
-  private delta(text: string): string {
-    const type = this.whole.open;
+  private writeText(text: string): string {
+    const type = this.assembly.openType;
     if (type === 'call') {
-      return this.chunk({
-        tool_calls: [{ index: this.calls - 1, function: { arguments: text } }],
+      return this.writeDelta({
+        tool_calls: [{ index: this.callCount - 1, function: { arguments: text } }],
       });
     }
-    return type && type in DELTAS ? this.chunk({ [DELTAS[type as 'text']]: text }) : '';
+    return type && type in DELTAS ? this.writeDelta({ [DELTAS[type as 'text']]: text }) : '';
   }
 
-  private end(): string {
-    const { stop, usage } = this.whole.answer();
-    const finish = this.chunk({}, REASONS[stop]);
-    const counted =
-      this.wantsUsage && usage ? this.frame({ choices: [], usage: chatUsage(usage) }) : '';
-    return `${finish}${counted}data: [DONE]\n\n`;
+  private writeEnd(): string {
+    const { stop, usage } = this.assembly.answer();
+    const finish = this.writeDelta({}, REASONS[stop]);
+    const usageChunk =
+      this.wantsUsage && usage ? this.writeChunk({ choices: [], usage: writeUsage(usage) }) : '';
+    return `${finish}${usageChunk}data: [DONE]\n\n`;
   }
 
-  private chunk(delta: object, finish_reason: string | null = null): string {
+  private writeDelta(delta: object, finish_reason: string | null = null): string {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
-    return this.frame({ choices, ...(this.wantsUsage ? { usage: null } : {}) });
+    return this.writeChunk({ choices, ...(this.wantsUsage ? { usage: null } : {}) });
   }
 
-  private frame(rest: object): string {
+  private writeChunk(members: object): string {
     const { id, created, model } = this.names;
-    const chunk = { id, object: 'chat.completion.chunk', created, model, ...rest };
+    const chunk = { id, object: 'chat.completion.chunk', created, model, ...members };
     return `data: ${JSON.stringify(chunk)}\n\n`;
   }
 }

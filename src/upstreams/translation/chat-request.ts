@@ -1,4 +1,4 @@
-/** OpenAI chat completions as a request (OpenAI docs: Chat Completions; contracts 1.2). */
+/** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions; contracts 1.2). */
 import { isObject } from '../../json/object.ts';
 import type {
   AssistantPart,
@@ -13,20 +13,20 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
-  callArguments,
-  dataUrl,
-  defined,
   FeatureUses,
-  imageAt,
   listOrEmpty,
   numberOrUndefined,
+  parameterError,
   type ReadonlyJsonObject,
+  readArguments,
+  readDataUrl,
+  readImageUrl,
   requireObject,
   requireText,
-  wrong,
+  withoutUndefined,
 } from './reading.ts';
 
-/** Read below, or without any effect on the answer. */
+/** Members that are read below or do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages stream stream_options user metadata store service_tier cache_control ' +
@@ -38,31 +38,34 @@ const KNOWN = new Set(
 );
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
 
+/** Reads a request. Throws WeirError (400) if it is not well formed. */
 export function readChat(body: ReadonlyJsonObject): ReadRequest {
-  const needs = new FeatureUses();
-  needs.noteOthers(body, KNOWN);
-  noteUntranslatable(body, needs);
-  const { system, turns } = readMessages(listOrEmpty(body['messages']), needs);
-  if (turns.at(-1)?.role === 'assistant') needs.note('prefill', 'messages');
+  const features = new FeatureUses();
+  features.noteOthers(body, KNOWN);
+  noteUntranslatable(body, features);
+  const { system, turns } = readMessages(listOrEmpty(body['messages']), features);
+  if (turns.at(-1)?.role === 'assistant') features.note('prefill', 'messages');
   const stop = body['stop'];
   const stops = typeof stop === 'string' ? [stop] : listOrEmpty(stop).map((each) => String(each));
-  if (stops.length > 0) needs.note('stop', 'stop');
+  if (stops.length > 0) features.note('stop', 'stop');
   for (const name of ['presence_penalty', 'frequency_penalty']) {
-    if (numberOrUndefined(body[name])) needs.note('penalties', name);
+    if (numberOrUndefined(body[name])) features.note('penalties', name);
   }
   const temperature = numberOrUndefined(body['temperature']);
   if (temperature !== undefined) {
-    needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
+    features.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
   }
   for (const name of ['top_p', 'seed'] as const) {
-    if (numberOrUndefined(body[name]) !== undefined) needs.note(name, name);
+    if (numberOrUndefined(body[name]) !== undefined) features.note(name, name);
   }
-  if (body['parallel_tool_calls'] === false) needs.note('serial_calls', 'parallel_tool_calls');
-  const request: NeutralRequest = defined({
+  if (body['parallel_tool_calls'] === false) features.note('serial_calls', 'parallel_tool_calls');
+  const request: NeutralRequest = withoutUndefined({
     system,
     turns,
-    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTool(tool, `tools[${at}]`, needs)),
-    tool_choice: readChoice(body['tool_choice'], needs),
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) =>
+      readTool(tool, `tools[${at}]`, features),
+    ),
+    tool_choice: readChoice(body['tool_choice'], features),
     parallel_calls: body['parallel_tool_calls'] === false ? false : undefined,
     max_output_tokens:
       numberOrUndefined(body['max_completion_tokens']) ?? numberOrUndefined(body['max_tokens']),
@@ -72,119 +75,128 @@ export function readChat(body: ReadonlyJsonObject): ReadRequest {
     presence_penalty: numberOrUndefined(body['presence_penalty']) || undefined,
     frequency_penalty: numberOrUndefined(body['frequency_penalty']) || undefined,
     stop: stops,
-    format: readFormat(body['response_format'], needs),
-    reasoning: readEffort(body['reasoning_effort'], 'reasoning_effort', needs),
+    format: readFormat(body['response_format'], features),
+    reasoning: readEffort(body['reasoning_effort'], 'reasoning_effort', features),
     stream: body['stream'] === true,
     user: typeof body['user'] === 'string' ? body['user'] : undefined,
   });
-  return { request, uses: needs.uses };
+  return { request, uses: features.uses };
 }
 
-function noteUntranslatable(body: ReadonlyJsonObject, needs: FeatureUses): void {
-  if ((numberOrUndefined(body['n']) ?? 1) > 1) needs.note('several_answers', 'n');
+function noteUntranslatable(body: ReadonlyJsonObject, features: FeatureUses): void {
+  if ((numberOrUndefined(body['n']) ?? 1) > 1) features.note('several_answers', 'n');
   for (const name of ['logprobs', 'top_logprobs']) {
-    if (body[name]) needs.note('logprobs', name);
+    if (body[name]) features.note('logprobs', name);
   }
   if (isObject(body['logit_bias']) && Object.keys(body['logit_bias']).length > 0) {
-    needs.note('other', 'logit_bias');
+    features.note('other', 'logit_bias');
   }
   for (const name of ['functions', 'function_call']) {
-    if (body[name]) needs.note('legacy_functions', name);
+    if (body[name]) features.note('legacy_functions', name);
   }
   if (listOrEmpty(body['modalities']).some((each) => each !== 'text'))
-    needs.note('other', 'modalities');
+    features.note('other', 'modalities');
 }
 
-/** Effort in words, as chat and responses say it. */
+/** Reads the effort of chat and responses, for example `low`. Unknown values count as `high`. */
 export function readEffort(
   value: unknown,
   param: string,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): Reasoning | undefined {
   if (value === null || value === undefined) return undefined;
   if (value === 'none') {
-    needs.note('reasoning_off', param);
+    features.note('reasoning_off', param);
     return { off: true };
   }
-  needs.note('reasoning_effort', param);
+  features.note('reasoning_effort', param);
   return { effort: EFFORTS.find((each) => each === value) ?? 'high' };
 }
 
-function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
+function readTool(value: unknown, param: string, features: FeatureUses): Tool[] {
   const tool = requireObject(value, param);
   if (tool['type'] !== 'function') {
-    needs.note('other_tools', `${param}.type`);
+    features.note('other_tools', `${param}.type`);
     return [];
   }
-  needs.note('tools', param);
+  features.note('tools', param);
   return [
-    readFunction(requireObject(tool['function'], `${param}.function`), `${param}.function`, needs),
+    readFunction(
+      requireObject(tool['function'], `${param}.function`),
+      `${param}.function`,
+      features,
+    ),
   ];
 }
 
-/** A function as chat (`function`) and responses (flat) describe it. */
-export function readFunction(said: ReadonlyJsonObject, param: string, needs: FeatureUses): Tool {
-  if (said['strict'] === true) needs.note('strict_tools', `${param}.strict`);
-  return defined({
-    name: requireText(said['name'], `${param}.name`),
-    description: typeof said['description'] === 'string' ? said['description'] : undefined,
-    parameters: said['parameters'] ?? { type: 'object', properties: {} },
-    strict: said['strict'] === true ? true : undefined,
+/** Reads a function tool. Chat has it inside `function`, responses have it in the tool itself. */
+export function readFunction(
+  definition: ReadonlyJsonObject,
+  param: string,
+  features: FeatureUses,
+): Tool {
+  if (definition['strict'] === true) features.note('strict_tools', `${param}.strict`);
+  return withoutUndefined({
+    name: requireText(definition['name'], `${param}.name`),
+    description:
+      typeof definition['description'] === 'string' ? definition['description'] : undefined,
+    parameters: definition['parameters'] ?? { type: 'object', properties: {} },
+    strict: definition['strict'] === true ? true : undefined,
   });
 }
 
-function readChoice(value: unknown, needs: FeatureUses): ToolChoice | undefined {
+function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefined {
   if (value === null || value === undefined) return undefined;
   if (value === 'required') {
-    needs.note('forced_tool', 'tool_choice');
+    features.note('forced_tool', 'tool_choice');
     return { type: 'any' };
   }
   if (value === 'auto' || value === 'none') return { type: value };
   const choice = requireObject(value, 'tool_choice');
   if (choice['type'] !== 'function') {
-    needs.note('other', 'tool_choice');
+    features.note('other', 'tool_choice');
     return undefined;
   }
-  needs.note('forced_tool', 'tool_choice');
-  const called = requireObject(choice['function'], 'tool_choice.function');
-  return { type: 'tool', name: requireText(called['name'], 'tool_choice.function.name') };
+  features.note('forced_tool', 'tool_choice');
+  const calledFunction = requireObject(choice['function'], 'tool_choice.function');
+  return { type: 'tool', name: requireText(calledFunction['name'], 'tool_choice.function.name') };
 }
 
-function readFormat(value: unknown, needs: FeatureUses): Format | undefined {
+function readFormat(value: unknown, features: FeatureUses): Format | undefined {
   if (!isObject(value) || value['type'] === 'text') return undefined;
   const { type, json_schema } = value;
   return type === 'json_object'
-    ? readNamedFormat({ type }, 'response_format', needs)
+    ? readNamedFormat({ type }, 'response_format', features)
     : readNamedFormat(
         { ...requireObject(json_schema, 'response_format.json_schema'), type },
         'response_format.json_schema',
-        needs,
+        features,
       );
 }
 
-/** A format as responses say it, flat; chat has the same inside `json_schema`. */
+/** Reads a format. Responses have its members in `format`, chat has them inside `json_schema`. */
 export function readNamedFormat(
-  said: ReadonlyJsonObject,
+  format: ReadonlyJsonObject,
   param: string,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): Format | undefined {
-  if (said['type'] === 'text') return undefined;
-  if (said['type'] === 'json_object') {
-    needs.note('json_mode', param);
+  if (format['type'] === 'text') return undefined;
+  if (format['type'] === 'json_object') {
+    features.note('json_mode', param);
     return { type: 'json' };
   }
-  needs.note('json_schema', param);
-  return defined({
+  features.note('json_schema', param);
+  return withoutUndefined({
     type: 'schema' as const,
-    name: requireText(said['name'], `${param}.name`),
-    schema: said['schema'] ?? {},
-    strict: said['strict'] === true ? true : undefined,
+    name: requireText(format['name'], `${param}.name`),
+    schema: format['schema'] ?? {},
+    strict: format['strict'] === true ? true : undefined,
   });
 }
 
 function readMessages(
   messages: readonly unknown[],
-  needs: FeatureUses,
+  features: FeatureUses,
 ): Pick<NeutralRequest, 'system' | 'turns'> {
   const system: string[] = [];
   const turns: Turn[] = [];
@@ -194,23 +206,26 @@ function readMessages(
     const role = message['role'];
     if (role === 'system' || role === 'developer') {
       const texts = readTexts(message['content'], `${param}.content`);
-      needs.note(turns.length === 0 ? 'system' : 'system_between', param);
+      features.note(turns.length === 0 ? 'system' : 'system_between', param);
       if (turns.length === 0) system.push(texts.map(({ text }) => text).join('\n'));
       else turns.push({ role: 'system', parts: texts });
     } else if (role === 'assistant') {
-      turns.push({ role, parts: readAssistant(message, param, needs) });
+      turns.push({ role, parts: readAssistant(message, param, features) });
     } else if (role === 'tool') {
       addToUser(turns, [readResult(message, param)]);
     } else if (role === 'user') {
-      addToUser(turns, readUser(message['content'], `${param}.content`, needs));
+      addToUser(turns, readUser(message['content'], `${param}.content`, features));
     } else {
-      needs.note('legacy_functions', `${param}.role`);
+      features.note('legacy_functions', `${param}.role`);
     }
   }
   return { system, turns };
 }
 
-/** Results of tools and the words after them are one turn of the user. */
+/**
+ * Adds parts to the last user turn, or starts one. Tool results and the text after them are one
+ * turn.
+ */
 export function addToUser(turns: Turn[], parts: readonly UserPart[]): void {
   const last = turns.at(-1);
   if (last?.role === 'user')
@@ -218,6 +233,7 @@ export function addToUser(turns: Turn[], parts: readonly UserPart[]): void {
   else turns.push({ role: 'user', parts });
 }
 
+/** Reads content that may only be text: a string, or a list of text parts. */
 export function readTexts(content: unknown, param: string): TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return listOrEmpty(content).map((value, at) => {
@@ -226,7 +242,7 @@ export function readTexts(content: unknown, param: string): TextPart[] {
   });
 }
 
-function readUser(content: unknown, param: string, needs: FeatureUses): UserPart[] {
+function readUser(content: unknown, param: string, features: FeatureUses): UserPart[] {
   if (typeof content === 'string') return readTexts(content, param) as UserPart[];
   return listOrEmpty(content).flatMap((value, at) => {
     const here = `${param}[${at}]`;
@@ -236,32 +252,36 @@ function readUser(content: unknown, param: string, needs: FeatureUses): UserPart
         return [{ type: 'text', text: requireText(part['text'], `${here}.text`) } as const];
       case 'image_url': {
         const image = requireObject(part['image_url'], `${here}.image_url`);
-        return [imageAt(requireText(image['url'], `${here}.image_url.url`), here, needs)];
+        return [readImageUrl(requireText(image['url'], `${here}.image_url.url`), here, features)];
       }
       case 'input_audio': {
-        needs.note('audio_input', here);
+        features.note('audio_input', here);
         const audio = requireObject(part['input_audio'], `${here}.input_audio`);
         const format = requireText(audio['format'], `${here}.input_audio.format`);
         const data = requireText(audio['data'], `${here}.input_audio.data`);
         return [{ type: 'audio', format, data } as const];
       }
       case 'file':
-        return readFile(requireObject(part['file'], `${here}.file`), `${here}.file`, needs);
+        return readFile(requireObject(part['file'], `${here}.file`), `${here}.file`, features);
       default:
-        throw wrong(`${here}.type`, 'must be text, image_url, input_audio or file.');
+        throw parameterError(`${here}.type`, 'must be text, image_url, input_audio or file.');
     }
   });
 }
 
-/** A file as chat and responses have it: a `data:` URL, or a reference that only its vendor knows. */
-export function readFile(file: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart[] {
+/** Reads a file of chat or responses: a `data:` URL. A reference works only at its own provider. */
+export function readFile(
+  file: ReadonlyJsonObject,
+  param: string,
+  features: FeatureUses,
+): UserPart[] {
   const data = file['file_data'];
-  const inline = typeof data === 'string' ? dataUrl(data) : undefined;
+  const inline = typeof data === 'string' ? readDataUrl(data) : undefined;
   if (!inline) {
-    needs.note('file_reference', param);
+    features.note('file_reference', param);
     return [];
   }
-  needs.note('file_inline', param);
+  features.note('file_inline', param);
   const name = file['filename'];
   return [{ type: 'file', ...inline, ...(typeof name === 'string' ? { name } : {}) }];
 }
@@ -278,10 +298,10 @@ function readResult(message: ReadonlyJsonObject, param: string): UserPart {
 function readAssistant(
   message: ReadonlyJsonObject,
   param: string,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): AssistantPart[] {
-  if (message['audio']) needs.note('other', `${param}.audio`);
-  if (message['function_call']) needs.note('legacy_functions', `${param}.function_call`);
+  if (message['audio']) features.note('other', `${param}.audio`);
+  if (message['function_call']) features.note('legacy_functions', `${param}.function_call`);
   const parts: AssistantPart[] = [];
   const { content } = message;
   if (typeof content === 'string') parts.push(...readTexts(content, param));
@@ -298,15 +318,15 @@ function readAssistant(
     const here = `${param}.tool_calls[${at}]`;
     const call = requireObject(value, here);
     if (call['type'] !== undefined && call['type'] !== 'function') {
-      needs.note('other_tools', `${here}.type`);
+      features.note('other_tools', `${here}.type`);
       continue;
     }
-    const called = requireObject(call['function'], `${here}.function`);
+    const calledFunction = requireObject(call['function'], `${here}.function`);
     parts.push({
       type: 'call',
       id: requireText(call['id'], `${here}.id`),
-      name: requireText(called['name'], `${here}.function.name`),
-      arguments: callArguments(called['arguments'], `${here}.function.arguments`, needs),
+      name: requireText(calledFunction['name'], `${here}.function.name`),
+      arguments: readArguments(calledFunction['arguments'], `${here}.function.arguments`, features),
     });
   }
   return parts;

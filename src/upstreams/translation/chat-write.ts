@@ -1,4 +1,4 @@
-/** A request for an upstream that speaks OpenAI chat completions. */
+/** Writes requests for upstreams with OpenAI chat completions. */
 import type {
   AssistantPart,
   Format,
@@ -10,11 +10,12 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { defined } from './reading.ts';
+import { withoutUndefined } from './reading.ts';
 
+/** Returns the body of the request, without `model`. */
 export function writeChat(request: NeutralRequest): Record<string, unknown> {
   const { tools, stop } = request;
-  return defined({
+  return withoutUndefined({
     messages: [
       ...request.system.map((content) => ({ role: 'system', content })),
       ...request.turns.flatMap(writeTurn),
@@ -49,17 +50,20 @@ function writeTurn(turn: Turn): object[] {
   }
 }
 
-/** Results of tools are messages of their own, and come first: their calls were the turn before. */
+/**
+ * Writes one message per tool result, and then the other parts. Results must follow directly after
+ * their calls.
+ */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
     part.type === 'result'
       ? [{ role: 'tool', tool_call_id: part.call_id, content: resultText(part) }]
       : [],
   );
-  const said = parts.flatMap(writeUserPart);
-  if (said.length === 0) return results;
+  const written = parts.flatMap(writeUserPart);
+  if (written.length === 0) return results;
   const [only] = parts.filter(({ type }) => type !== 'result');
-  const content = said.length === 1 && only?.type === 'text' ? only.text : said;
+  const content = written.length === 1 && only?.type === 'text' ? only.text : written;
   return [...results, { role: 'user', content }];
 }
 
@@ -87,6 +91,7 @@ function writeUserPart(part: UserPart): object[] {
   }
 }
 
+/** Returns the URL of an image; a `data:` URL if the image is inline. */
 export function imageUrl(image: ImagePart): string {
   return 'url' in image ? image.url : `data:${image.media_type};base64,${image.data}`;
 }
@@ -99,7 +104,7 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
     else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'call') tool_calls.push(writeCall(part));
   }
-  return defined({
+  return withoutUndefined({
     role: 'assistant',
     content: content === '' && (tool_calls.length > 0 || refusal !== '') ? null : content,
     refusal: refusal === '' ? undefined : refusal,
@@ -107,12 +112,16 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
   });
 }
 
+/** Returns a call of a tool in the form of chat completions. */
 export function writeCall({ id, name, arguments: text }: Extract<AssistantPart, { type: 'call' }>) {
   return { id, type: 'function', function: { name, arguments: text } };
 }
 
 function writeTool({ name, description, parameters, strict }: Tool): object {
-  return { type: 'function', function: defined({ name, description, parameters, strict }) };
+  return {
+    type: 'function',
+    function: withoutUndefined({ name, description, parameters, strict }),
+  };
 }
 
 function writeChoice(choice: ToolChoice | undefined): unknown {
@@ -125,18 +134,20 @@ function writeFormat(format: Format | undefined): unknown {
   if (!format) return undefined;
   if (format.type === 'json') return { type: 'json_object' };
   const { name, schema, strict } = format;
-  return { type: 'json_schema', json_schema: defined({ name, schema, strict }) };
+  return { type: 'json_schema', json_schema: withoutUndefined({ name, schema, strict }) };
 }
 
-/** Budgets in words: about what the vendor's own models think at each effort. */
-const LOW_TOKENS = 2_048;
-const MEDIUM_TOKENS = 8_192;
+/**
+ * Largest token budgets for low and medium effort. OpenAI's own models use about as many tokens.
+ */
+const MAX_LOW_TOKENS = 2_048;
+const MAX_MEDIUM_TOKENS = 8_192;
 
-/** How hard to think, in words. */
+/** Returns the effort of a reasoning setting. A token budget becomes the nearest effort. */
 export function writeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return 'none';
   if ('effort' in reasoning) return reasoning.effort;
-  if (reasoning.budget_tokens <= LOW_TOKENS) return 'low';
-  return reasoning.budget_tokens <= MEDIUM_TOKENS ? 'medium' : 'high';
+  if (reasoning.budget_tokens <= MAX_LOW_TOKENS) return 'low';
+  return reasoning.budget_tokens <= MAX_MEDIUM_TOKENS ? 'medium' : 'high';
 }

@@ -1,6 +1,7 @@
 /**
- * What a request may need beyond plain text turns. A protocol that has no words for a need refuses it
- * by name: nothing is lost in silence. `docs/protocols.md` is printed from these tables.
+ * Features that a request may use, in addition to plain text turns. If an upstream's protocol does not support
+ * a feature, the request is refused and the error names the parameter. Nothing is dropped silently.
+ * `docs/protocols.md` is generated from these tables.
  */
 export const FEATURES = {
   system: 'a system prompt',
@@ -16,9 +17,9 @@ export const FEATURES = {
   serial_calls: 'parallel tool calls switched off',
   images_in_results: 'images in tool results',
   failed_results: 'failed tool results',
-  broken_arguments: 'arguments of a call that are no JSON object',
+  broken_arguments: 'tool call arguments that are not a JSON object',
   other_tools: 'tools that are not functions',
-  legacy_functions: 'functions of the old kind',
+  legacy_functions: 'deprecated `functions` and `function_call`',
   json_mode: 'JSON mode without a schema',
   json_schema: 'a JSON schema for the answer',
   reasoning_effort: 'reasoning by effort',
@@ -33,20 +34,21 @@ export const FEATURES = {
   stop: 'stop sequences',
   several_answers: 'several answers at once',
   logprobs: 'log probabilities',
-  prefill: 'an answer that is begun by the caller',
+  prefill: 'an assistant turn at the end (prefill)',
   other: 'this parameter',
 } as const satisfies Record<string, string>;
 
+/** The id of a feature. */
 export type Feature = keyof typeof FEATURES;
 
-/** What every pair of protocols can say. */
+/** Features that every protocol supports, except `stop` in responses. */
 const COMMON = [
   ...(['system', 'image_inline', 'tools', 'forced_tool', 'json_schema', 'stop'] as const),
   ...(['temperature', 'top_p', 'reasoning_effort', 'failed_results'] as const),
 ] satisfies Feature[];
 
-/** What an upstream of a protocol can be told in a translated request. */
-export const TELLABLE: Record<
+/** Features that a translated request may use, by the upstream's protocol. */
+export const SUPPORTED_FEATURES: Record<
   'openai' | 'responses' | 'anthropic' | 'gemini',
   ReadonlySet<Feature>
 > = {

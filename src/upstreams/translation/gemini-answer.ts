@@ -1,4 +1,6 @@
-/** Answers of Gemini's generateContent, read and written (Gemini API docs: GenerateContentResponse). */
+/**
+ * Reads and writes answers of Gemini's generateContent (Gemini API docs: GenerateContentResponse).
+ */
 import { isObject } from '../../json/object.ts';
 import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -13,9 +15,16 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
+import { listOrEmpty, parseArguments, type ReadonlyJsonObject } from './reading.ts';
 
-const FILTERS = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'];
+const FILTER_REASONS = [
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+];
 const REASONS: Record<StopReason, string> = {
   end: 'STOP',
   sequence: 'STOP',
@@ -26,67 +35,72 @@ const REASONS: Record<StopReason, string> = {
 
 function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   if (reason === 'MAX_TOKENS') return 'length';
-  if (FILTERS.includes(String(reason))) return 'filter';
+  if (FILTER_REASONS.includes(String(reason))) return 'filter';
   return hasCalls ? 'calls' : 'end';
 }
 
-/** A prompt that was refused has no candidate, and says so. */
-function blocked(answer: ReadonlyJsonObject): boolean {
+/** True if the prompt was blocked. Then the answer has no candidate. */
+function isBlocked(answer: ReadonlyJsonObject): boolean {
   const feedback = answer['promptFeedback'];
   return isObject(feedback) && typeof feedback['blockReason'] === 'string';
 }
 
-export function readGeminiAnswer(answer: ReadonlyJsonObject, serial = false): NeutralAnswer {
-  const reader = new GeminiReader(serial);
-  const whole = new Assembly();
+/**
+ * Reads a whole answer. Throws RetryableUpstreamError if it has no candidate and is not blocked.
+ */
+export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): NeutralAnswer {
+  const reader = new GeminiReader(isSerial);
+  const assembly = new Assembly();
   const [candidate] = listOrEmpty(answer['candidates']);
-  if (!isObject(candidate) && !blocked(answer)) {
-    throw new RetryableUpstreamError('malformed', 'an answer without a candidate');
+  if (!isObject(candidate) && !isBlocked(answer)) {
+    throw new RetryableUpstreamError('malformed', 'the answer has no candidate');
   }
-  for (const event of reader.read(undefined, JSON.stringify(answer))) whole.take(event);
-  return { ...whole.answer(), usage: geminiUsage(answer['usageMetadata']) };
+  for (const event of reader.read(undefined, JSON.stringify(answer))) assembly.add(event);
+  return { ...assembly.answer(), usage: geminiUsage(answer['usageMetadata']) };
 }
 
-/** Each chunk holds whole parts; text goes on from one to the next. */
+/** Reads a stream of Gemini. Each chunk has whole parts. Texts of the same type become one part. */
 export class GeminiReader implements StreamReader {
   private open: 'text' | 'reasoning' | undefined;
-  private begun = false;
-  private calls = 0;
+  private hasStarted = false;
+  private callCount = 0;
 
-  /** `serial`: the vendor cannot be told to call one tool at a time; what it calls beyond is left out. */
-  constructor(private readonly serial = false) {}
+  /**
+   * `isSerial`: returns only the first call of an answer, because Gemini has no parameter for it.
+   */
+  constructor(private readonly isSerial = false) {}
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const chunk: unknown = JSON.parse(data);
     if (!isObject(chunk)) return [];
-    const events: NeutralEvent[] = this.begun ? [] : [{ type: 'start' }];
-    this.begun = true;
+    const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
+    this.hasStarted = true;
     const [candidate] = listOrEmpty(chunk['candidates']);
     const content = isObject(candidate) ? candidate['content'] : undefined;
     for (const part of listOrEmpty(isObject(content) ? content['parts'] : [])) {
-      if (isObject(part)) events.push(...this.part(part));
+      if (isObject(part)) events.push(...this.readPart(part));
     }
     const usage = geminiUsage(chunk['usageMetadata']);
     if (usage) events.push({ type: 'usage', usage });
     const reason = isObject(candidate) ? candidate['finishReason'] : undefined;
-    if (typeof reason === 'string' || blocked(chunk)) {
-      const stop = blocked(chunk) ? 'filter' : stopOf(reason, this.calls > 0);
-      events.push(...this.close(), { type: 'stop', stop }, { type: 'end' });
+    if (typeof reason === 'string' || isBlocked(chunk)) {
+      const stop = isBlocked(chunk) ? 'filter' : stopOf(reason, this.callCount > 0);
+      events.push(...this.closePart(), { type: 'stop', stop }, { type: 'end' });
     }
     return events;
   }
 
-  private part(part: ReadonlyJsonObject): NeutralEvent[] {
+  private readPart(part: ReadonlyJsonObject): NeutralEvent[] {
     const call = part['functionCall'];
     if (isObject(call)) {
-      this.calls += 1;
-      if (this.serial && this.calls > 1) return [];
+      this.callCount += 1;
+      if (this.isSerial && this.callCount > 1) return [];
       const id =
         typeof call['id'] === 'string'
           ? call['id']
           : `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
       return [
-        ...this.close(),
+        ...this.closePart(),
         { type: 'open', part: { type: 'call', id, name: String(call['name']) } },
         { type: 'delta', text: JSON.stringify(call['args'] ?? {}) },
         { type: 'close' },
@@ -96,18 +110,19 @@ export class GeminiReader implements StreamReader {
     if (typeof text !== 'string' || text === '') return [];
     const kind = part['thought'] === true ? 'reasoning' : 'text';
     const opened: NeutralEvent[] =
-      this.open === kind ? [] : [...this.close(), { type: 'open', part: { type: kind } }];
+      this.open === kind ? [] : [...this.closePart(), { type: 'open', part: { type: kind } }];
     this.open = kind;
     return [...opened, { type: 'delta', text }];
   }
 
-  private close(): NeutralEvent[] {
+  private closePart(): NeutralEvent[] {
     if (this.open === undefined) return [];
     this.open = undefined;
     return [{ type: 'close' }];
   }
 }
 
+/** Returns the answer as a GenerateContentResponse. */
 export function writeGeminiAnswer(answer: NeutralAnswer, { id, model }: AnswerNames): object {
   return {
     candidates: [
@@ -132,56 +147,61 @@ function writePart(part: AssistantPart): object[] {
       return part.text === '' ? [] : [{ text: part.text, thought: true }];
     case 'call': {
       const { id, name } = part;
-      return [{ functionCall: { id, name, args: argumentsOf(part.arguments) } }];
+      return [{ functionCall: { id, name, args: parseArguments(part.arguments) } }];
     }
     default:
       return part satisfies never;
   }
 }
 
-/** A call goes out when its arguments are whole: the protocol has no pieces of them. */
+/**
+ * Writes a stream of Gemini. A call is written when it is complete, because Gemini has no argument
+ * deltas.
+ */
 export class GeminiWriter implements StreamWriter {
-  private readonly whole = new Assembly();
+  private readonly assembly = new Assembly();
 
   constructor(private readonly names: AnswerNames) {}
 
   write(event: NeutralEvent): string {
-    const { open } = this.whole;
-    this.whole.take(event);
+    const { openType } = this.assembly;
+    this.assembly.add(event);
     switch (event.type) {
       case 'delta':
-        return open === 'call' ? '' : this.parts(open ?? 'text', event.text);
+        return openType === 'call' ? '' : this.writeText(openType ?? 'text', event.text);
       case 'close': {
-        const part = this.whole.answer().parts.at(-1);
-        return part?.type === 'call' ? this.chunk({ content: content(writePart(part)) }) : '';
+        const part = this.assembly.answer().parts.at(-1);
+        return part?.type === 'call'
+          ? this.writeChunk({ content: modelContent(writePart(part)) })
+          : '';
       }
       case 'end':
-        return this.end();
+        return this.writeEnd();
       default:
         return '';
     }
   }
 
   answer(): object {
-    return writeGeminiAnswer(this.whole.answer(), this.names);
+    return writeGeminiAnswer(this.assembly.answer(), this.names);
   }
 
-  private parts(open: OpenedPart['type'], text: string): string {
-    const part = open === 'reasoning' ? { text, thought: true } : { text };
-    return this.chunk({ content: content([part]) });
+  private writeText(type: OpenedPart['type'], text: string): string {
+    const part = type === 'reasoning' ? { text, thought: true } : { text };
+    return this.writeChunk({ content: modelContent([part]) });
   }
 
-  private end(): string {
-    const { stop, usage } = this.whole.answer();
-    const counted = usage ? { usageMetadata: usageMetadata(usage) } : {};
-    return this.chunk({ content: content([]), finishReason: REASONS[stop] }, counted);
+  private writeEnd(): string {
+    const { stop, usage } = this.assembly.answer();
+    const usageMember = usage ? { usageMetadata: usageMetadata(usage) } : {};
+    return this.writeChunk({ content: modelContent([]), finishReason: REASONS[stop] }, usageMember);
   }
 
-  private chunk(candidate: object, rest: object = {}): string {
+  private writeChunk(candidate: object, members: object = {}): string {
     const { id, model } = this.names;
     const chunk = {
       candidates: [{ ...candidate, index: 0 }],
-      ...rest,
+      ...members,
       modelVersion: model,
       responseId: id,
     };
@@ -189,6 +209,6 @@ export class GeminiWriter implements StreamWriter {
   }
 }
 
-function content(parts: readonly object[]): object {
+function modelContent(parts: readonly object[]): object {
   return { role: 'model', parts };
 }

@@ -1,4 +1,4 @@
-/** Gemini's generateContent as a request (Gemini API docs: generateContent). */
+/** Reads requests of Gemini's generateContent (Gemini API docs: generateContent). */
 import { isObject } from '../../json/object.ts';
 import { addToUser } from './chat-request.ts';
 import type {
@@ -13,13 +13,13 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
-  defined,
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
   type ReadonlyJsonObject,
   requireObject,
   requireText,
+  withoutUndefined,
 } from './reading.ts';
 
 const KNOWN = new Set(
@@ -35,56 +35,65 @@ const KNOWN_CONFIG = new Set(
   ).split(' '),
 );
 
-/** REST takes both spellings of a member; this makes them one. */
-const camel = (key: string) =>
+/** Gemini's REST API accepts `snake_case` and `camelCase` members. Returns the camelCase form. */
+const toCamelCase = (key: string) =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function member(value: unknown): ReadonlyJsonObject {
+/**
+ * Returns an object with its members in camelCase; an empty object if the value is not an object.
+ */
+function camelCaseMembers(value: unknown): ReadonlyJsonObject {
   if (!isObject(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [camel(key), each]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [toCamelCase(key), each]));
 }
 
-export function readGemini(said: ReadonlyJsonObject): ReadRequest {
-  const body = member(said);
-  const needs = new FeatureUses();
-  needs.noteOthers(body, KNOWN);
-  if (body['cachedContent']) needs.note('file_reference', 'cachedContent');
-  const config = member(body['generationConfig']);
+/** Reads a request. Throws WeirError (400) if it is not well formed. */
+export function readGemini(original: ReadonlyJsonObject): ReadRequest {
+  const body = camelCaseMembers(original);
+  const features = new FeatureUses();
+  features.noteOthers(body, KNOWN);
+  if (body['cachedContent']) features.note('file_reference', 'cachedContent');
+  const config = camelCaseMembers(body['generationConfig']);
   const prefix = 'generationConfig.';
-  needs.noteOthers(config, KNOWN_CONFIG, prefix);
+  features.noteOthers(config, KNOWN_CONFIG, prefix);
   if ((numberOrUndefined(config['candidateCount']) ?? 1) > 1) {
-    needs.note('several_answers', `${prefix}candidateCount`);
+    features.note('several_answers', `${prefix}candidateCount`);
   }
-  if (config['responseLogprobs'] === true) needs.note('logprobs', `${prefix}responseLogprobs`);
+  if (config['responseLogprobs'] === true) features.note('logprobs', `${prefix}responseLogprobs`);
   if (
     listOrEmpty(config['responseModalities']).some((each) => String(each).toUpperCase() !== 'TEXT')
   ) {
-    needs.note('other', `${prefix}responseModalities`);
+    features.note('other', `${prefix}responseModalities`);
   }
   for (const [key, feature] of [
     ['topP', 'top_p'],
     ['topK', 'top_k'],
     ['seed', 'seed'],
   ] as const) {
-    if (numberOrUndefined(config[key]) !== undefined) needs.note(feature, prefix + key);
+    if (numberOrUndefined(config[key]) !== undefined) features.note(feature, prefix + key);
   }
   for (const key of ['presencePenalty', 'frequencyPenalty']) {
-    if (numberOrUndefined(config[key])) needs.note('penalties', prefix + key);
+    if (numberOrUndefined(config[key])) features.note('penalties', prefix + key);
   }
   const temperature = numberOrUndefined(config['temperature']);
   if (temperature !== undefined) {
-    needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', `${prefix}temperature`);
+    features.note(
+      temperature > 1 ? 'temperature_above_one' : 'temperature',
+      `${prefix}temperature`,
+    );
   }
   const stop = listOrEmpty(config['stopSequences']).map((each) => String(each));
-  if (stop.length > 0) needs.note('stop', `${prefix}stopSequences`);
-  const instruction = member(body['systemInstruction']);
+  if (stop.length > 0) features.note('stop', `${prefix}stopSequences`);
+  const instruction = camelCaseMembers(body['systemInstruction']);
   const system = textsIn(instruction['parts'], 'systemInstruction.parts');
-  if (system.length > 0) needs.note('system', 'systemInstruction');
-  const request: NeutralRequest = defined({
+  if (system.length > 0) features.note('system', 'systemInstruction');
+  const request: NeutralRequest = withoutUndefined({
     system,
-    turns: readContents(listOrEmpty(body['contents']), needs),
-    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTools(tool, `tools[${at}]`, needs)),
-    tool_choice: readChoice(body['toolConfig'], needs),
+    turns: readContents(listOrEmpty(body['contents']), features),
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) =>
+      readTools(tool, `tools[${at}]`, features),
+    ),
+    tool_choice: readChoice(body['toolConfig'], features),
     max_output_tokens: numberOrUndefined(config['maxOutputTokens']),
     temperature,
     top_p: numberOrUndefined(config['topP']),
@@ -93,77 +102,83 @@ export function readGemini(said: ReadonlyJsonObject): ReadRequest {
     presence_penalty: numberOrUndefined(config['presencePenalty']) || undefined,
     frequency_penalty: numberOrUndefined(config['frequencyPenalty']) || undefined,
     stop,
-    format: readFormat(config, needs),
-    reasoning: readThinking(config['thinkingConfig'], needs),
+    format: readFormat(config, features),
+    reasoning: readThinking(config['thinkingConfig'], features),
     stream: body['stream'] === true,
   });
-  return { request, uses: needs.uses };
+  return { request, uses: features.uses };
 }
 
 function textsIn(parts: unknown, param: string): string[] {
   return listOrEmpty(parts).map((part, at) =>
-    requireText(member(part)['text'], `${param}[${at}].text`),
+    requireText(camelCaseMembers(part)['text'], `${param}[${at}].text`),
   );
 }
 
-function readContents(contents: readonly unknown[], needs: FeatureUses): Turn[] {
+function readContents(contents: readonly unknown[], features: FeatureUses): Turn[] {
   const turns: Turn[] = [];
-  // Calls without ids are answered by name and in order.
-  const waiting: { id: string; name: string }[] = [];
+  // A result without an id belongs to the oldest open call with its name.
+  const openCalls: { id: string; name: string }[] = [];
   for (const [at, value] of contents.entries()) {
     const param = `contents[${at}]`;
     const content = requireObject(value, param);
     const parts = listOrEmpty(content['parts']);
     if (content['role'] !== 'model') {
       const read = parts.flatMap((part, index) =>
-        readUserPart(member(part), `${param}.parts[${index}]`, waiting, needs),
+        readUserPart(camelCaseMembers(part), `${param}.parts[${index}]`, openCalls, features),
       );
       addToUser(turns, read);
       continue;
     }
     const read = parts.flatMap((part, index) =>
-      readModelPart(member(part), `${param}.parts[${index}]`, `call_${at}_${index}`, needs),
+      readModelPart(
+        camelCaseMembers(part),
+        `${param}.parts[${index}]`,
+        `call_${at}_${index}`,
+        features,
+      ),
     );
-    for (const part of read) if (part.type === 'call') waiting.push(part);
+    for (const part of read) if (part.type === 'call') openCalls.push(part);
     turns.push({ role: 'assistant', parts: read });
   }
-  if (turns.at(-1)?.role === 'assistant') needs.note('prefill', 'contents');
+  if (turns.at(-1)?.role === 'assistant') features.note('prefill', 'contents');
   return turns;
 }
 
 function readUserPart(
   part: ReadonlyJsonObject,
   param: string,
-  waiting: { id: string; name: string }[],
-  needs: FeatureUses,
+  openCalls: { id: string; name: string }[],
+  features: FeatureUses,
 ): UserPart[] {
   if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }];
-  if (part['inlineData']) return [readInline(member(part['inlineData']), param, needs)];
+  if (part['inlineData'])
+    return [readInline(camelCaseMembers(part['inlineData']), param, features)];
   if (part['functionResponse']) {
-    const said = member(part['functionResponse']);
-    const name = requireText(said['name'], `${param}.functionResponse.name`);
-    const at = waiting.findIndex((call) => call.id === said['id'] || call.name === name);
-    const [call] = at < 0 ? [] : waiting.splice(at, 1);
-    const text = JSON.stringify(said['response'] ?? {});
-    const call_id = String(said['id'] ?? call?.id ?? name);
+    const response = camelCaseMembers(part['functionResponse']);
+    const name = requireText(response['name'], `${param}.functionResponse.name`);
+    const at = openCalls.findIndex((call) => call.id === response['id'] || call.name === name);
+    const [call] = at < 0 ? [] : openCalls.splice(at, 1);
+    const text = JSON.stringify(response['response'] ?? {});
+    const call_id = String(response['id'] ?? call?.id ?? name);
     return [{ type: 'result', call_id, parts: [{ type: 'text', text }], is_error: false }];
   }
-  needs.note(part['fileData'] ? 'file_reference' : 'other', param);
+  features.note(part['fileData'] ? 'file_reference' : 'other', param);
   return [];
 }
 
-function readInline(data: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
+function readInline(data: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart {
   const media_type = requireText(data['mimeType'], `${param}.inlineData.mimeType`);
   const bytes = requireText(data['data'], `${param}.inlineData.data`);
   if (media_type.startsWith('image/')) {
-    needs.note('image_inline', param);
+    features.note('image_inline', param);
     return { type: 'image', media_type, data: bytes };
   }
   if (media_type.startsWith('audio/')) {
-    needs.note('audio_input', param);
+    features.note('audio_input', param);
     return { type: 'audio', format: media_type.slice('audio/'.length), data: bytes };
   }
-  needs.note('file_inline', param);
+  features.note('file_inline', param);
   return { type: 'file', media_type, data: bytes };
 }
 
@@ -171,32 +186,32 @@ function readModelPart(
   part: ReadonlyJsonObject,
   param: string,
   id: string,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): AssistantPart[] {
   const call = part['functionCall'];
   if (call) {
-    const said = member(call);
-    const name = requireText(said['name'], `${param}.functionCall.name`);
-    const text = JSON.stringify(said['args'] ?? {});
-    return [{ type: 'call', id: String(said['id'] ?? id), name, arguments: text }];
+    const calledFunction = camelCaseMembers(call);
+    const name = requireText(calledFunction['name'], `${param}.functionCall.name`);
+    const text = JSON.stringify(calledFunction['args'] ?? {});
+    return [{ type: 'call', id: String(calledFunction['id'] ?? id), name, arguments: text }];
   }
   if (typeof part['text'] === 'string') {
     return part['thought'] === true ? [] : [{ type: 'text', text: part['text'] }];
   }
-  needs.note('other', param);
+  features.note('other', param);
   return [];
 }
 
-function readTools(value: unknown, param: string, needs: FeatureUses): Tool[] {
-  const tool = member(value);
+function readTools(value: unknown, param: string, features: FeatureUses): Tool[] {
+  const tool = camelCaseMembers(value);
   for (const key of Object.keys(tool)) {
-    if (key !== 'functionDeclarations') needs.note('other_tools', `${param}.${key}`);
+    if (key !== 'functionDeclarations') features.note('other_tools', `${param}.${key}`);
   }
   return listOrEmpty(tool['functionDeclarations']).map((each, at) => {
-    needs.note('tools', param);
-    const declared = member(each);
+    features.note('tools', param);
+    const declared = camelCaseMembers(each);
     const { description } = declared;
-    return defined({
+    return withoutUndefined({
       name: requireText(declared['name'], `${param}.functionDeclarations[${at}].name`),
       description: typeof description === 'string' ? description : undefined,
       parameters:
@@ -208,7 +223,7 @@ function readTools(value: unknown, param: string, needs: FeatureUses): Tool[] {
   });
 }
 
-/** The vendor writes types in capitals; JSON Schema does not. */
+/** Converts a schema of Gemini to JSON Schema: Gemini writes types in capitals. */
 function lowerTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerTypes);
   if (!isObject(schema)) return schema;
@@ -220,14 +235,14 @@ function lowerTypes(schema: unknown): unknown {
   );
 }
 
-function readChoice(config: unknown, needs: FeatureUses): ToolChoice | undefined {
-  const calling = member(member(config)['functionCallingConfig']);
+function readChoice(config: unknown, features: FeatureUses): ToolChoice | undefined {
+  const calling = camelCaseMembers(camelCaseMembers(config)['functionCallingConfig']);
   const names = listOrEmpty(calling['allowedFunctionNames']);
   switch (String(calling['mode'] ?? '').toUpperCase()) {
     case 'NONE':
       return { type: 'none' };
     case 'ANY':
-      needs.note('forced_tool', 'toolConfig.functionCallingConfig');
+      features.note('forced_tool', 'toolConfig.functionCallingConfig');
       return names.length === 1 ? { type: 'tool', name: String(names[0]) } : { type: 'any' };
     case 'AUTO':
       return { type: 'auto' };
@@ -236,33 +251,33 @@ function readChoice(config: unknown, needs: FeatureUses): ToolChoice | undefined
   }
 }
 
-function readFormat(config: ReadonlyJsonObject, needs: FeatureUses): Format | undefined {
+function readFormat(config: ReadonlyJsonObject, features: FeatureUses): Format | undefined {
   const schema = config['responseJsonSchema'] ?? lowerTypes(config['responseSchema']);
   if (schema) {
-    needs.note('json_schema', 'generationConfig.responseSchema');
+    features.note('json_schema', 'generationConfig.responseSchema');
     return { type: 'schema', name: 'answer', schema };
   }
   if (config['responseMimeType'] !== 'application/json') return undefined;
-  needs.note('json_mode', 'generationConfig.responseMimeType');
+  features.note('json_mode', 'generationConfig.responseMimeType');
   return { type: 'json' };
 }
 
-function readThinking(value: unknown, needs: FeatureUses): Reasoning | undefined {
-  const config = member(value);
+function readThinking(value: unknown, features: FeatureUses): Reasoning | undefined {
+  const config = camelCaseMembers(value);
   const param = 'generationConfig.thinkingConfig';
   const budget = numberOrUndefined(config['thinkingBudget']);
   if (budget === 0) {
-    needs.note('reasoning_off', param);
+    features.note('reasoning_off', param);
     return { off: true };
   }
   if (budget !== undefined && budget > 0) {
-    needs.note('reasoning_budget', param);
+    features.note('reasoning_budget', param);
     return { budget_tokens: budget };
   }
   const level = String(config['thinkingLevel'] ?? '').toLowerCase();
   if (level !== 'low' && level !== 'medium' && level !== 'high' && level !== 'minimal') {
     return undefined;
   }
-  needs.note('reasoning_effort', param);
+  features.note('reasoning_effort', param);
   return { effort: level };
 }

@@ -1,4 +1,4 @@
-/** A request for an upstream that speaks Gemini's generateContent. */
+/** Writes requests for upstreams with Gemini's generateContent. */
 import { isObject } from '../../json/object.ts';
 import type {
   AssistantPart,
@@ -10,11 +10,15 @@ import type {
   ToolChoice,
   UserPart,
 } from './neutral.ts';
-import { argumentsOf, defined } from './reading.ts';
+import { parseArguments, withoutUndefined } from './reading.ts';
 
-/** What stands for the signature of a thought that another vendor's model had (docs: Thought signatures). */
+/**
+ * The signature that Gemini accepts for calls of other providers' models (Gemini API docs: Thought
+ * signatures).
+ */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
+/** Returns the body of the request, without `model` and `stream`. */
 export function writeGemini(request: NeutralRequest): Record<string, unknown> {
   const { system, tools, stop, format } = request;
   const names = new Map<string, string>();
@@ -22,7 +26,7 @@ export function writeGemini(request: NeutralRequest): Record<string, unknown> {
     if (role !== 'assistant') continue;
     for (const part of parts) if (part.type === 'call') names.set(part.id, part.name);
   }
-  return defined({
+  return withoutUndefined({
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     contents: request.turns.map((turn) =>
       turn.role === 'assistant'
@@ -31,7 +35,7 @@ export function writeGemini(request: NeutralRequest): Record<string, unknown> {
     ),
     tools: tools.length > 0 ? [{ functionDeclarations: tools.map(writeTool) }] : undefined,
     toolConfig: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
-    generationConfig: defined({
+    generationConfig: withoutUndefined({
       maxOutputTokens: request.max_output_tokens,
       temperature: request.temperature,
       topP: request.top_p,
@@ -59,7 +63,7 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
       return { inlineData: { mimeType: part.media_type, data: part.data } };
     case 'result': {
       const text = part.parts.map((each) => (each.type === 'text' ? each.text : '')).join('\n');
-      const response = part.is_error ? { error: text } : resultOf(text);
+      const response = part.is_error ? { error: text } : toResultObject(text);
       const name = names.get(part.call_id) ?? part.call_id;
       return { functionResponse: { id: part.call_id, name, response } };
     }
@@ -68,8 +72,8 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
   }
 }
 
-/** A result is an object here; one that is none goes inside. */
-function resultOf(text: string): object {
+/** Gemini accepts only objects as results. Another value becomes the member `result`. */
+function toResultObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : { result: value };
@@ -79,7 +83,7 @@ function resultOf(text: string): object {
 }
 
 function writeImage(image: ImagePart): object {
-  if ('url' in image) throw new TypeError('the vendor takes no addresses of images');
+  if ('url' in image) throw new TypeError('Gemini does not support image URLs');
   return { inlineData: { mimeType: image.media_type, data: image.data } };
 }
 
@@ -92,7 +96,7 @@ function writeModelPart(part: AssistantPart): object[] {
       const functionCall = {
         id: part.id,
         name: part.name,
-        args: argumentsOf(part.arguments),
+        args: parseArguments(part.arguments),
       };
       return [{ functionCall, thoughtSignature: NO_SIGNATURE }];
     }
@@ -104,16 +108,17 @@ function writeModelPart(part: AssistantPart): object[] {
 }
 
 function writeTool({ name, description, parameters }: Tool): object {
-  return defined({ name, description, parametersJsonSchema: parameters });
+  return withoutUndefined({ name, description, parametersJsonSchema: parameters });
 }
 
 function writeChoice(choice: ToolChoice | undefined): object | undefined {
   if (!choice) return undefined;
   const mode = { auto: 'AUTO', any: 'ANY', none: 'NONE', tool: 'ANY' }[choice.type];
-  const only = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
-  return { functionCallingConfig: { mode, ...only } };
+  const allowed = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
+  return { functionCallingConfig: { mode, ...allowed } };
 }
 
+/** Token budget of each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
 
 function writeThinking(reasoning: Reasoning | undefined): object | undefined {

@@ -1,4 +1,4 @@
-/** Answers of Anthropic messages, read and written (contracts 1.4). */
+/** Reads and writes answers of Anthropic messages (contracts 1.4). */
 import { isObject } from '../../json/object.ts';
 import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
@@ -14,7 +14,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { argumentsOf, type ReadonlyJsonObject } from './reading.ts';
+import { parseArguments, type ReadonlyJsonObject } from './reading.ts';
 
 const STOPS: Record<string, StopReason> = {
   end_turn: 'end',
@@ -32,9 +32,9 @@ const REASONS: Record<StopReason, string> = {
   filter: 'refusal',
 };
 
-function stopIn(said: ReadonlyJsonObject): Pick<NeutralAnswer, 'stop' | 'stop_sequence'> {
-  const stop = STOPS[String(said['stop_reason'])] ?? 'end';
-  const sequence = said['stop_sequence'];
+function readStop(source: ReadonlyJsonObject): Pick<NeutralAnswer, 'stop' | 'stop_sequence'> {
+  const stop = STOPS[String(source['stop_reason'])] ?? 'end';
+  const sequence = source['stop_sequence'];
   return { stop, ...(typeof sequence === 'string' ? { stop_sequence: sequence } : {}) };
 }
 
@@ -45,7 +45,8 @@ function usageIn(value: unknown, before: TokenUsage | null): AnswerUsage | null 
   return usage && typeof thinking === 'number' ? { ...usage, reasoning_tokens: thinking } : usage;
 }
 
-function messagesUsage(usage: AnswerUsage | null): object {
+/** Returns the usage in the form of messages; zeros if there is none. */
+function writeUsage(usage: AnswerUsage | null): object {
   return {
     input_tokens: usage?.input_tokens ?? 0,
     cache_creation_input_tokens: usage?.cache_write_tokens ?? 0,
@@ -54,12 +55,13 @@ function messagesUsage(usage: AnswerUsage | null): object {
   };
 }
 
+/** Reads a whole answer. Throws RetryableUpstreamError if it has no content. */
 export function readMessagesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   if (!Array.isArray(answer['content'])) {
-    throw new RetryableUpstreamError('malformed', 'an answer without content');
+    throw new RetryableUpstreamError('malformed', 'the answer has no content');
   }
   const parts = answer['content'].flatMap((block) => (isObject(block) ? readBlock(block) : []));
-  return { parts, ...stopIn(answer), usage: usageIn(answer['usage'], null) };
+  return { parts, ...readStop(answer), usage: usageIn(answer['usage'], null) };
 }
 
 function readBlock(block: ReadonlyJsonObject): AssistantPart[] {
@@ -82,6 +84,7 @@ function readBlock(block: ReadonlyJsonObject): AssistantPart[] {
   }
 }
 
+/** Returns the answer as a message. */
 export function writeMessagesAnswer(answer: NeutralAnswer, { id, model }: AnswerNames): object {
   return {
     id,
@@ -91,7 +94,7 @@ export function writeMessagesAnswer(answer: NeutralAnswer, { id, model }: Answer
     content: answer.parts.flatMap(writeBlock),
     stop_reason: REASONS[answer.stop],
     stop_sequence: answer.stop_sequence ?? null,
-    usage: messagesUsage(answer.usage),
+    usage: writeUsage(answer.usage),
   };
 }
 
@@ -106,13 +109,14 @@ function writeBlock(part: AssistantPart): object[] {
         : [{ type: 'redacted_thinking', data: part.redacted }];
     case 'call': {
       const { id, name } = part;
-      return [{ type: 'tool_use', id, name, input: argumentsOf(part.arguments) }];
+      return [{ type: 'tool_use', id, name, input: parseArguments(part.arguments) }];
     }
     default:
       return part satisfies never;
   }
 }
 
+/** Reads the events of a streamed message. */
 export class MessagesReader implements StreamReader {
   private usage: AnswerUsage | null = null;
 
@@ -121,18 +125,20 @@ export class MessagesReader implements StreamReader {
     if (!isObject(event)) return [];
     switch (event['type']) {
       case 'message_start':
-        return [{ type: 'start' }, ...this.counted(event['message'])];
+        return [{ type: 'start' }, ...this.readUsage(event['message'])];
       case 'content_block_start':
-        return isObject(event['content_block']) ? opening(event['content_block']) : [];
+        return isObject(event['content_block']) ? openEvents(event['content_block']) : [];
       case 'content_block_delta':
-        return isObject(event['delta']) ? delta(event['delta']) : [];
+        return isObject(event['delta']) ? deltaEvents(event['delta']) : [];
       case 'content_block_stop':
         return [{ type: 'close' }];
       case 'message_delta': {
-        const said = event['delta'];
+        const delta = event['delta'];
         const stop =
-          isObject(said) && said['stop_reason'] ? [{ type: 'stop', ...stopIn(said) } as const] : [];
-        return [...stop, ...this.counted(event)];
+          isObject(delta) && delta['stop_reason']
+            ? [{ type: 'stop', ...readStop(delta) } as const]
+            : [];
+        return [...stop, ...this.readUsage(event)];
       }
       case 'message_stop':
         return [{ type: 'end' }];
@@ -141,13 +147,13 @@ export class MessagesReader implements StreamReader {
     }
   }
 
-  private counted(said: unknown): NeutralEvent[] {
-    if (isObject(said)) this.usage = usageIn(said['usage'], this.usage);
+  private readUsage(source: unknown): NeutralEvent[] {
+    if (isObject(source)) this.usage = usageIn(source['usage'], this.usage);
     return this.usage ? [{ type: 'usage', usage: this.usage }] : [];
   }
 }
 
-function opening(block: ReadonlyJsonObject): NeutralEvent[] {
+function openEvents(block: ReadonlyJsonObject): NeutralEvent[] {
   const text = (value: unknown): NeutralEvent[] =>
     typeof value === 'string' && value !== '' ? [{ type: 'delta', text: value }] : [];
   switch (block['type']) {
@@ -166,11 +172,11 @@ function opening(block: ReadonlyJsonObject): NeutralEvent[] {
   }
 }
 
-function delta(said: ReadonlyJsonObject): NeutralEvent[] {
-  if (typeof said['signature'] === 'string') {
-    return [{ type: 'signature', signature: said['signature'] }];
+function deltaEvents(delta: ReadonlyJsonObject): NeutralEvent[] {
+  if (typeof delta['signature'] === 'string') {
+    return [{ type: 'signature', signature: delta['signature'] }];
   }
-  const text = said['text'] ?? said['thinking'] ?? said['partial_json'];
+  const text = delta['text'] ?? delta['thinking'] ?? delta['partial_json'];
   return typeof text === 'string' && text !== '' ? [{ type: 'delta', text }] : [];
 }
 
@@ -182,31 +188,35 @@ const DELTAS: Record<OpenedPart['type'], [type: string, member: string]> = {
   call: ['input_json_delta', 'partial_json'],
 };
 
+/** Writes the events of a streamed message. */
 export class MessagesWriter implements StreamWriter {
-  private readonly whole = new Assembly();
+  private readonly assembly = new Assembly();
   private index = -1;
 
   constructor(private readonly names: AnswerNames) {}
 
   write(event: NeutralEvent): string {
-    const { open } = this.whole;
-    this.whole.take(event);
+    const { openType } = this.assembly;
+    this.assembly.add(event);
     switch (event.type) {
       case 'start':
-        return this.begin();
+        return this.writeStart();
       case 'open':
         this.index += 1;
-        return sse('content_block_start', { index: this.index, content_block: opened(event.part) });
+        return formatEvent('content_block_start', {
+          index: this.index,
+          content_block: emptyBlock(event.part),
+        });
       case 'delta': {
-        const [type, member] = DELTAS[open ?? 'text'];
-        return this.delta({ type, [member]: event.text });
+        const [type, member] = DELTAS[openType ?? 'text'];
+        return this.writeDelta({ type, [member]: event.text });
       }
       case 'signature':
-        return this.delta({ type: 'signature_delta', signature: event.signature });
+        return this.writeDelta({ type: 'signature_delta', signature: event.signature });
       case 'close':
-        return sse('content_block_stop', { index: this.index });
+        return formatEvent('content_block_stop', { index: this.index });
       case 'end':
-        return this.end();
+        return this.writeEnd();
       case 'usage':
       case 'stop':
         return '';
@@ -216,31 +226,34 @@ export class MessagesWriter implements StreamWriter {
   }
 
   answer(): object {
-    return writeMessagesAnswer(this.whole.answer(), this.names);
+    return writeMessagesAnswer(this.assembly.answer(), this.names);
   }
 
-  private begin(): string {
+  private writeStart(): string {
     const { id, model } = this.names;
     const message = {
       ...{ id, type: 'message', role: 'assistant', model, content: [] },
       ...{ stop_reason: null, stop_sequence: null },
-      usage: messagesUsage(this.whole.answer().usage),
+      usage: writeUsage(this.assembly.answer().usage),
     };
-    return sse('message_start', { message });
+    return formatEvent('message_start', { message });
   }
 
-  private delta(delta: object): string {
-    return sse('content_block_delta', { index: this.index, delta });
+  private writeDelta(delta: object): string {
+    return formatEvent('content_block_delta', { index: this.index, delta });
   }
 
-  private end(): string {
-    const { stop, stop_sequence, usage } = this.whole.answer();
+  private writeEnd(): string {
+    const { stop, stop_sequence, usage } = this.assembly.answer();
     const delta = { stop_reason: REASONS[stop], stop_sequence: stop_sequence ?? null };
-    return sse('message_delta', { delta, usage: messagesUsage(usage) }) + sse('message_stop', {});
+    return (
+      formatEvent('message_delta', { delta, usage: writeUsage(usage) }) +
+      formatEvent('message_stop', {})
+    );
   }
 }
 
-function opened(part: OpenedPart): object {
+function emptyBlock(part: OpenedPart): object {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -256,6 +269,6 @@ function opened(part: OpenedPart): object {
   }
 }
 
-function sse(type: string, data: object): string {
+function formatEvent(type: string, data: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** Anthropic messages as a request (Anthropic docs: Messages; contracts 1.4). */
+/** Reads requests of Anthropic messages (Anthropic docs: Messages; contracts 1.4). */
 
 import { isObject } from '../../json/object.ts';
 import { addToUser, readTexts } from './chat-request.ts';
@@ -16,17 +16,17 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
-  defined,
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
+  parameterError,
   type ReadonlyJsonObject,
   requireObject,
   requireText,
-  wrong,
+  withoutUndefined,
 } from './reading.ts';
 
-/** Read below, or without any effect on the answer. */
+/** Members that are read below or do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages system stream max_tokens metadata service_tier inference_geo cache_control ' +
@@ -34,53 +34,59 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
+/** Reads a request. Throws WeirError (400) if it is not well formed. */
 export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
-  const needs = new FeatureUses();
-  needs.noteOthers(body, KNOWN);
+  const features = new FeatureUses();
+  features.noteOthers(body, KNOWN);
   const system = readTexts(body['system'], 'system').map(({ text }) => text);
-  if (system.length > 0) needs.note('system', 'system');
+  if (system.length > 0) features.note('system', 'system');
   const turns: Turn[] = [];
   for (const [at, value] of listOrEmpty(body['messages']).entries()) {
     const param = `messages.${at}`;
     const message = requireObject(value, param);
     const content = `${param}.content`;
     if (message['role'] === 'assistant') {
-      turns.push({ role: 'assistant', parts: readAssistant(message['content'], content, needs) });
-    } else addToUser(turns, readUser(message['content'], content, needs));
+      turns.push({
+        role: 'assistant',
+        parts: readAssistant(message['content'], content, features),
+      });
+    } else addToUser(turns, readUser(message['content'], content, features));
   }
   if (turns.at(-1)?.role === 'assistant') {
-    needs.note('prefill', `messages.${listOrEmpty(body['messages']).length - 1}`);
+    features.note('prefill', `messages.${listOrEmpty(body['messages']).length - 1}`);
   }
   const stop = listOrEmpty(body['stop_sequences']).map((each) => String(each));
-  if (stop.length > 0) needs.note('stop', 'stop_sequences');
+  if (stop.length > 0) features.note('stop', 'stop_sequences');
   for (const name of ['temperature', 'top_p', 'top_k'] as const) {
-    if (numberOrUndefined(body[name]) !== undefined) needs.note(name, name);
+    if (numberOrUndefined(body[name]) !== undefined) features.note(name, name);
   }
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : undefined;
-  const serial = choice?.['disable_parallel_tool_use'] === true;
-  if (serial) needs.note('serial_calls', 'tool_choice.disable_parallel_tool_use');
+  const isSerial = choice?.['disable_parallel_tool_use'] === true;
+  if (isSerial) features.note('serial_calls', 'tool_choice.disable_parallel_tool_use');
   const metadata = body['metadata'];
   const user = isObject(metadata) ? metadata['user_id'] : undefined;
-  const request: NeutralRequest = defined({
+  const request: NeutralRequest = withoutUndefined({
     system,
     turns,
-    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTool(tool, `tools.${at}`, needs)),
-    tool_choice: readChoice(choice, needs),
-    parallel_calls: serial ? false : undefined,
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) =>
+      readTool(tool, `tools.${at}`, features),
+    ),
+    tool_choice: readChoice(choice, features),
+    parallel_calls: isSerial ? false : undefined,
     max_output_tokens: numberOrUndefined(body['max_tokens']),
     temperature: numberOrUndefined(body['temperature']),
     top_p: numberOrUndefined(body['top_p']),
     top_k: numberOrUndefined(body['top_k']),
     stop,
-    format: readFormat(body['output_config'], needs),
-    reasoning: readThinking(body['thinking'], body['output_config'], needs),
+    format: readFormat(body['output_config'], features),
+    reasoning: readThinking(body['thinking'], body['output_config'], features),
     stream: body['stream'] === true,
     user: typeof user === 'string' ? user : undefined,
   });
-  return { request, uses: needs.uses };
+  return { request, uses: features.uses };
 }
 
-function readUser(content: unknown, param: string, needs: FeatureUses): UserPart[] {
+function readUser(content: unknown, param: string, features: FeatureUses): UserPart[] {
   if (typeof content === 'string') return readTexts(content, param) as UserPart[];
   return listOrEmpty(content).flatMap((value, at): UserPart[] => {
     const here = `${param}.${at}`;
@@ -89,55 +95,55 @@ function readUser(content: unknown, param: string, needs: FeatureUses): UserPart
       case 'text':
         return [{ type: 'text', text: requireText(block['text'], `${here}.text`) }];
       case 'image':
-        return readImage(block, here, needs);
+        return readImage(block, here, features);
       case 'document':
-        return readDocument(block, here, needs);
+        return readDocument(block, here, features);
       case 'tool_result':
-        return [readResult(block, here, needs)];
+        return [readResult(block, here, features)];
       default:
-        needs.note('other', `${here}.type`);
+        features.note('other', `${here}.type`);
         return [];
     }
   });
 }
 
-function readImage(block: ReadonlyJsonObject, param: string, needs: FeatureUses): ImagePart[] {
+function readImage(block: ReadonlyJsonObject, param: string, features: FeatureUses): ImagePart[] {
   const source = requireObject(block['source'], `${param}.source`);
   if (source['type'] === 'base64') {
-    needs.note('image_inline', param);
+    features.note('image_inline', param);
     const media_type = requireText(source['media_type'], `${param}.source.media_type`);
     return [
       { type: 'image', media_type, data: requireText(source['data'], `${param}.source.data`) },
     ];
   }
   if (source['type'] === 'url') {
-    needs.note('image_url', param);
+    features.note('image_url', param);
     return [{ type: 'image', url: requireText(source['url'], `${param}.source.url`) }];
   }
-  needs.note('file_reference', `${param}.source`);
+  features.note('file_reference', `${param}.source`);
   return [];
 }
 
-function readDocument(block: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart[] {
+function readDocument(block: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart[] {
   const source = requireObject(block['source'], `${param}.source`);
   const title = typeof block['title'] === 'string' ? { name: block['title'] } : {};
   if (isObject(block['citations']) && block['citations']['enabled'] === true) {
-    needs.note('other', `${param}.citations`);
+    features.note('other', `${param}.citations`);
   }
   if (source['type'] === 'text') {
     return [{ type: 'text', text: requireText(source['data'], `${param}.source.data`) }];
   }
   if (source['type'] !== 'base64') {
-    needs.note('file_reference', `${param}.source`);
+    features.note('file_reference', `${param}.source`);
     return [];
   }
-  needs.note('file_inline', param);
+  features.note('file_inline', param);
   const media_type = requireText(source['media_type'], `${param}.source.media_type`);
   const data = requireText(source['data'], `${param}.source.data`);
   return [{ type: 'file', media_type, data, ...title }];
 }
 
-function readResult(block: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
+function readResult(block: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart {
   const { content } = block;
   const parts: (TextPart | ImagePart)[] = [];
   if (typeof content === 'string') parts.push({ type: 'text', text: content });
@@ -147,12 +153,12 @@ function readResult(block: ReadonlyJsonObject, param: string, needs: FeatureUses
     if (part['type'] === 'text')
       parts.push({ type: 'text', text: requireText(part['text'], here) });
     else if (part['type'] === 'image') {
-      needs.note('images_in_results', here);
-      parts.push(...readImage(part, here, needs));
-    } else needs.note('other', `${here}.type`);
+      features.note('images_in_results', here);
+      parts.push(...readImage(part, here, features));
+    } else features.note('other', `${here}.type`);
   }
   const is_error = block['is_error'] === true;
-  if (is_error) needs.note('failed_results', `${param}.is_error`);
+  if (is_error) features.note('failed_results', `${param}.is_error`);
   return {
     type: 'result',
     call_id: requireText(block['tool_use_id'], `${param}.tool_use_id`),
@@ -161,7 +167,7 @@ function readResult(block: ReadonlyJsonObject, param: string, needs: FeatureUses
   };
 }
 
-function readAssistant(content: unknown, param: string, needs: FeatureUses): AssistantPart[] {
+function readAssistant(content: unknown, param: string, features: FeatureUses): AssistantPart[] {
   if (typeof content === 'string') return readTexts(content, param);
   return listOrEmpty(content).flatMap((value, at): AssistantPart[] => {
     const here = `${param}.${at}`;
@@ -178,10 +184,10 @@ function readAssistant(content: unknown, param: string, needs: FeatureUses): Ass
             arguments: JSON.stringify(block['input'] ?? {}),
           },
         ];
-      // Another vendor's model has no use for them: the conversation goes on without.
+      // No feature is noted, because writers for other protocols may drop reasoning.
       case 'thinking':
         return [
-          defined({
+          withoutUndefined({
             type: 'reasoning' as const,
             text: String(block['thinking'] ?? ''),
             signature: typeof block['signature'] === 'string' ? block['signature'] : undefined,
@@ -190,22 +196,22 @@ function readAssistant(content: unknown, param: string, needs: FeatureUses): Ass
       case 'redacted_thinking':
         return [{ type: 'reasoning', text: '', redacted: String(block['data'] ?? '') }];
       default:
-        needs.note('other', `${here}.type`);
+        features.note('other', `${here}.type`);
         return [];
     }
   });
 }
 
-function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
+function readTool(value: unknown, param: string, features: FeatureUses): Tool[] {
   const tool = requireObject(value, param);
   if (tool['type'] !== undefined && tool['type'] !== null && tool['type'] !== 'custom') {
-    needs.note('other_tools', `${param}.type`);
+    features.note('other_tools', `${param}.type`);
     return [];
   }
-  needs.note('tools', param);
-  if (tool['strict'] === true) needs.note('strict_tools', `${param}.strict`);
+  features.note('tools', param);
+  if (tool['strict'] === true) features.note('strict_tools', `${param}.strict`);
   return [
-    defined({
+    withoutUndefined({
       name: requireText(tool['name'], `${param}.name`),
       description: typeof tool['description'] === 'string' ? tool['description'] : undefined,
       parameters: tool['input_schema'] ?? { type: 'object', properties: {} },
@@ -216,7 +222,7 @@ function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
 
 function readChoice(
   choice: ReadonlyJsonObject | undefined,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): ToolChoice | undefined {
   if (!choice) return undefined;
   switch (choice['type']) {
@@ -224,42 +230,42 @@ function readChoice(
     case 'none':
       return { type: choice['type'] };
     case 'any':
-      needs.note('forced_tool', 'tool_choice');
+      features.note('forced_tool', 'tool_choice');
       return { type: 'any' };
     case 'tool':
-      needs.note('forced_tool', 'tool_choice');
+      features.note('forced_tool', 'tool_choice');
       return { type: 'tool', name: requireText(choice['name'], 'tool_choice.name') };
     default:
-      throw wrong('tool_choice.type', 'must be auto, any, tool or none.');
+      throw parameterError('tool_choice.type', 'must be auto, any, tool or none.');
   }
 }
 
-function readFormat(config: unknown, needs: FeatureUses): Format | undefined {
+function readFormat(config: unknown, features: FeatureUses): Format | undefined {
   const format = isObject(config) ? config['format'] : undefined;
   if (!isObject(format)) return undefined;
-  needs.note('json_schema', 'output_config.format');
+  features.note('json_schema', 'output_config.format');
   return { type: 'schema', name: 'answer', schema: format['schema'] ?? {}, strict: true };
 }
 
 function readThinking(
   thinking: unknown,
   config: unknown,
-  needs: FeatureUses,
+  features: FeatureUses,
 ): Reasoning | undefined {
   const effort = isObject(config) ? config['effort'] : undefined;
   if (isObject(thinking) && thinking['type'] === 'disabled') {
-    needs.note('reasoning_off', 'thinking');
+    features.note('reasoning_off', 'thinking');
     return { off: true };
   }
   if (isObject(thinking) && typeof thinking['budget_tokens'] === 'number') {
-    needs.note('reasoning_budget', 'thinking.budget_tokens');
+    features.note('reasoning_budget', 'thinking.budget_tokens');
     return { budget_tokens: thinking['budget_tokens'] };
   }
   if (typeof effort === 'string') {
-    needs.note('reasoning_effort', 'output_config.effort');
+    features.note('reasoning_effort', 'output_config.effort');
     return { effort: effort === 'low' || effort === 'medium' ? effort : 'high' };
   }
   if (!isObject(thinking)) return undefined;
-  needs.note('reasoning_effort', 'thinking');
+  features.note('reasoning_effort', 'thinking');
   return { effort: 'medium' };
 }

@@ -1,4 +1,4 @@
-/** A request for an upstream that speaks Anthropic messages. */
+/** Writes requests for upstreams with Anthropic messages. */
 import type {
   AssistantPart,
   ImagePart,
@@ -10,13 +10,17 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { argumentsOf, defined } from './reading.ts';
+import { parseArguments, withoutUndefined } from './reading.ts';
 
-/** Thinking of an effort, in tokens; at least what the vendor takes. */
+/** Token budget of each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
-const LEAST_BUDGET = 1_024;
+/** Anthropic refuses a smaller budget. */
+const MIN_BUDGET_TOKENS = 1_024;
 
-/** `max_output_tokens` is what the model can give: the vendor wants a bound, other clients need none. */
+/**
+ * Returns the body of the request, without `model`. Anthropic requires `max_tokens`. If the client sent
+ * no limit, it is the model's `max_output_tokens`.
+ */
 export function writeMessagesRequest(
   request: NeutralRequest,
   max_output_tokens: number,
@@ -24,11 +28,11 @@ export function writeMessagesRequest(
   const { system, stop, tools, format, user } = request;
   const max_tokens = request.max_output_tokens ?? max_output_tokens;
   const thinking = writeThinking(request.reasoning, max_tokens);
-  return defined({
+  return withoutUndefined({
     max_tokens,
     system: system.length > 0 ? system.join('\n\n') : undefined,
     messages: request.turns.map(writeTurn),
-    // Where a model thinks, the vendor takes no sampling parameters.
+    // With thinking, Anthropic refuses `temperature` and `top_k`.
     temperature: thinking?.type === 'enabled' ? undefined : request.temperature,
     top_p: request.top_p,
     top_k: thinking?.type === 'enabled' ? undefined : request.top_k,
@@ -48,9 +52,13 @@ export function writeMessagesRequest(
 function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return { type: 'disabled' as const };
-  const wanted = 'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
-  // Thinking is part of the output, and leaves room for an answer.
-  const budget_tokens = Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(max_tokens / 2)));
+  const requested_tokens =
+    'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
+  // Thinking counts as output, so half of the output is kept for the answer.
+  const budget_tokens = Math.max(
+    MIN_BUDGET_TOKENS,
+    Math.min(requested_tokens, Math.floor(max_tokens / 2)),
+  );
   return budget_tokens < max_tokens ? { type: 'enabled' as const, budget_tokens } : undefined;
 }
 
@@ -73,15 +81,15 @@ function writeUserPart(part: UserPart): object {
     case 'file': {
       const { media_type, data, name } = part;
       const source = { type: 'base64', media_type, data };
-      return defined({ type: 'document', source, title: name });
+      return withoutUndefined({ type: 'document', source, title: name });
     }
     case 'result': {
       const content = part.parts.map(writeResultPart);
-      const error = part.is_error ? { is_error: true } : {};
-      return { type: 'tool_result', tool_use_id: part.call_id, content, ...error };
+      const errorMember = part.is_error ? { is_error: true } : {};
+      return { type: 'tool_result', tool_use_id: part.call_id, content, ...errorMember };
     }
     case 'audio':
-      throw new TypeError('the vendor takes no audio');
+      throw new TypeError('Anthropic does not support audio input');
     default:
       return part satisfies never;
   }
@@ -106,11 +114,11 @@ function writeAssistantPart(part: AssistantPart): object[] {
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'call': {
       const { id, name } = part;
-      return [{ type: 'tool_use', id, name, input: argumentsOf(part.arguments) }];
+      return [{ type: 'tool_use', id, name, input: parseArguments(part.arguments) }];
     }
     case 'reasoning':
       if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
-      // The vendor refuses thinking that it did not sign.
+      // Anthropic refuses thinking without its signature.
       return part.signature === undefined
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
@@ -120,13 +128,13 @@ function writeAssistantPart(part: AssistantPart): object[] {
 }
 
 function writeTool({ name, description, parameters, strict }: Tool): object {
-  return defined({ name, description, input_schema: parameters, strict });
+  return withoutUndefined({ name, description, input_schema: parameters, strict });
 }
 
 function writeChoice({ tool_choice, parallel_calls }: NeutralRequest): object | undefined {
-  const serial = parallel_calls === false ? { disable_parallel_tool_use: true } : {};
+  const serialMember = parallel_calls === false ? { disable_parallel_tool_use: true } : {};
   const choice: ToolChoice | undefined =
     tool_choice ?? (parallel_calls === false ? { type: 'auto' } : undefined);
   if (!choice) return undefined;
-  return choice.type === 'none' ? choice : { ...choice, ...serial };
+  return choice.type === 'none' ? choice : { ...choice, ...serialMember };
 }

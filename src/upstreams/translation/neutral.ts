@@ -1,17 +1,18 @@
 /**
- * The one form between the chat protocols: what a client asks in its own protocol is read into it, and
- * written from it for the upstream's; answers go the other way. N protocols need N readers and
- * writers, not N × N (design 5).
+ * The neutral form between chat protocols. A request is read from the client's protocol into it and
+ * written from it in the upstream's protocol. Answers go the other way. So N protocols need N readers
+ * and writers, not N × N (design 5).
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
 
+/** A text. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
 }
 
-/** By its address, or inline in Base64. */
+/** An image, by URL or inline in Base64. */
 export type ImagePart =
   | { readonly type: 'image'; readonly url: string }
   | { readonly type: 'image'; readonly media_type: string; readonly data: string };
@@ -24,6 +25,7 @@ interface FilePart {
   readonly name?: string;
 }
 
+/** Audio input, inline in Base64. */
 interface AudioPart {
   readonly type: 'audio';
   /** `wav`, `mp3` … */
@@ -31,23 +33,27 @@ interface AudioPart {
   readonly data: string;
 }
 
-/** What a model thought. Its signature lets the vendor that made it take it back. */
+/**
+ * Reasoning of a model. Its provider accepts it in a later request only with its signature.
+ */
 interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string;
-  /** Encrypted instead of readable. */
+  /** Encrypted reasoning. Then `text` is empty. */
   readonly redacted?: string;
 }
 
+/** A model's call of a tool. */
 interface CallPart {
   readonly type: 'call';
   readonly id: string;
   readonly name: string;
-  /** JSON text, exactly as it was produced. */
+  /** JSON text, exactly as the model produced it. */
   readonly arguments: string;
 }
 
+/** The result of a tool call, from the client. */
 interface ResultPart {
   readonly type: 'result';
   readonly call_id: string;
@@ -55,19 +61,24 @@ interface ResultPart {
   readonly is_error: boolean;
 }
 
+/** The text with which a model refuses to answer. */
 interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
 }
 
+/** A part of a user turn. */
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | ResultPart;
+/** A part of an assistant turn or of an answer. */
 export type AssistantPart = TextPart | ReasoningPart | CallPart | RefusalPart;
+/** One turn of the conversation. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly UserPart[] }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
-  /** Instructions between the turns. */
+  /** A system message between other turns. */
   | { readonly role: 'system'; readonly parts: readonly TextPart[] };
 
+/** A function that the model may call. */
 export interface Tool {
   readonly name: string;
   readonly description?: string;
@@ -76,10 +87,12 @@ export interface Tool {
   readonly strict?: boolean;
 }
 
+/** Which tools the model may or must call. */
 export type ToolChoice =
   | { readonly type: 'auto' | 'any' | 'none' }
   | { readonly type: 'tool'; readonly name: string };
 
+/** The required form of the answer: any JSON, or JSON of a schema. */
 export type Format =
   | { readonly type: 'json' }
   | {
@@ -89,18 +102,19 @@ export type Format =
       readonly strict?: boolean;
     };
 
-/** How much thinking: in words, in tokens, or none. */
+/** How much a model reasons: an effort, a token budget, or none. */
 export type Reasoning =
   | { readonly effort: 'minimal' | 'low' | 'medium' | 'high' }
   | { readonly budget_tokens: number }
   | { readonly off: true };
 
+/** A chat request in the neutral form. */
 export interface NeutralRequest {
   readonly system: readonly string[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly tool_choice?: ToolChoice;
-  /** false = one call at a time. */
+  /** False if an answer may have only one call. */
   readonly parallel_calls?: boolean;
   readonly max_output_tokens?: number;
   readonly temperature?: number;
@@ -116,38 +130,40 @@ export interface NeutralRequest {
   readonly user?: string;
 }
 
-/** Something that a request needs its upstream to be able to, and the parameter that needs it. */
+/** A feature that a request uses, and the parameter that uses it. */
 export interface FeatureUse {
   readonly feature: Feature;
   readonly param: string;
 }
 
+/** A request that was read, with the features that it uses. */
 export interface ReadRequest {
   readonly request: NeutralRequest;
   readonly uses: readonly FeatureUse[];
 }
 
 /**
- * Why an answer ended: by itself, at its longest, to have tools called, at a stop sequence, or since a
- * filter stopped it.
+ * Why an answer ended. `end`: the model finished. `length`: it reached the token limit. `calls`: it
+ * called tools. `sequence`: it reached a stop sequence. `filter`: a content filter stopped it.
  */
 export type StopReason = 'end' | 'length' | 'calls' | 'sequence' | 'filter';
 
+/** A whole answer in the neutral form. */
 export interface NeutralAnswer {
   readonly parts: readonly AssistantPart[];
   readonly stop: StopReason;
   readonly stop_sequence?: string;
-  /** null = the upstream reported none. */
+  /** Null if the upstream reported no usage. */
   readonly usage: AnswerUsage | null;
 }
 
-/** What opens in a stream; its text comes in deltas. */
+/** The start of a part in a stream. Its text follows in deltas. */
 export type OpenedPart =
   | { readonly type: 'text' | 'reasoning' | 'refusal' }
   | { readonly type: 'redacted'; readonly data: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string };
 
-/** An answer as it is produced. One part is open at a time. */
+/** An event of a streamed answer. Only one part is open at a time. */
 export type NeutralEvent =
   | { readonly type: 'start' }
   | { readonly type: 'open'; readonly part: OpenedPart }
@@ -158,24 +174,24 @@ export type NeutralEvent =
   | { readonly type: 'stop'; readonly stop: StopReason; readonly stop_sequence?: string }
   | { readonly type: 'end' };
 
-/** What an answer is called towards the client. */
+/** Values that a client's answer repeats: its id, model, time and request. */
 export interface AnswerNames {
   readonly id: string;
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
-  /** The client's request, where answers quote it. */
+  /** The client's request. Some protocols repeat its members in the answer. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a stream of one protocol: an SSE event becomes neutral ones. */
+/** Reads a stream of one protocol. Returns the neutral events of each server-sent event. */
 export interface StreamReader {
   read(event: string | undefined, data: string): NeutralEvent[];
 }
 
-/** Writes a stream in one protocol; each text is whole SSE events. */
+/** Writes a stream in one protocol. Each returned text contains complete server-sent events. */
 export interface StreamWriter {
   write(event: NeutralEvent): string;
-  /** The answer so far, as the protocol's whole answer. */
+  /** Returns the answer so far as a whole answer of the protocol. */
   answer(): object;
 }

@@ -3,17 +3,19 @@ import { isObject } from '../../json/object.ts';
 import type { Feature } from './features.ts';
 import type { FeatureUse, ImagePart } from './neutral.ts';
 
+/** A parsed JSON object. */
 export type ReadonlyJsonObject = Readonly<Record<string, unknown>>;
 
-/** Notes what a request needs while it is read, and refuses what is not well formed. */
+/** Collects the features that a request uses while it is read. */
 export class FeatureUses {
   readonly uses: FeatureUse[] = [];
 
+  /** Adds a feature and the parameter that uses it. */
   note(feature: Feature, param: string): void {
     this.uses.push({ feature, param });
   }
 
-  /** For members of a request that nobody named: each may change the answer. */
+  /** Notes each unknown member as `other`, because it may change the answer. */
   noteOthers(body: ReadonlyJsonObject, known: ReadonlySet<string>, prefix = ''): void {
     for (const [key, value] of Object.entries(body)) {
       if (value !== null && value !== undefined && !known.has(key)) {
@@ -23,47 +25,53 @@ export class FeatureUses {
   }
 }
 
-/** 400 naming the parameter. */
-export function wrong(param: string, what: string): WeirError {
-  return new WeirError('invalid_request', `${param}: ${what}`, { param });
+/**
+ * Returns a 400 error that names the parameter. `problem` is the rest of its message, for
+ * example `must be a string.`
+ */
+export function parameterError(param: string, problem: string): WeirError {
+  return new WeirError('invalid_request', `${param}: ${problem}`, { param });
 }
 
+/** Returns the value if it is an array; else an empty list. */
 export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A member that must be a text. */
+/** Returns the value if it is a string. Throws WeirError (400) otherwise. */
 export function requireText(value: unknown, param: string): string {
   if (typeof value === 'string') return value;
-  throw wrong(param, 'must be a string.');
+  throw parameterError(param, 'must be a string.');
 }
 
-/** A member that must be an object. */
+/** Returns the value if it is an object. Throws WeirError (400) otherwise. */
 export function requireObject(value: unknown, param: string): ReadonlyJsonObject {
   if (isObject(value)) return value;
-  throw wrong(param, 'must be an object.');
+  throw parameterError(param, 'must be an object.');
 }
 
+/** Returns the value if it is a number; else undefined. */
 export function numberOrUndefined(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
 const DATA_URL = /^data:([^;,]+)?(?:;[^;,]+)*;base64,(.*)$/s;
 
-/** An image by an address that may be a `data:` URL. */
-export function imageAt(url: string, param: string, needs: FeatureUses): ImagePart {
-  const inline = dataUrl(url);
-  needs.note(inline ? 'image_inline' : 'image_url', param);
+/** Reads an image from a URL, which may be a `data:` URL. */
+export function readImageUrl(url: string, param: string, features: FeatureUses): ImagePart {
+  const inline = readDataUrl(url);
+  features.note(inline ? 'image_inline' : 'image_url', param);
   return inline ? { type: 'image', ...inline } : { type: 'image', url };
 }
 
-export function dataUrl(url: string): { media_type: string; data: string } | undefined {
+/** Reads a Base64 `data:` URL; undefined for other URLs. */
+export function readDataUrl(url: string): { media_type: string; data: string } | undefined {
   const [, media_type = 'application/octet-stream', data] = DATA_URL.exec(url) ?? [];
   return data === undefined ? undefined : { media_type, data };
 }
 
-/** Without the members that are undefined. */
-export function defined<Value extends object>(
+/** Returns the object without its undefined members. */
+export function withoutUndefined<Value extends object>(
   value: Value,
 ): {
   [Key in keyof Value]: Exclude<Value[Key], undefined>;
@@ -72,10 +80,12 @@ export function defined<Value extends object>(
   return Object.fromEntries(entries) as never;
 }
 
-/** The arguments of a call, as the text that they are; some protocols take JSON only. */
-export function callArguments(value: unknown, param: string, needs: FeatureUses): string {
+/**
+ * Returns the unchanged text of a call's arguments. Notes the feature if it is not a JSON object.
+ */
+export function readArguments(value: unknown, param: string, features: FeatureUses): string {
   const text = requireText(value, param);
-  if (text.trim() !== '' && !isObject(parsed(text))) needs.note('broken_arguments', param);
+  if (text.trim() !== '' && !isObject(parsed(text))) features.note('broken_arguments', param);
   return text;
 }
 
@@ -87,8 +97,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The JSON of a tool's arguments as a value; what is no object is an empty one. */
-export function argumentsOf(text: string): ReadonlyJsonObject {
+/** Parses the arguments of a call. Returns an empty object if they are not a JSON object. */
+export function parseArguments(text: string): ReadonlyJsonObject {
   const value = parsed(text);
   return isObject(value) ? value : {};
 }

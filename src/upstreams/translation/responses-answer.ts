@@ -1,10 +1,10 @@
-/** Answers of OpenAI responses, written (OpenAI docs: Responses; contracts 1.3). */
+/** Writes answers of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
 import { isObject } from '../../json/object.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
 
-/** Quoted from the request in every answer, and what it is where the request says nothing. */
-const QUOTED: Record<string, unknown> = {
+/** Members of the request that every response repeats, with their defaults. */
+const REPEATED_MEMBERS: Record<string, unknown> = {
   instructions: null,
   max_output_tokens: null,
   metadata: {},
@@ -20,17 +20,21 @@ const QUOTED: Record<string, unknown> = {
   truncation: 'disabled',
 };
 
+/** Status of a response. */
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-/** The object of a response; `output` are its items by now. */
+/** Returns a response object. `output` is the list of its items so far. */
 export function responseObject(
   { id, model, created, request }: AnswerNames,
   status: ResponseStatus,
   output: readonly object[],
   usage: AnswerUsage | null,
-  incomplete: string | null = null,
+  incomplete_reason: string | null = null,
 ): object {
-  const quoted = Object.entries(QUOTED).map(([key, usual]) => [key, request[key] ?? usual]);
+  const repeated = Object.entries(REPEATED_MEMBERS).map(([key, fallback]) => [
+    key,
+    request[key] ?? fallback,
+  ]);
   const user = typeof request['user'] === 'string' ? { user: request['user'] } : {};
   return {
     id,
@@ -39,18 +43,18 @@ export function responseObject(
     status,
     background: false,
     error: null,
-    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    incomplete_details: incomplete_reason === null ? null : { reason: incomplete_reason },
     model,
     output,
-    ...Object.fromEntries(quoted),
+    ...Object.fromEntries(repeated),
     access_programs: null,
     service_tier: 'default',
-    usage: usage ? responseUsage(usage) : null,
+    usage: usage ? writeUsage(usage) : null,
     ...user,
   };
 }
 
-function responseUsage(usage: AnswerUsage): object {
+function writeUsage(usage: AnswerUsage): object {
   const input_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
   return {
     input_tokens,
@@ -64,12 +68,14 @@ function responseUsage(usage: AnswerUsage): object {
   };
 }
 
+/** Returns the answer as a response. */
 export function writeResponse(answer: NeutralAnswer, names: AnswerNames): object {
   const output = answer.parts.map((part, at) => itemOf(part, itemId(names, part.type, at), names));
-  const [status, incomplete] = statusOf(answer);
-  return responseObject(names, status, output, answer.usage, incomplete);
+  const [status, incomplete_reason] = statusOf(answer);
+  return responseObject(names, status, output, answer.usage, incomplete_reason);
 }
 
+/** Returns the status of a response and, if it is incomplete, the reason. */
 export function statusOf({ stop }: NeutralAnswer): [ResponseStatus, string | null] {
   if (stop === 'length') return ['incomplete', 'max_output_tokens'];
   return stop === 'filter' ? ['incomplete', 'content_filter'] : ['completed', null];
@@ -77,12 +83,14 @@ export function statusOf({ stop }: NeutralAnswer): [ResponseStatus, string | nul
 
 const PREFIXES = { text: 'msg', refusal: 'msg', reasoning: 'rs', redacted: 'rs', call: 'fc' };
 
-/** Items are called after their response, and numbered. */
+/** Returns the id of an item: a prefix for its type, the id of the response, the item's number. */
 export function itemId({ id }: AnswerNames, type: keyof typeof PREFIXES, at: number): string {
   return `${PREFIXES[type]}_${id.slice(id.indexOf('_') + 1)}${at}`;
 }
 
-/** A part of an answer as an item; `in_progress` before it is whole. */
+/**
+ * Returns a part of an answer as an item. Its status is `in_progress` until the part is complete.
+ */
 export function itemOf(
   part: AssistantPart,
   id: string,
@@ -101,30 +109,33 @@ export function itemOf(
     }
     case 'reasoning': {
       const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];
-      return { id, type: 'reasoning', summary, ...sealed(part, names) };
+      return { id, type: 'reasoning', summary, ...encryptedContent(part, names) };
     }
     default:
       return part satisfies never;
   }
 }
 
+/** Returns a text or a refusal as the content of a message item. */
 export function contentOf({ type, text }: Extract<AssistantPart, { type: 'text' | 'refusal' }>) {
   return type === 'text'
     ? { type: 'output_text', annotations: [], logprobs: [], text }
     : { type: 'refusal', refusal: text };
 }
 
-/** What the vendor signed goes with who asks for it, so that he can send it back. */
-function sealed(
+/**
+ * Returns the signature of reasoning if the client asked for it. The client may send it back later.
+ */
+function encryptedContent(
   part: Extract<AssistantPart, { type: 'reasoning' }>,
   { request }: AnswerNames,
 ): object {
   const include = request['include'];
-  const isWanted = Array.isArray(include) && include.includes('reasoning.encrypted_content');
-  return isWanted && part.signature !== undefined ? { encrypted_content: part.signature } : {};
+  const isRequested = Array.isArray(include) && include.includes('reasoning.encrypted_content');
+  return isRequested && part.signature !== undefined ? { encrypted_content: part.signature } : {};
 }
 
-/** True unless the client wants nothing kept. */
-export function isKept(request: unknown): boolean {
+/** True if Weir must store the response: the request has no `store: false`. */
+export function mustStore(request: unknown): boolean {
   return isObject(request) && request['store'] !== false;
 }

@@ -1,4 +1,4 @@
-/** Answers of OpenAI responses, read (OpenAI docs: Responses; contracts 1.3). */
+/** Reads answers of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
 import { isObject } from '../../json/object.ts';
 import { responsesUsage } from '../../protocols/responses-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
@@ -13,6 +13,7 @@ import type {
 } from './neutral.ts';
 import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
 
+/** Reads a whole answer. */
 export function readResponsesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   const parts = listOrEmpty(answer['output']).flatMap((item) =>
     isObject(item) ? partsOf(item) : [],
@@ -24,7 +25,7 @@ export function readResponsesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   return { parts, stop, usage: usageIn(answer['usage']) };
 }
 
-/** The parts of an item; items of tools that the vendor runs itself are none of the answer's. */
+/** Returns the parts of an item. Items of tools that the provider runs itself have no parts. */
 function partsOf(item: ReadonlyJsonObject): AssistantPart[] {
   switch (item['type']) {
     case 'message':
@@ -71,25 +72,25 @@ function usageIn(value: unknown): AnswerUsage | null {
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
-/** The events of a stream: each part opens, comes in deltas, and closes before the next. */
+/** Reads the events of a streamed response. Each part closes before the next one opens. */
 export class ResponsesReader implements StreamReader {
-  private started = false;
+  private hasStarted = false;
   private open: OpenedPart['type'] | undefined;
   private hasCalls = false;
 
   read(_: string | undefined, data: string): NeutralEvent[] {
     const event: unknown = JSON.parse(data);
     if (!isObject(event))
-      throw new RetryableUpstreamError('malformed', 'an event that is no object');
-    const events: NeutralEvent[] = this.started ? [] : [{ type: 'start' }];
-    this.started = true;
+      throw new RetryableUpstreamError('malformed', 'an event of the stream is not a JSON object');
+    const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
+    this.hasStarted = true;
     switch (event['type']) {
       case 'response.output_item.added':
-        return [...events, ...this.added(event['item'])];
+        return [...events, ...this.openCall(event['item'])];
       case 'response.content_part.added':
-        return [...events, ...this.opened(isRefusal(event) ? 'refusal' : 'text')];
+        return [...events, ...this.openPart(isRefusal(event) ? 'refusal' : 'text')];
       case 'response.reasoning_summary_part.added':
-        return [...events, ...this.summary()];
+        return [...events, ...this.openSummary()];
       case 'response.output_text.delta':
       case 'response.refusal.delta':
       case 'response.reasoning_summary_text.delta':
@@ -97,16 +98,16 @@ export class ResponsesReader implements StreamReader {
         return [...events, { type: 'delta', text: textIn(event, 'delta') }];
       case 'response.content_part.done':
       case 'response.output_item.done':
-        return [...events, ...this.closed()];
+        return [...events, ...this.closePart()];
       case 'response.completed':
       case 'response.incomplete':
-        return [...events, ...this.closed(), ...this.ended(event['response'])];
+        return [...events, ...this.closePart(), ...this.readEnd(event['response'])];
       default:
         return events;
     }
   }
 
-  private added(item: unknown): NeutralEvent[] {
+  private openCall(item: unknown): NeutralEvent[] {
     if (!isObject(item) || item['type'] !== 'function_call') return [];
     this.hasCalls = true;
     const part = { type: 'call' as const, id: textIn(item, 'call_id'), name: textIn(item, 'name') };
@@ -114,25 +115,25 @@ export class ResponsesReader implements StreamReader {
     return [{ type: 'open', part }];
   }
 
-  private opened(type: 'text' | 'refusal'): NeutralEvent[] {
+  private openPart(type: 'text' | 'refusal'): NeutralEvent[] {
     this.open = type;
     return [{ type: 'open', part: { type } }];
   }
 
-  /** All parts of a summary are one thought. */
-  private summary(): NeutralEvent[] {
+  /** Opens a reasoning part. All parts of a summary become one reasoning part. */
+  private openSummary(): NeutralEvent[] {
     if (this.open === 'reasoning') return [{ type: 'delta', text: '\n' }];
     this.open = 'reasoning';
     return [{ type: 'open', part: { type: 'reasoning' } }];
   }
 
-  private closed(): NeutralEvent[] {
+  private closePart(): NeutralEvent[] {
     if (this.open === undefined) return [];
     this.open = undefined;
     return [{ type: 'close' }];
   }
 
-  private ended(response: unknown): NeutralEvent[] {
+  private readEnd(response: unknown): NeutralEvent[] {
     if (!isObject(response)) return [];
     const usage = usageIn(response['usage']);
     return [

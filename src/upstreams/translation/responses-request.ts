@@ -1,4 +1,4 @@
-/** OpenAI responses as a request (OpenAI docs: Responses; contracts 1.3). */
+/** Reads requests of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
 import { isObject } from '../../json/object.ts';
 import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
 import type {
@@ -12,19 +12,19 @@ import type {
   UserPart,
 } from './neutral.ts';
 import {
-  callArguments,
-  defined,
   FeatureUses,
-  imageAt,
   listOrEmpty,
   numberOrUndefined,
+  parameterError,
   type ReadonlyJsonObject,
+  readArguments,
+  readImageUrl,
   requireObject,
   requireText,
-  wrong,
+  withoutUndefined,
 } from './reading.ts';
 
-/** Read below, or without any effect on the answer. */
+/** Members that are read below or do not change the answer. */
 const KNOWN = new Set(
   (
     'model input instructions stream stream_options store previous_response_id metadata user ' +
@@ -34,53 +34,56 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
+/** Reads a request. Throws WeirError (400) if it is not well formed. */
 export function readResponses(body: ReadonlyJsonObject): ReadRequest {
-  const needs = new FeatureUses();
-  needs.noteOthers(body, KNOWN);
-  if (numberOrUndefined(body['top_logprobs'])) needs.note('logprobs', 'top_logprobs');
-  if (body['background'] === true) needs.note('other', 'background');
-  const { system, turns } = readInput(body['input'], needs);
+  const features = new FeatureUses();
+  features.noteOthers(body, KNOWN);
+  if (numberOrUndefined(body['top_logprobs'])) features.note('logprobs', 'top_logprobs');
+  if (body['background'] === true) features.note('other', 'background');
+  const { system, turns } = readInput(body['input'], features);
   const { instructions } = body;
   if (typeof instructions === 'string' && instructions !== '') {
-    needs.note('system', 'instructions');
+    features.note('system', 'instructions');
     system.unshift(instructions);
   }
   const temperature = numberOrUndefined(body['temperature']);
   if (temperature !== undefined) {
-    needs.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
+    features.note(temperature > 1 ? 'temperature_above_one' : 'temperature', 'temperature');
   }
-  if (numberOrUndefined(body['top_p']) !== undefined) needs.note('top_p', 'top_p');
-  const serial = body['parallel_tool_calls'] === false;
-  if (serial) needs.note('serial_calls', 'parallel_tool_calls');
+  if (numberOrUndefined(body['top_p']) !== undefined) features.note('top_p', 'top_p');
+  const isSerial = body['parallel_tool_calls'] === false;
+  if (isSerial) features.note('serial_calls', 'parallel_tool_calls');
   const text = body['text'];
   const format = isObject(text) ? text['format'] : undefined;
   if (isObject(text) && text['verbosity'] && text['verbosity'] !== 'medium') {
-    needs.note('other', 'text.verbosity');
+    features.note('other', 'text.verbosity');
   }
   const reasoning = body['reasoning'];
-  const request: NeutralRequest = defined({
+  const request: NeutralRequest = withoutUndefined({
     system,
     turns,
-    tools: listOrEmpty(body['tools']).flatMap((tool, at) => readTool(tool, `tools[${at}]`, needs)),
-    tool_choice: readChoice(body['tool_choice'], needs),
-    parallel_calls: serial ? false : undefined,
+    tools: listOrEmpty(body['tools']).flatMap((tool, at) =>
+      readTool(tool, `tools[${at}]`, features),
+    ),
+    tool_choice: readChoice(body['tool_choice'], features),
+    parallel_calls: isSerial ? false : undefined,
     max_output_tokens: numberOrUndefined(body['max_output_tokens']),
     temperature,
     top_p: numberOrUndefined(body['top_p']),
     stop: [],
-    format: isObject(format) ? readNamedFormat(format, 'text.format', needs) : undefined,
+    format: isObject(format) ? readNamedFormat(format, 'text.format', features) : undefined,
     reasoning: readEffort(
       isObject(reasoning) ? reasoning['effort'] : undefined,
       'reasoning.effort',
-      needs,
+      features,
     ),
     stream: body['stream'] === true,
     user: typeof body['user'] === 'string' ? body['user'] : undefined,
   });
-  return { request, uses: needs.uses };
+  return { request, uses: features.uses };
 }
 
-function readInput(input: unknown, needs: FeatureUses): { system: string[]; turns: Turn[] } {
+function readInput(input: unknown, features: FeatureUses): { system: string[]; turns: Turn[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
   if (typeof input === 'string') {
@@ -92,24 +95,24 @@ function readInput(input: unknown, needs: FeatureUses): { system: string[]; turn
     const item = requireObject(value, param);
     switch (item['type'] ?? 'message') {
       case 'message':
-        readMessage(item, param, { system, turns }, needs);
+        readMessage(item, param, { system, turns }, features);
         break;
       case 'function_call':
         addToAssistant(turns, {
           type: 'call',
           id: requireText(item['call_id'], `${param}.call_id`),
           name: requireText(item['name'], `${param}.name`),
-          arguments: callArguments(item['arguments'], `${param}.arguments`, needs),
+          arguments: readArguments(item['arguments'], `${param}.arguments`, features),
         });
         break;
       case 'function_call_output':
-        addToUser(turns, [readOutput(item, param, needs)]);
+        addToUser(turns, [readOutput(item, param, features)]);
         break;
       case 'reasoning':
         readReasoning(item, turns);
         break;
       default:
-        needs.note('other_tools', `${param}.type`);
+        features.note('other_tools', `${param}.type`);
     }
   }
   return { system, turns };
@@ -119,30 +122,30 @@ function readMessage(
   item: ReadonlyJsonObject,
   param: string,
   { system, turns }: { system: string[]; turns: Turn[] },
-  needs: FeatureUses,
+  features: FeatureUses,
 ): void {
   const content = `${param}.content`;
   switch (item['role']) {
     case 'system':
     case 'developer': {
       const parts = textsOf(item['content'], content);
-      needs.note(turns.length === 0 ? 'system' : 'system_between', param);
+      features.note(turns.length === 0 ? 'system' : 'system_between', param);
       if (turns.length === 0) system.push(parts.map(({ text }) => text).join('\n'));
       else turns.push({ role: 'system', parts });
       break;
     }
     case 'user':
-      addToUser(turns, readUser(item['content'], content, needs));
+      addToUser(turns, readUser(item['content'], content, features));
       break;
     case 'assistant':
       for (const part of readAssistant(item['content'], content)) addToAssistant(turns, part);
       break;
     default:
-      throw wrong(`${param}.role`, 'must be user, assistant, system or developer.');
+      throw parameterError(`${param}.role`, 'must be user, assistant, system or developer.');
   }
 }
 
-/** Items of one turn of the model stand one after the other. */
+/** Adds a part to the last assistant turn, or starts one. Consecutive items are one turn. */
 function addToAssistant(turns: Turn[], part: AssistantPart): void {
   const last = turns.at(-1);
   if (last?.role === 'assistant') {
@@ -158,7 +161,7 @@ function textsOf(content: unknown, param: string): TextPart[] {
   });
 }
 
-function readUser(content: unknown, param: string, needs: FeatureUses): UserPart[] {
+function readUser(content: unknown, param: string, features: FeatureUses): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return listOrEmpty(content).flatMap((value, at): UserPart[] => {
     const here = `${param}[${at}]`;
@@ -168,13 +171,14 @@ function readUser(content: unknown, param: string, needs: FeatureUses): UserPart
       case 'text':
         return [{ type: 'text', text: requireText(part['text'], `${here}.text`) }];
       case 'input_image':
-        if (typeof part['image_url'] === 'string') return [imageAt(part['image_url'], here, needs)];
-        needs.note('file_reference', here);
+        if (typeof part['image_url'] === 'string')
+          return [readImageUrl(part['image_url'], here, features)];
+        features.note('file_reference', here);
         return [];
       case 'input_file':
-        return readFile(part, here, needs);
+        return readFile(part, here, features);
       default:
-        throw wrong(`${here}.type`, 'must be input_text, input_image or input_file.');
+        throw parameterError(`${here}.type`, 'must be input_text, input_image or input_file.');
     }
   });
 }
@@ -190,16 +194,16 @@ function readAssistant(content: unknown, param: string): AssistantPart[] {
   });
 }
 
-function readOutput(item: ReadonlyJsonObject, param: string, needs: FeatureUses): UserPart {
+function readOutput(item: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart {
   const output = item['output'];
   const parts =
     typeof output === 'string'
       ? [{ type: 'text' as const, text: output }]
-      : readUser(output, `${param}.output`, needs).flatMap((part) =>
+      : readUser(output, `${param}.output`, features).flatMap((part) =>
           part.type === 'text' || part.type === 'image' ? [part] : [],
         );
   for (const part of parts) {
-    if (part.type === 'image') needs.note('images_in_results', `${param}.output`);
+    if (part.type === 'image') features.note('images_in_results', `${param}.output`);
   }
   return {
     type: 'result',
@@ -209,35 +213,38 @@ function readOutput(item: ReadonlyJsonObject, param: string, needs: FeatureUses)
   };
 }
 
-/** Ours carries what the vendor signed, in `encrypted_content`; any other is of no use elsewhere. */
+/**
+ * Reads reasoning that has a provider's signature in `encrypted_content`. Other reasoning is
+ * dropped.
+ */
 function readReasoning(item: ReadonlyJsonObject, turns: Turn[]): void {
-  const sealed = item['encrypted_content'];
-  if (typeof sealed !== 'string') return;
+  const signature = item['encrypted_content'];
+  if (typeof signature !== 'string') return;
   const text = listOrEmpty(item['summary'])
     .map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
     .join('');
-  addToAssistant(turns, { type: 'reasoning', text, signature: sealed });
+  addToAssistant(turns, { type: 'reasoning', text, signature });
 }
 
-function readTool(value: unknown, param: string, needs: FeatureUses): Tool[] {
+function readTool(value: unknown, param: string, features: FeatureUses): Tool[] {
   const tool = requireObject(value, param);
   if (tool['type'] !== 'function') {
-    needs.note('other_tools', `${param}.type`);
+    features.note('other_tools', `${param}.type`);
     return [];
   }
-  needs.note('tools', param);
-  return [readFunction(tool, param, needs)];
+  features.note('tools', param);
+  return [readFunction(tool, param, features)];
 }
 
-function readChoice(value: unknown, needs: FeatureUses): ToolChoice | undefined {
+function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefined {
   if (value === null || value === undefined) return undefined;
   if (value === 'auto' || value === 'none') return { type: value };
-  needs.note('forced_tool', 'tool_choice');
+  features.note('forced_tool', 'tool_choice');
   if (value === 'required') return { type: 'any' };
   const choice = requireObject(value, 'tool_choice');
   if (choice['type'] === 'function') {
     return { type: 'tool', name: requireText(choice['name'], 'tool_choice.name') };
   }
-  needs.note('other', 'tool_choice');
+  features.note('other', 'tool_choice');
   return undefined;
 }

@@ -16,34 +16,34 @@ import {
   writeResponse,
 } from './responses-answer.ts';
 
-/** The events of a streamed response (contracts 1.3): numbered without gaps, each item in order. */
+/** Writes the events of a streamed response (contracts 1.3). Events are numbered without gaps. */
 export class ResponsesWriter implements StreamWriter {
-  private readonly whole = new Assembly();
-  private sequence = 0;
+  private readonly assembly = new Assembly();
+  private sequence_number = 0;
   private index = -1;
-  private id = '';
+  private item_id = '';
 
   constructor(private readonly names: AnswerNames) {}
 
   write(event: NeutralEvent): string {
-    const { open } = this.whole;
-    this.whole.take(event);
+    const { openType } = this.assembly;
+    this.assembly.add(event);
     switch (event.type) {
       case 'start': {
-        const response = this.object('in_progress');
+        const response = this.emptyResponse('in_progress');
         return (
-          this.sse('response.created', { response }) +
-          this.sse('response.in_progress', { response })
+          this.writeEvent('response.created', { response }) +
+          this.writeEvent('response.in_progress', { response })
         );
       }
       case 'open':
-        return this.opened(event.part);
+        return this.writeOpen(event.part);
       case 'delta':
-        return this.delta(open ?? 'text', event.text);
+        return this.writeDelta(openType ?? 'text', event.text);
       case 'close':
-        return this.closed();
+        return this.writeClose();
       case 'end':
-        return this.end();
+        return this.writeEnd();
       case 'signature':
       case 'usage':
       case 'stop':
@@ -54,24 +54,24 @@ export class ResponsesWriter implements StreamWriter {
   }
 
   answer(): object {
-    return writeResponse(this.whole.answer(), this.names);
+    return writeResponse(this.assembly.answer(), this.names);
   }
 
-  private object(status: ResponseStatus): object {
+  private emptyResponse(status: ResponseStatus): object {
     return responseObject(this.names, status, [], null);
   }
 
-  private opened(part: OpenedPart): string {
+  private writeOpen(part: OpenedPart): string {
     this.index += 1;
-    this.id = itemId(this.names, part.type, this.index);
-    const item = itemOf(emptyPart(part), this.id, this.names, 'in_progress');
-    const added = this.sse('response.output_item.added', { output_index: this.index, item });
+    this.item_id = itemId(this.names, part.type, this.index);
+    const item = itemOf(emptyPart(part), this.item_id, this.names, 'in_progress');
+    const added = this.writeEvent('response.output_item.added', { output_index: this.index, item });
     switch (part.type) {
       case 'text':
       case 'refusal':
         return (
           added +
-          this.inItem('response.content_part.added', {
+          this.writeItemEvent('response.content_part.added', {
             content_index: 0,
             part: contentOf({ type: part.type, text: '' }),
           })
@@ -79,7 +79,7 @@ export class ResponsesWriter implements StreamWriter {
       case 'reasoning':
         return (
           added +
-          this.inItem('response.reasoning_summary_part.added', {
+          this.writeItemEvent('response.reasoning_summary_part.added', {
             summary_index: 0,
             part: { type: 'summary_text', text: '' },
           })
@@ -92,62 +92,76 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
-  private delta(open: OpenedPart['type'], delta: string): string {
-    switch (open) {
+  private writeDelta(type: OpenedPart['type'], delta: string): string {
+    switch (type) {
       case 'text':
-        return this.inItem('response.output_text.delta', { content_index: 0, delta, logprobs: [] });
+        return this.writeItemEvent('response.output_text.delta', {
+          content_index: 0,
+          delta,
+          logprobs: [],
+        });
       case 'refusal':
-        return this.inItem('response.refusal.delta', { content_index: 0, delta });
+        return this.writeItemEvent('response.refusal.delta', { content_index: 0, delta });
       case 'reasoning':
-        return this.inItem('response.reasoning_summary_text.delta', { summary_index: 0, delta });
+        return this.writeItemEvent('response.reasoning_summary_text.delta', {
+          summary_index: 0,
+          delta,
+        });
       case 'call':
-        return this.inItem('response.function_call_arguments.delta', { delta });
+        return this.writeItemEvent('response.function_call_arguments.delta', { delta });
       case 'redacted':
         return '';
       default:
-        return open satisfies never;
+        return type satisfies never;
     }
   }
 
-  private closed(): string {
-    const part = this.whole.answer().parts.at(-1);
+  private writeClose(): string {
+    const part = this.assembly.answer().parts.at(-1);
     if (!part) return '';
-    const item = itemOf(part, this.id, this.names);
+    const item = itemOf(part, this.item_id, this.names);
     return (
-      this.done(part) + this.sse('response.output_item.done', { output_index: this.index, item })
+      this.writeDone(part) +
+      this.writeEvent('response.output_item.done', { output_index: this.index, item })
     );
   }
 
-  private done(part: AssistantPart): string {
+  private writeDone(part: AssistantPart): string {
     switch (part.type) {
       case 'text':
         return (
-          this.inItem('response.output_text.done', {
+          this.writeItemEvent('response.output_text.done', {
             content_index: 0,
             text: part.text,
             logprobs: [],
           }) +
-          this.inItem('response.content_part.done', { content_index: 0, part: contentOf(part) })
+          this.writeItemEvent('response.content_part.done', {
+            content_index: 0,
+            part: contentOf(part),
+          })
         );
       case 'refusal':
         return (
-          this.inItem('response.refusal.done', { content_index: 0, refusal: part.text }) +
-          this.inItem('response.content_part.done', { content_index: 0, part: contentOf(part) })
+          this.writeItemEvent('response.refusal.done', { content_index: 0, refusal: part.text }) +
+          this.writeItemEvent('response.content_part.done', {
+            content_index: 0,
+            part: contentOf(part),
+          })
         );
       case 'reasoning':
         if (part.redacted !== undefined) return '';
         return (
-          this.inItem('response.reasoning_summary_text.done', {
+          this.writeItemEvent('response.reasoning_summary_text.done', {
             summary_index: 0,
             text: part.text,
           }) +
-          this.inItem('response.reasoning_summary_part.done', {
+          this.writeItemEvent('response.reasoning_summary_part.done', {
             summary_index: 0,
             part: { type: 'summary_text', text: part.text },
           })
         );
       case 'call':
-        return this.inItem('response.function_call_arguments.done', {
+        return this.writeItemEvent('response.function_call_arguments.done', {
           name: part.name,
           arguments: part.arguments,
         });
@@ -156,18 +170,18 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
-  private end(): string {
-    const [status] = statusOf(this.whole.answer());
-    return this.sse(`response.${status}`, { response: this.answer() });
+  private writeEnd(): string {
+    const [status] = statusOf(this.assembly.answer());
+    return this.writeEvent(`response.${status}`, { response: this.answer() });
   }
 
-  private inItem(type: string, rest: object): string {
-    return this.sse(type, { item_id: this.id, output_index: this.index, ...rest });
+  private writeItemEvent(type: string, members: object): string {
+    return this.writeEvent(type, { item_id: this.item_id, output_index: this.index, ...members });
   }
 
-  private sse(type: string, rest: object): string {
-    const data = { type, sequence_number: this.sequence, ...rest };
-    this.sequence += 1;
+  private writeEvent(type: string, members: object): string {
+    const data = { type, sequence_number: this.sequence_number, ...members };
+    this.sequence_number += 1;
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   }
 }

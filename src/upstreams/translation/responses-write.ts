@@ -1,4 +1,4 @@
-/** A request for an upstream that speaks OpenAI responses. */
+/** Writes requests for upstreams with OpenAI responses. */
 import { imageUrl, writeEffort } from './chat-write.ts';
 import type {
   AssistantPart,
@@ -9,12 +9,13 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { defined } from './reading.ts';
+import { withoutUndefined } from './reading.ts';
 
+/** Returns the body of the request, without `model`. */
 export function writeResponsesRequest(request: NeutralRequest): Record<string, unknown> {
   const { tools, format } = request;
   const effort = writeEffort(request.reasoning);
-  return defined({
+  return withoutUndefined({
     input: [
       ...request.system.map((content) => ({ role: 'system', content })),
       ...request.turns.flatMap(writeTurn),
@@ -23,7 +24,9 @@ export function writeResponsesRequest(request: NeutralRequest): Record<string, u
     temperature: request.temperature,
     top_p: request.top_p,
     tools:
-      tools.length > 0 ? tools.map((tool) => defined({ type: 'function', ...tool })) : undefined,
+      tools.length > 0
+        ? tools.map((tool) => withoutUndefined({ type: 'function', ...tool }))
+        : undefined,
     tool_choice: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallel_calls : undefined,
     text: format && { format: writeFormat(format) },
@@ -47,7 +50,7 @@ function writeTurn(turn: Turn): object[] {
   }
 }
 
-/** Results of tools are items of their own; what else the user says is one message. */
+/** Writes one item per tool result, and one message with the other parts. */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
     part.type === 'result'
@@ -76,7 +79,7 @@ function writeUserPart(part: UserPart): object[] {
       const file_data = `data:${part.media_type};base64,${part.data}`;
       return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
     }
-    // Sound has no words here: refused before (features.ts).
+    // Audio is refused before (features.ts), because responses do not support it.
     case 'audio':
     case 'result':
       return [];
@@ -95,7 +98,7 @@ function writeAssistantPart(part: AssistantPart): object[] {
       const { id: call_id, name, arguments: text } = part;
       return [{ type: 'function_call', call_id, name, arguments: text }];
     }
-    // What another vendor's model thought is of no use to this one.
+    // Reasoning of another provider's model is dropped, because OpenAI's models cannot use it.
     case 'reasoning':
       return [];
     default:
@@ -112,5 +115,5 @@ function writeChoice(choice: ToolChoice | undefined): unknown {
 function writeFormat(format: Format): object {
   if (format.type === 'json') return { type: 'json_object' };
   const { name, schema, strict } = format;
-  return defined({ type: 'json_schema', name, schema, strict });
+  return withoutUndefined({ type: 'json_schema', name, schema, strict });
 }

@@ -5,7 +5,7 @@ import type { UpstreamCall } from '../contract.ts';
 import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
 import { readChat } from './chat-request.ts';
 import { writeChat } from './chat-write.ts';
-import { FEATURES, TELLABLE } from './features.ts';
+import { FEATURES, SUPPORTED_FEATURES } from './features.ts';
 import {
   GeminiReader,
   GeminiWriter,
@@ -38,8 +38,8 @@ import { readResponses } from './responses-request.ts';
 import { ResponsesWriter } from './responses-stream.ts';
 import { writeResponsesRequest } from './responses-write.ts';
 
-/** Protocols that a request can be written in. */
-export type RequestForm = keyof typeof TELLABLE;
+/** A protocol in which requests are written for upstreams. */
+export type RequestForm = keyof typeof SUPPORTED_FEATURES;
 
 const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest> = {
   openai: readChat,
@@ -48,29 +48,31 @@ const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest>
   gemini: readGemini,
 };
 
-/** How a client's protocol says an answer. */
-interface ClientSide {
+/** Writes answers in a client's protocol. */
+interface ClientTranslator {
   readonly answer: (answer: NeutralAnswer, names: AnswerNames) => object;
   readonly stream: (names: AnswerNames) => StreamWriter;
 }
 
-export const CLIENTS: Record<ClientProtocol, ClientSide> = {
+/** The writers of answers by client protocol. */
+export const CLIENTS: Record<ClientProtocol, ClientTranslator> = {
   openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
   anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
   responses: { answer: writeResponse, stream: (names) => new ResponsesWriter(names) },
   gemini: { answer: writeGeminiAnswer, stream: (names) => new GeminiWriter(names) },
 };
 
-/** How an upstream's protocol is written to and read. */
-interface UpstreamSide {
+/** Writes requests and reads answers in an upstream's protocol. */
+interface UpstreamTranslator {
   readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
   readonly answer: (answer: ReadonlyJsonObject, request: NeutralRequest) => NeutralAnswer;
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
-export const UPSTREAMS: Record<RequestForm, UpstreamSide> = {
+/** The writers of requests and readers of answers by upstream protocol. */
+export const UPSTREAMS: Record<RequestForm, UpstreamTranslator> = {
   openai: {
-    // The usage of a stream is needed for the answer in the other protocol.
+    // The client's protocol needs the usage, and OpenAI streams it only with this option.
     request: (request) => ({
       ...writeChat(request),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
@@ -97,28 +99,31 @@ export const UPSTREAMS: Record<RequestForm, UpstreamSide> = {
 
 const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
-/** Reads a request. Throws WeirError (400) where it is not well formed. */
+/** Reads a client's request. Throws WeirError (400) if it is not well formed. */
 export function readRequest(client: ClientProtocol, body: ReadonlyJsonObject): ReadRequest {
   return READERS[client](body);
 }
 
-/** The first need of a request that an upstream's protocol has no words for, as a 400. */
+/**
+ * Returns a 400 error for the first feature that the upstream's protocol does not support; else
+ * undefined.
+ */
 export function untranslatableError(
   uses: readonly FeatureUse[],
   upstream: RequestForm,
 ): WeirError | undefined {
-  const use = uses.find(({ feature }) => !TELLABLE[upstream].has(feature));
+  const use = uses.find(({ feature }) => !SUPPORTED_FEATURES[upstream].has(feature));
   if (!use) return undefined;
   const message = `${use.param}: ${FEATURES[use.feature]} cannot be used with this model on this route.`;
   return new WeirError('invalid_request', message, {
     param: use.param,
-    hint: 'Leave it out, or use a model or a route of the vendor that has it.',
+    hint: 'Remove the parameter, or use a model or a route that supports it.',
   });
 }
 
 /**
- * The client's call as an upstream of another protocol takes it. Throws WeirError (400), naming the
- * parameter that the other protocol cannot say.
+ * Translates a client's call to an upstream's protocol. Throws WeirError (400) if the protocol does not
+ * support a feature of the request. The error names the parameter.
  */
 export function translateCall(
   client: ClientProtocol,
@@ -133,8 +138,8 @@ export function translateCall(
   return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
 }
 
-/** What ends a stream that no more can be paid for. */
-export function endShort(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
+/** Writes the end of a stream if the money for its call is exhausted. The stop reason is `length`. */
+export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (
     (isOpen ? writer.write({ type: 'close' }) : '') +
     writer.write({ type: 'usage', usage }) +

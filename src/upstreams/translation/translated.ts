@@ -3,18 +3,17 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
-import { CLIENTS, endShort, type RequestForm, translateCall, UPSTREAMS } from './translate.ts';
+import { CLIENTS, type RequestForm, translateCall, UPSTREAMS, writeEarlyEnd } from './translate.ts';
 
-const MS = 1_000;
+const MS_PER_S = 1_000;
 
 /**
- * An upstream's protocol for clients of another one: the call is translated on its way there, the
- * answer on its way back, event by event. What the upstream's own protocol does (limits, hiding,
- * metering, failures) stays as it is.
+ * Returns an upstream's protocol for clients of another protocol. It translates the call, and the
+ * answer event by event. The upstream's own protocol still does limits, hiding, metering and failures.
  */
-export function translated(
+export function translateProtocol(
   client: ClientProtocol,
-  written: RequestForm,
+  form: RequestForm,
   upstream: UpstreamProtocol,
 ): UpstreamProtocol {
   return {
@@ -22,19 +21,19 @@ export function translated(
 
     async complete(call) {
       const names = namesOf(call);
-      const { call: sent, request } = translateCall(client, written, call);
-      const answer = await upstream.complete(sent);
-      const neutral = UPSTREAMS[written].answer(parseObject(answer.body_text), request);
+      const { call: translatedCall, request } = translateCall(client, form, call);
+      const answer = await upstream.complete(translatedCall);
+      const neutral = UPSTREAMS[form].answer(parseObject(answer.body_text), request);
       return { ...answer, body_text: JSON.stringify(CLIENTS[client].answer(neutral, names)) };
     },
 
     async stream(call) {
       const names = namesOf(call);
-      const { call: sent, request } = translateCall(client, written, call);
-      const stream = await upstream.stream(sent);
+      const { call: translatedCall, request } = translateCall(client, form, call);
+      const stream = await upstream.stream(translatedCall);
       return new TranslatedStream(
         stream,
-        UPSTREAMS[written].stream(request),
+        UPSTREAMS[form].stream(request),
         CLIENTS[client].stream(names),
       );
     },
@@ -44,13 +43,14 @@ export function translated(
 }
 
 function namesOf(call: UpstreamCall): AnswerNames {
-  const created = Math.floor(Date.now() / MS);
+  const created = Math.floor(Date.now() / MS_PER_S);
   return { id: call.answer_id, model: call.public_model, created, request: call.body };
 }
 
+/** An upstream's stream whose events are translated to the client's protocol. */
 class TranslatedStream implements UpstreamStream {
   readonly events: AsyncIterable<StreamEvent[]>;
-  private isOpen = false;
+  private hasOpenPart = false;
 
   constructor(
     private readonly stream: UpstreamStream,
@@ -69,7 +69,7 @@ class TranslatedStream implements UpstreamStream {
   }
 
   endEarly(usage: TokenUsage): string {
-    return endShort(this.writer, this.isOpen, usage);
+    return writeEarlyEnd(this.writer, this.hasOpenPart, usage);
   }
 
   answer(): object {
@@ -92,37 +92,40 @@ class TranslatedStream implements UpstreamStream {
   }
 
   private translate(event: StreamEvent): StreamEvent {
-    const text = framesIn(event.text)
+    const text = splitEvents(event.text)
       .flatMap(({ name, data }) => this.reader.read(name, data))
-      .map((each) => this.write(each))
+      .map((neutral) => this.write(neutral))
       .join('');
     return { ...event, text };
   }
 
   private write(event: NeutralEvent): string {
-    if (event.type === 'open') this.isOpen = true;
-    if (event.type === 'close') this.isOpen = false;
+    if (event.type === 'open') this.hasOpenPart = true;
+    if (event.type === 'close') this.hasOpenPart = false;
     return this.writer.write(event);
   }
 }
 
-/** The events in what an upstream's dialect made public: whole ones, each with one line of data. */
-function framesIn(text: string): { name: string | undefined; data: string }[] {
-  const frames: { name: string | undefined; data: string }[] = [];
+/**
+ * Splits the public text of an upstream's protocol into events. Each event is complete and has one
+ * data line.
+ */
+function splitEvents(text: string): { name: string | undefined; data: string }[] {
+  const events: { name: string | undefined; data: string }[] = [];
   let name: string | undefined;
   for (const line of text.split('\n')) {
     if (line.startsWith('event: ')) name = line.slice('event: '.length);
     else if (line.startsWith('data: ')) {
-      frames.push({ name, data: line.slice('data: '.length) });
+      events.push({ name, data: line.slice('data: '.length) });
       name = undefined;
     }
   }
-  return frames;
+  return events;
 }
 
 type ErrorEvent = UpstreamProtocol['errorEvent'];
 
-/** How a client's protocol says that a stream broke. */
+/** Writes the error event of a broken stream in a client's protocol. */
 const ERROR_EVENTS: Record<ClientProtocol, ErrorEvent> = {
   openai: ({ type, code, message }) =>
     `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\ndata: [DONE]\n\n`,

@@ -1,11 +1,11 @@
-/** How late a deadline that passed, or a client that left, may be noticed, ms. */
+/** Time between two checks, ms. A passed deadline or a client that left is noticed within it. */
 const TICK_MS = 50;
 
-/** Something that somebody waits for, but not for ever. */
+/** A wait that is checked every 50 ms until it is over. */
 export interface Watched {
   /**
-   * Looks whether the wait is over, and ends it where nobody waits any more or for too long. `now` is
-   * ms of `performance.now()`. False = it need not be looked at again. Must not throw.
+   * Ends the wait if its deadline passed or its client left. `now` is `performance.now()`, ms.
+   * Returns false if the wait is over: then it is not checked again. Must not throw.
    */
   check(now: number): boolean;
 }
@@ -14,48 +14,48 @@ let watched: Watched[] = [];
 let ticker: Timer | undefined;
 
 /**
- * Looks at something now and then until it is over. One timer serves all of them, and nothing has to
- * be taken back: a timer and a listener for each of thousands of calls that will be in time cost more.
+ * Checks a wait every 50 ms until it is over. One timer serves all waits, because a timer and a
+ * listener for each of thousands of calls would cost more.
  */
-export function watch(awaited: Watched): void {
-  watched.push(awaited);
+export function watch(wait: Watched): void {
+  watched.push(wait);
   ticker ??= setInterval(tick, TICK_MS);
 }
 
 function tick(): void {
   const now = performance.now();
-  const looked = watched;
-  // Who is looked at may watch something else.
+  const waits = watched;
+  // A check may add another wait, so the list is replaced first.
   watched = [];
-  for (const awaited of looked) if (awaited.check(now)) watched.push(awaited);
+  for (const wait of waits) if (wait.check(now)) watched.push(wait);
   if (watched.length > 0) return;
   clearInterval(ticker);
   ticker = undefined;
 }
 
-/** A deadline that somebody may be done with before it passes. */
+/** A deadline that can be canceled. */
 export class Deadline implements Watched {
-  private readonly at_ms: number;
-  private isMet = false;
+  private readonly expires_at_ms: number;
+  private isOver = false;
 
-  /** `late` is called once, `patience_ms` from now, unless it is met before. */
+  /** `onExpire` is called once, after `timeout_ms`, unless the deadline is canceled before. */
   constructor(
-    patience_ms: number,
-    private readonly late: () => void,
+    timeout_ms: number,
+    private readonly onExpire: () => void,
   ) {
-    this.at_ms = performance.now() + patience_ms;
+    this.expires_at_ms = performance.now() + timeout_ms;
     watch(this);
   }
 
   cancel(): void {
-    this.isMet = true;
+    this.isOver = true;
   }
 
   check(now: number): boolean {
-    if (!this.isMet && now >= this.at_ms) {
-      this.isMet = true;
-      this.late();
+    if (!this.isOver && now >= this.expires_at_ms) {
+      this.isOver = true;
+      this.onExpire();
     }
-    return !this.isMet;
+    return !this.isOver;
   }
 }

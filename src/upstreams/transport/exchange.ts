@@ -4,168 +4,184 @@ import { type Watched, watch } from './deadlines.ts';
 import { post } from './http1/post.ts';
 import type { HttpResponse } from './http1/response.ts';
 
-/** Largest answer that is read whole. */
+/** Longest body of an answer. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** What is read of an error's body: more is no message. */
+/** Longest body of an error response. No error message is longer. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** What a protocol says of its calls, beside the type of their body. */
+/** Headers of a request, without the content type. */
 type CallHeaders = Readonly<Record<string, string>>;
 
-/** Only `fetch` knows how to ask by way of a proxy. */
-const IS_PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
+/** True if a proxy is configured. Only `fetch` supports proxies. */
+const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
   (name) => process.env[name],
 );
 
 /**
- * One HTTP exchange with an upstream: bounded in time, abandoned when the client leaves.
+ * One HTTP exchange with an upstream. It ends at its deadline or when the client leaves.
  *
- * The clock runs only while an upstream is waited for: a client that reads slowly must not make its
- * channel look dead (P9). A stream only moves its deadline.
+ * The clock runs only while Weir waits for the upstream, so that a slow client does not count as a
+ * slow upstream (P9). Each read of a stream sets a new deadline.
  */
 export class Exchange implements Watched {
-  /** ms of `performance.now()`; infinite while nobody waits. */
-  private deadline: number;
-  private timedOut = false;
-  private closed = false;
-  private atEnd = false;
-  private answer: HttpResponse | undefined;
-  /** What was sent, to be given up. */
-  private sent: { abort(): void } | undefined;
-  /** The longest silence from here on, ms. */
-  private patience_ms: number;
+  /** `performance.now()` at the deadline; infinite while the clock is stopped. */
+  private deadline_ms: number;
+  private hasTimedOut = false;
+  private isClosed = false;
+  private isComplete = false;
+  private attached: HttpResponse | undefined;
+  /** The request that was sent, to abort it. */
+  private request: { abort(): void } | undefined;
+  /** Longest wait for the next bytes, ms. */
+  private timeout_ms: number;
 
   constructor(private readonly call: UpstreamCall) {
     const { timeout_ms } = call.target;
-    this.patience_ms = timeout_ms;
-    this.deadline = performance.now() + timeout_ms;
+    this.timeout_ms = timeout_ms;
+    this.deadline_ms = performance.now() + timeout_ms;
     watch(this);
   }
 
+  /** The attached response. Throws if `attach` was not called before. */
   get response(): HttpResponse {
-    if (!this.answer) throw new Error('an exchange is used before it was answered');
-    return this.answer;
+    if (!this.attached) throw new Error('the exchange has no response yet');
+    return this.attached;
   }
 
-  /** POSTs the request; resolves with the head of its answer. Throws what `explain` explains. */
+  /**
+   * POSTs the request and resolves after the head of the response. If it rejects, `toUpstreamError`
+   * turns the error into an upstream error.
+   */
   send(path: string, headers: CallHeaders, body: string | FormData): Promise<HttpResponse> {
     const { signal } = this.call;
     if (signal.aborted) throw signal.reason;
     const url = joinUrl(this.call.target.base_url, path);
-    if (typeof body !== 'string' || IS_PROXIED) return this.fetch(url, headers, body);
+    if (typeof body !== 'string' || HAS_PROXY) return this.sendWithFetch(url, headers, body);
     const posted = post(url, headers, body);
-    this.sent = posted;
-    return posted.answer;
+    this.request = posted;
+    return posted.response;
   }
 
-  /** Forms, and everything where a proxy stands in between. */
-  private fetch(url: string, headers: CallHeaders, body: string | FormData): Promise<HttpResponse> {
+  /** Sends forms, and all requests if a proxy is configured. */
+  private sendWithFetch(
+    url: string,
+    headers: CallHeaders,
+    body: string | FormData,
+  ): Promise<HttpResponse> {
     const controller = new AbortController();
-    this.sent = controller;
+    this.request = controller;
     return fetch(url, {
       method: 'POST',
       headers:
         typeof body === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
       body,
       signal: controller.signal,
-      // An API that redirects is misconfigured, and the key must not travel to another host.
+      // A redirect would send the channel's key to another host.
       redirect: 'manual',
-      // The deadline of the channel is the one that counts, not Bun's five minutes.
+      // The channel's timeout replaces Bun's default of five minutes.
       timeout: false,
     });
   }
 
-  /** The answer has begun, and will be read piece by piece. */
-  attach(answer: HttpResponse): void {
-    this.answer = answer;
+  /** Sets the response whose body is read later. */
+  attach(response: HttpResponse): void {
+    this.attached = response;
   }
 
-  /** The upstream is waited for from now on. */
+  /** Starts the clock: Weir waits for the upstream. */
   startClock(): void {
-    this.deadline = performance.now() + this.patience_ms;
+    this.deadline_ms = performance.now() + this.timeout_ms;
   }
 
-  /** The answer has begun: from now on silence is measured by what a stream may pause. */
+  /** Uses the channel's stall timeout for all later waits, because the answer has started. */
   useStallTimeout(): void {
-    this.patience_ms = this.call.target.stall_timeout_ms ?? this.patience_ms;
+    this.timeout_ms = this.call.target.stall_timeout_ms ?? this.timeout_ms;
   }
 
-  /** It spoke; who is waited for now is the client. */
+  /** Stops the clock: Weir waits for the client. */
   stopClock(): void {
-    this.deadline = Number.POSITIVE_INFINITY;
+    this.deadline_ms = Number.POSITIVE_INFINITY;
   }
 
-  /** The answer was read to its end: nothing is left to stop. */
+  /** Marks the answer as read to its end, so that `close` does not abort the request. */
   markComplete(): void {
-    this.atEnd = true;
+    this.isComplete = true;
   }
 
-  /** Stops the clock and, unless the answer was read to its end, the upstream. */
+  /** Ends the exchange. Aborts the request unless the answer is complete. */
   close(): void {
-    this.closed = true;
-    if (!this.atEnd) this.sent?.abort();
+    this.isClosed = true;
+    if (!this.isComplete) this.request?.abort();
   }
 
-  /** What an error while sending or reading means: the client left, or the upstream failed. */
+  /**
+   * Converts an error of sending or reading: to the signal's reason if the client left, else to an
+   * upstream error.
+   */
   toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;
     if (signal.aborted) return signal.reason;
-    if (this.timedOut) {
+    if (this.hasTimedOut) {
       return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
     }
-    const ours = error instanceof Error && error.name.endsWith('UpstreamError');
-    if (ours) return error;
+    if (error instanceof Error && error.name.endsWith('UpstreamError')) return error;
     return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
   }
 
-  /** Gives the upstream up when the client has left, or when it was silent for too long. */
+  /**
+   * Aborts the request if the client left or the deadline passed. Returns false if the wait is
+   * over.
+   */
   check(now: number): boolean {
-    if (this.closed) return false;
-    this.timedOut = now >= this.deadline;
-    if (!this.timedOut && !this.call.signal.aborted) return true;
-    this.sent?.abort();
+    if (this.isClosed) return false;
+    this.hasTimedOut = now >= this.deadline_ms;
+    if (!this.hasTimedOut && !this.call.signal.aborted) return true;
+    this.request?.abort();
     return false;
   }
 }
 
-/** Where a path of an upstream is. */
+/** Joins a base URL, with or without a slash at its end, and a path. */
 export function joinUrl(base_url: string, path: string): string {
   return (base_url.endsWith('/') ? base_url.slice(0, -1) : base_url) + path;
 }
 
-/** What stands before the text of an answer. */
+/** The status and headers of a response. */
 export type ResponseHead = Pick<HttpResponse, 'ok' | 'status' | 'headers'>;
 
 /**
- * POSTs a request, reads its answer whole, whatever it says, and gives back what `make` makes of it.
- * Throws RetryableUpstreamError, the signal's reason, or what `make` throws. Most calls are made so.
+ * POSTs a request, reads the whole response of any status, and returns the result of `parse`.
+ * Throws RetryableUpstreamError, the signal's reason, or an error of `parse`.
  */
-export async function requestWhole<Made>(
+export async function requestWhole<Result>(
   call: UpstreamCall,
   path: string,
   headers: CallHeaders,
   body: string | FormData,
-  make: (head: ResponseHead, text: string) => Made,
-): Promise<Made> {
+  parse: (head: ResponseHead, text: string) => Result,
+): Promise<Result> {
   const exchange = new Exchange(call);
-  let answer: HttpResponse;
+  let response: HttpResponse;
   let text: string;
   try {
-    answer = await exchange.send(path, headers, body);
-    text = await textOf(answer, answer.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
+    response = await exchange.send(path, headers, body);
+    text = await readText(response, response.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
     exchange.markComplete();
   } catch (error) {
     throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
   }
-  return make(answer, text);
+  return parse(response, text);
 }
 
-/** Reads an answer whole, at most `max_bytes`, and ends the exchange. */
+/**
+ * Reads the whole attached response, at most `max_bytes`, and ends the exchange. Throws an upstream
+ * error.
+ */
 export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
   try {
-    const text = await textOf(exchange.response, max_bytes);
+    const text = await readText(exchange.response, max_bytes);
     exchange.markComplete();
     return text;
   } catch (error) {
@@ -175,8 +191,11 @@ export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES):
   }
 }
 
-/** Reads an answer as it comes, at most `max_bytes`; the exchange ends with it. Throws as `readAll`. */
-export async function* readPieces(
+/**
+ * Yields the bytes of the attached response as they arrive, at most `max_bytes`. Throws as
+ * `readAll`.
+ */
+export async function* readChunks(
   exchange: Exchange,
   max_bytes = MAX_ANSWER_BYTES,
 ): AsyncGenerator<Uint8Array> {
@@ -189,7 +208,7 @@ export async function* readPieces(
       exchange.stopClock();
       if (done) break;
       bytes += value.byteLength;
-      if (bytes > max_bytes) throw tooLarge();
+      if (bytes > max_bytes) throw tooLargeError();
       yield value;
     }
     exchange.markComplete();
@@ -200,13 +219,14 @@ export async function* readPieces(
   }
 }
 
-function textOf(answer: HttpResponse, max_bytes: number): Promise<string> {
-  const { headers } = answer;
-  const announced = headers.get('content-length');
-  // What is compressed says nothing of its size.
-  if (announced === null || headers.has('content-encoding')) return readBounded(answer, max_bytes);
-  if (Number(announced) > max_bytes) throw tooLarge();
-  return answer.text();
+function readText(response: HttpResponse, max_bytes: number): Promise<string> {
+  const { headers } = response;
+  const content_length = headers.get('content-length');
+  // The length of a compressed body is not the length of its text.
+  if (content_length === null || headers.has('content-encoding'))
+    return readBounded(response, max_bytes);
+  if (Number(content_length) > max_bytes) throw tooLargeError();
+  return response.text();
 }
 
 async function readBounded({ body }: HttpResponse, max_bytes: number): Promise<string> {
@@ -217,13 +237,13 @@ async function readBounded({ body }: HttpResponse, max_bytes: number): Promise<s
     const { done, value } = await reader.read();
     if (done) break;
     bytes += value.byteLength;
-    if (bytes > max_bytes) throw tooLarge();
+    if (bytes > max_bytes) throw tooLargeError();
     text += decoder.decode(value, { stream: true });
   }
   return text + decoder.decode();
 }
 
-function tooLarge(): RetryableUpstreamError {
+function tooLargeError(): RetryableUpstreamError {
   return new RetryableUpstreamError('malformed', 'the answer is too large');
 }
 
@@ -233,7 +253,7 @@ export function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below: what the upstream sent is of no use to a client.
+    // Throws the same error as for JSON that is not an object.
   }
-  throw new RetryableUpstreamError('malformed', 'the upstream sent no JSON object');
+  throw new RetryableUpstreamError('malformed', 'the upstream did not send a JSON object');
 }

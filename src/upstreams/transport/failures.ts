@@ -2,38 +2,44 @@ import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { scrub } from './scrub.ts';
 
-/** What an upstream's error body says, whichever of the two dialects it speaks. */
-interface Complaint {
+/** The error body of an upstream, in either protocol. */
+interface ErrorBody {
   message: string;
   type: string;
   code: string;
   param: string | null;
-  /** False if the body was no error of a model API: a proxy in between answered. */
-  isSpoken: boolean;
+  /** False if the body is not an error of a model API, for example if a proxy answered. */
+  isFromModelApi: boolean;
 }
 
 type Retryable = RetryableUpstreamError['failure'];
 
-/** Money and keys are the operator's business (upstreams: error mapping). */
-const OPERATORS_CODES = [
+/**
+ * Codes and types for the channel's key or quota, which the operator must fix (upstreams: error
+ * mapping).
+ */
+const OPERATOR_CODES = [
   'insufficient_quota',
   'billing_hard_limit_reached',
   'billing_not_active',
   'invalid_api_key',
 ];
-/** The native dialect says the same in a 400, in words only. */
-const OPERATORS_WORDS =
+/** Anthropic reports the same with status 400, and only in the message. */
+const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
-/** What a caller names by an id that may not exist; a missing model or address is the operator's. */
-const CALLERS_THINGS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
+/**
+ * Objects that a client names by id. If one is missing, the client caused the error. If a model is
+ * missing, the operator must fix it.
+ */
+const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
-const FILTERED = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
-/** Nothing that a caller can cause: the key is wrong, or the address is. */
-const OPERATORS_STATUSES = [401, 402, 403, 405, 407, 410, 421];
+const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
+/** Statuses that a client cannot cause: the channel's key or address is wrong. */
+const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
- * Turns an upstream's refusal into one of ours (upstreams: error mapping). A 4xx that the caller
- * caused is terminal; keys, quotas and rates are the operator's and another channel may serve.
+ * Converts an error response of an upstream (upstreams: error mapping). A 4xx that the client caused
+ * becomes a terminal error. Errors of keys, quotas and rates are retryable on another channel.
  */
 export function classifyFailure(
   call: UpstreamCall,
@@ -41,10 +47,10 @@ export function classifyFailure(
   headers: Pick<Headers, 'get'>,
   text: string,
 ): RetryableUpstreamError | TerminalUpstreamError {
-  const complaint = readComplaint(text);
-  const failure = retryableClass(call, status, complaint);
-  if (failure === null) return terminal(call, status, complaint);
-  const { type, code, message } = complaint;
+  const error = readErrorBody(text);
+  const failure = retryableClass(call, status, error);
+  if (failure === null) return terminalError(call, status, error);
+  const { type, code, message } = error;
   return new RetryableUpstreamError(
     failure,
     `upstream ${status} ${type} ${code}: ${message}`,
@@ -53,47 +59,51 @@ export function classifyFailure(
   );
 }
 
-/** null = the caller caused it. */
+/** Returns the class of the failure; null if the client caused the error. */
 function retryableClass(
   { body }: UpstreamCall,
   status: number,
-  { type, code, message, isSpoken }: Complaint,
+  { type, code, message, isFromModelApi }: ErrorBody,
 ): Retryable | null {
-  if (OPERATORS_CODES.includes(code) || OPERATORS_CODES.includes(type)) return 'auth';
-  // A message may quote the request: nobody closes a channel by putting these words into a field.
-  if (OPERATORS_WORDS.test(message) && !OPERATORS_WORDS.test(JSON.stringify(body))) return 'auth';
-  // One call that is larger than the account's whole rate can never be served by waiting.
+  if (OPERATOR_CODES.includes(code) || OPERATOR_CODES.includes(type)) return 'auth';
+  // A message may quote the request. So a client must not close a channel by sending these words.
+  if (OPERATOR_MESSAGE.test(message) && !OPERATOR_MESSAGE.test(JSON.stringify(body))) return 'auth';
+  // A request above the account's whole rate limit never succeeds by waiting.
   if (status === 429) return /^request too large/i.test(message) ? null : 'throttle';
-  if (OPERATORS_STATUSES.includes(status)) return isFiltered(code, message) ? null : 'auth';
-  // The model is named by the configuration, files are named by the caller.
+  if (OPERATOR_STATUSES.includes(status)) return isFiltered(code, message) ? null : 'auth';
+  // The physical model comes from the configuration, so the operator must fix it.
   if (code === 'model_not_found') return 'server';
-  if (status === 404) return isSpoken && CALLERS_THINGS.test(message) ? null : 'server';
+  if (status === 404) return isFromModelApi && CLIENT_OBJECTS.test(message) ? null : 'server';
   if (status === 408 || status === 504) return 'timeout';
   if (status >= 500) return 'server';
   return status < 400 ? 'malformed' : null;
 }
 
-function terminal(
+function terminalError(
   call: UpstreamCall,
   status: number,
-  { message: said, code, param: named }: Complaint,
+  { message: upstreamMessage, code, param: reportedParam }: ErrorBody,
 ): TerminalUpstreamError {
-  const message = scrub(said, call);
-  const param = named ?? paramOf(message);
-  const is = (id: TerminalUpstreamError['error_id']) =>
+  const message = scrub(upstreamMessage, call);
+  const param = reportedParam ?? paramOf(message);
+  const errorOf = (id: TerminalUpstreamError['error_id']) =>
     new TerminalUpstreamError(id, message, param, status);
-  if (code === 'context_length_exceeded' || TOO_LONG.test(said)) {
-    return is('context_length_exceeded');
+  if (code === 'context_length_exceeded' || TOO_LONG.test(upstreamMessage)) {
+    return errorOf('context_length_exceeded');
   }
-  if (status === 413 || status === 429) return is('payload_too_large');
-  return is(isFiltered(code, said) ? 'content_policy_violation' : 'invalid_request');
+  if (status === 413 || status === 429) return errorOf('payload_too_large');
+  return errorOf(
+    isFiltered(code, upstreamMessage) ? 'content_policy_violation' : 'invalid_request',
+  );
 }
 
 function isFiltered(code: string, message: string): boolean {
-  return FILTERED.includes(code) || /\bflagged\b|content policy|content management/i.test(message);
+  return (
+    FILTER_CODES.includes(code) || /\bflagged\b|content policy|content management/i.test(message)
+  );
 }
 
-/** Statuses that the types and codes of an error stand for where there is no status. */
+/** The HTTP status for the type or code of an error that came without a status. */
 const STATUS_OF: Record<string, number> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,
@@ -109,23 +119,26 @@ const STATUS_OF: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** An error that came inside a stream or a 200: its type, or a numeric code, is its status. */
+/**
+ * Converts an error inside a stream or a 200 response. If its code is a
+ * number, that is its status. Otherwise its code or its type determines the status.
+ */
 export function classifyInlineError(call: UpstreamCall, text: string) {
-  const { type, code } = readComplaint(text);
+  const { type, code } = readErrorBody(text);
   const numeric = Number(code);
   const isStatus = Number.isInteger(numeric) && numeric >= 400 && numeric < 600;
   const status = isStatus ? numeric : (STATUS_OF[code] ?? STATUS_OF[type] ?? 500);
   return classifyFailure(call, status, new Headers(), text);
 }
 
-function readComplaint(text: string): Complaint {
+function readErrorBody(text: string): ErrorBody {
   let error: unknown;
   try {
     const body: unknown = JSON.parse(text);
-    // A few servers leave the envelope out.
+    // Some servers send the error without the `error` envelope.
     error = isObject(body) ? (body['error'] ?? body) : undefined;
   } catch {
-    // Not JSON: a proxy in between answered.
+    // Not JSON: a proxy answered.
   }
   const read = (key: string) => {
     const value = isObject(error) ? error[key] : undefined;
@@ -137,16 +150,19 @@ function readComplaint(text: string): Complaint {
     type: read('type'),
     code: read('code'),
     param: read('param') || null,
-    isSpoken: message !== '',
+    isFromModelApi: message !== '',
   };
 }
 
-/** The native dialect names the field only in its message: `messages.0.role: …`. */
+/** Anthropic names the parameter only at the start of the message: `messages.0.role: …`. */
 function paramOf(message: string): string | null {
   return /^([a-z_]+(?:\.[a-z0-9_]+)*): /i.exec(message)?.[1] ?? null;
 }
 
-/** What an upstream asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
+/**
+ * Returns the wait that an upstream requests, ms: `retry-after-ms`, or `Retry-After` in seconds or
+ * as a date.
+ */
 export function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms'));
   if (Number.isFinite(milliseconds) && milliseconds > 0) return milliseconds;

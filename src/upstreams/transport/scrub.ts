@@ -1,26 +1,26 @@
 import type { UpstreamCall } from '../contract.ts';
 
 const MAX_MESSAGE_CHARS = 500;
-/** Stands for the model's name while the rest of a message is cleaned. */
-const MODEL = '\u0000';
+/** Replaces the model's name while the other patterns are applied. */
+const MODEL_MARK = '\u0000';
 
-/** What names an upstream in its messages, and what is said instead. */
-const TELLTALES: [pattern: RegExp, instead: string][] = [
-  // "You can find your API key at https://…", "(request id: …)": the whole address, the whole id.
+/** Texts in messages that reveal the upstream, and their replacements. */
+const REVEALING_TEXTS: [pattern: RegExp, replacement: string][] = [
+  // Whole addresses, as in "You can find your API key at https://…".
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s'"`)\]}>]+/gi, ''],
   [/\b(?:[a-z0-9-]+\.)+(?:com|ai|io|net|org|dev|cloud|internal|local|cn)\b(?::\d+)?/gi, '***'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '***'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '***'],
-  // IdSource and fragments of keys hold a digit or a mask; the names of parameters hold neither.
+  // Ids and fragments of keys contain a digit or a `*`. Names of parameters contain neither.
   [/\b(?:req|org|proj|acct|sk|key|user|team)[-_](?=[\w*-]*[\d*])[\w*-]{4,}/g, '***'],
   [/\s*\(?\brequest[ _-]?id:?\s*[\w*-]+\)?/gi, ''],
-  // The headers of the native dialect are the client's business.
+  // Names of providers, except in names of headers that the client sends.
   [/\b(?:openai|anthropic|azure|bedrock|vertex ai)\b(?!-(?:beta|version))/gi, 'the provider'],
 ];
 
 /**
- * Keeps what helps the caller in an upstream's message and takes out what names the upstream (P5):
- * the physical model, addresses, request and organization ids, fragments of keys.
+ * Returns an upstream's message without anything that reveals the upstream (P5): the physical model,
+ * addresses, request and organization ids, fragments of keys. At most 500 characters.
  */
 export function scrub(
   message: string,
@@ -30,8 +30,8 @@ export function scrub(
   let text = message.slice(0, 4 * MAX_MESSAGE_CHARS);
   if (target.api_key !== '') text = text.replaceAll(target.api_key, '***');
   for (const name of [physical_model, public_model]) {
-    if (name !== '') text = text.replaceAll(name, MODEL);
+    if (name !== '') text = text.replaceAll(name, MODEL_MARK);
   }
-  for (const [pattern, instead] of TELLTALES) text = text.replace(pattern, instead);
-  return text.replaceAll(MODEL, public_model).slice(0, MAX_MESSAGE_CHARS).trim();
+  for (const [pattern, replacement] of REVEALING_TEXTS) text = text.replace(pattern, replacement);
+  return text.replaceAll(MODEL_MARK, public_model).slice(0, MAX_MESSAGE_CHARS).trim();
 }

@@ -16,7 +16,7 @@ const throttled = (retry_after_ms?: number) =>
   new RetryableUpstreamError('throttle', 'busy', retry_after_ms, 429);
 
 describe('the channel actor', () => {
-  test('gives as many permits as it may have calls, and each ends once', () => {
+  test('gives one permit for each slot, and each permit ends once', () => {
     const channel = channelActor(config('a', { max_concurrency: 2 }), new VirtualClock());
     const first = channel.tryAcquire();
     channel.tryAcquire();
@@ -30,7 +30,7 @@ describe('the channel actor', () => {
     expect(channel.tryAcquire()).toBeNull();
   });
 
-  test('P9: half open it lets one call at a time through; a client that leaves frees the probe', () => {
+  test('P9: after the cooldown one call runs as the probe; a client that leaves frees the probe', () => {
     const { channel, clock } = openedChannel();
     expect(channel.tryAcquire()).toBeNull();
     clock.advance(FIRST_COOLDOWN_MS - 1);
@@ -48,7 +48,7 @@ describe('the channel actor', () => {
     expect(channel.state).toBe('degraded');
   });
 
-  test('P9: a long call from before neither delays the probe nor speaks for it', () => {
+  test('P9: a long earlier call neither delays the probe nor changes its verdict', () => {
     const clock = new VirtualClock();
     const channel = channelActor(config('a'), clock);
     const before = [channel.tryAcquire(), channel.tryAcquire(), channel.tryAcquire()];
@@ -65,7 +65,7 @@ describe('the channel actor', () => {
     expect(channel.availableAt() - clock.now()).toBe(2 * FIRST_COOLDOWN_MS);
   });
 
-  test('rests for the time that a throttle names, within a bound', () => {
+  test('stays open for the time that a throttle names, up to a limit', () => {
     for (const [asked, rest] of [
       [7_000, 7_000],
       [undefined, 1_000],
@@ -78,7 +78,7 @@ describe('the channel actor', () => {
     }
   });
 
-  test('rests for the time that a sick upstream names, and remembers why', () => {
+  test('stays open for the time that a failing upstream names, and keeps the reason', () => {
     const clock = new VirtualClock();
     const channel = channelActor(config('a'), clock);
     channel.tryAcquire()?.failed(new RetryableUpstreamError('server', 'overloaded', 9_000, 503));
@@ -87,7 +87,7 @@ describe('the channel actor', () => {
     expect(channel.snapshot.context.reason).toBe('server');
   });
 
-  test('a throttle that arrives during the probe is believed', () => {
+  test('a throttle during the probe opens the circuit for its time', () => {
     const { channel, clock } = openedChannel();
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.failed(throttled(30_000));
@@ -95,7 +95,7 @@ describe('the channel actor', () => {
     expect(channel.availableAt() - clock.now()).toBe(30_000);
   });
 
-  test('one that comes back gets one call, then two, then four: no herd', () => {
+  test('a recovering channel gets one call, then two, then four: no thundering herd', () => {
     const { channel, clock } = openedChannel({ max_concurrency: 200 });
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
@@ -112,7 +112,7 @@ describe('the channel actor', () => {
     expect(channel.state).toBe('healthy');
   });
 
-  test('but where no other channel is left it takes what it can', () => {
+  test('a recovering channel uses all its slots for urgent calls', () => {
     const { channel, clock } = openedChannel({ max_concurrency: 3 });
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
@@ -124,7 +124,7 @@ describe('the channel actor', () => {
     expect(channel.tryAcquire('call', true)).toBeNull();
   });
 
-  test('and takes fewer again where it fails on its way back', () => {
+  test('a failure during the recovery halves the slots', () => {
     const { channel, clock } = openedChannel();
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
@@ -134,7 +134,7 @@ describe('the channel actor', () => {
     expect(channel.snapshot.context.slots).toBe(4);
   });
 
-  test('rests by what it did: a broken connection shortly, a wrong key for a minute', () => {
+  test('the cooldown depends on the failure: short for a connection, a minute for a refused key', () => {
     for (const [failure, ms] of Object.entries(COOLDOWNS_MS)) {
       const clock = new VirtualClock();
       const channel = channelActor(config('a'), clock);
@@ -146,7 +146,7 @@ describe('the channel actor', () => {
     }
   });
 
-  test('knows how long its answers take to begin', () => {
+  test('measures the time to the start of its answers', () => {
     const clock = new VirtualClock();
     const channel = channelActor(config('a'), clock);
     expect(channel.latency.p95_ms).toBeUndefined();
@@ -161,8 +161,8 @@ describe('the channel actor', () => {
     expect(channel.latency.mean_ms).toBeGreaterThan(25);
   });
 
-  describe('hears of another replica', () => {
-    test('that a channel is to be left alone, and that it serves again', () => {
+  describe('a hint of another replica', () => {
+    test('opens the circuit, and closes it again', () => {
       const clock = new VirtualClock();
       const channel = channelActor(config('a'), clock);
       const until = clock.now() + 7_000;
@@ -175,7 +175,7 @@ describe('the channel actor', () => {
       expect(channel.snapshot.context.slots).toBe(1);
     });
 
-    test('that a key was refused, and that it was mended', () => {
+    test('disables the channel for a refused key, and enables it again', () => {
       const channel = channelActor(config('a'), new VirtualClock());
       channel.onPeerHint({ kind: 'refused' });
       expect(channel.state).toBe('disabled');
@@ -183,7 +183,7 @@ describe('the channel actor', () => {
       expect(channel.state).toBe('degraded');
     });
 
-    test('nothing while it finds out for itself, or was switched off', () => {
+    test('changes nothing during a probe, or if the channel is switched off', () => {
       const { channel, clock } = openedChannel();
       clock.advance(FIRST_COOLDOWN_MS);
       const probe = channel.tryAcquire();
@@ -197,18 +197,18 @@ describe('the channel actor', () => {
     });
   });
 
-  test('one that is not enabled is never used', () => {
+  test('a channel that is not enabled gives no permit', () => {
     const channel = channelActor(config('a', { enabled: false }), new VirtualClock());
     expect(channel.tryAcquire()).toBeNull();
     expect(channel.canTake()).toBe(false);
     expect(channel.availableAt()).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('tells who looks on of every change of state, and survives him', () => {
+  test('calls its listener for each change of state, and survives an error of it', () => {
     const seen: ChannelTransition[] = [];
     const { channel, clock } = openedChannel({}, (transition) => {
       seen.push(transition);
-      throw new Error('from the onlooker');
+      throw new Error('from the listener');
     });
     clock.advance(FIRST_COOLDOWN_MS);
     channel.tryAcquire()?.succeeded();
@@ -247,7 +247,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the channel actor under any sequence of calls', () => {
-  test('P9: never more than one probe, none before its time, none blamed for a client', () => {
+  test('P9: at most one probe, none before its time, and no failure for what a client did', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const clock = new VirtualClock();
@@ -275,10 +275,10 @@ describe('the channel actor under any sequence of calls', () => {
             if (!permit) continue;
             end(permit, each.how);
             const isProbe = permit === probe;
-            // Judged: the client's doing never opens it; the probe alone closes it.
+            // A client that leaves never opens the circuit; only the probe closes it.
             if (each.how === 'abandoned') {
-              const rests = snapshot.context.returns ? 'disabled' : 'open';
-              expect(channel.state).toBe(isProbe && before === 'probing' ? rests : before);
+              const previous = snapshot.context.returns ? 'disabled' : 'open';
+              expect(channel.state).toBe(isProbe && before === 'probing' ? previous : before);
             }
             if (each.how === 'succeeded' && channel.state !== before) {
               if (before === 'probing') expect(isProbe).toBe(true);

@@ -24,7 +24,7 @@ describe('the channels of a replica', () => {
     expect([ids('x'), ids('y'), ids('z')]).toEqual([['a', 'b'], ['a'], []]);
   });
 
-  describe('has a circuit for each model', () => {
+  describe('have a circuit for each model', () => {
     const models = { x: 'x', y: 'y' };
     const two = (more: object = {}) => {
       const clock = new VirtualClock();
@@ -36,7 +36,7 @@ describe('the channels of a replica', () => {
       for (let time = 0; time < FAILURES_TO_OPEN; time += 1) channel.tryAcquire()?.failed(broken());
     };
 
-    test('P9: one that is sick leaves the others of its channel alone', () => {
+    test('P9: a failing model does not affect the other models of its channel', () => {
       const { channels, x, y } = two();
       breakIt(x);
       expect([x.state, y.state]).toEqual(['open', 'healthy']);
@@ -46,7 +46,7 @@ describe('the channels of a replica', () => {
       expect(channels.verdicts().get('a')).toBe('open');
     });
 
-    test('a refused credential disables all of them, and each comes back by its own probe', () => {
+    test('a refused credential disables all models, and each returns after a probe of its own', () => {
       const { channels, clock, x, y } = two();
       x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
       expect([x.state, y.state]).toEqual(['disabled', 'disabled']);
@@ -58,7 +58,7 @@ describe('the channels of a replica', () => {
       expect(x.state).toBe('degraded');
     });
 
-    test('and shares the slots of its account', () => {
+    test('share the slots of their account', () => {
       const { channels, x, y } = two({ max_concurrency: 2 });
       const first = x.tryAcquire();
       const second = y.tryAcquire();
@@ -69,13 +69,13 @@ describe('the channels of a replica', () => {
       first?.succeeded();
     });
 
-    test('says of each call what it shows of the model; of a job only what its end will not say', () => {
-      const said: unknown[] = [];
+    test('report the outcome of each call, but of a job only a failure that fails over', () => {
+      const outcomes: unknown[] = [];
       const channels = new Channels(
         [config('a', { models })],
         new VirtualClock(),
         undefined,
-        (...outcome) => said.push(outcome),
+        (...outcome) => outcomes.push(outcome),
       );
       const x = channels.find('a', 'x');
       x?.tryAcquire()?.succeeded();
@@ -84,13 +84,13 @@ describe('the channels of a replica', () => {
       x?.tryAcquire('job')?.succeeded();
       x?.tryAcquire('job')?.failed(broken());
       x?.tryAcquire('probe')?.failed(broken());
-      expect(said).toEqual([
+      expect(outcomes).toEqual([
         ['a', 'x', true],
         ['a', 'x', false],
       ]);
       x?.tryAcquire('job')?.failed(broken(), true);
-      expect(said.at(-1)).toEqual(['a', 'x', false]);
-      expect(said).toHaveLength(3);
+      expect(outcomes.at(-1)).toEqual(['a', 'x', false]);
+      expect(outcomes).toHaveLength(3);
       expect(channels.find('a', 'z')).toBeUndefined();
       expect(channels.find(null, 'x')).toBeUndefined();
     });
@@ -99,7 +99,7 @@ describe('the channels of a replica', () => {
   describe('a changed configuration', () => {
     const models = { x: 'x' };
 
-    test('keeps what is known of a channel, unless it is another account', () => {
+    test('keeps the health of a channel unless its account changes', () => {
       const channels = new Channels([config('a', { models })], new VirtualClock());
       const x = channels.find('a', 'x') as ChannelActor;
       for (let time = 0; time < FAILURES_TO_OPEN; time += 1) x.tryAcquire()?.failed(broken());
@@ -111,7 +111,7 @@ describe('the channels of a replica', () => {
       expect(channels.canServe('x')).toBe(true);
     });
 
-    test('P9: a call that ran with the old key says nothing of the new one', () => {
+    test('P9: the outcome of a call with the old key does not count for the new key', () => {
       const channels = new Channels([config('a', { models })], new VirtualClock());
       const x = channels.find('a', 'x') as ChannelActor;
       const before = [x.tryAcquire(), x.tryAcquire()];
@@ -125,7 +125,7 @@ describe('the channels of a replica', () => {
       expect(x.state).toBe('disabled');
     });
 
-    test('adds and takes away channels and models; what runs there still ends', () => {
+    test('adds and removes channels and models; calls in flight still end', () => {
       const channels = new Channels([config('a', { models })], new VirtualClock());
       const x = channels.find('a', 'x') as ChannelActor;
       const running = x.tryAcquire();
@@ -140,14 +140,14 @@ describe('the channels of a replica', () => {
       expect(channels.find('a', 'x')).toBe(x);
     });
 
-    test('P9: whoever was disabled takes calls again, slowly', () => {
+    test('P9: a disabled channel serves again after it is enabled', () => {
       const channels = new Channels([config('a', { models, enabled: false })], new VirtualClock());
       expect(channels.canServe('x')).toBe(false);
       channels.configure([config('a', { models })]);
       expect(channels.canServe('x')).toBe(true);
     });
 
-    test('an operator’s switch holds over it, and a drained channel ends what it began', () => {
+    test('does not override an operator’s switch, and a draining channel ends its calls', () => {
       const channels = new Channels([config('a', { models })], new VirtualClock());
       const running = channels.find('a', 'x')?.tryAcquire();
       channels.applySwitches(new Map([['a', { state: 'draining', reason: 'moving' }]]));
@@ -162,7 +162,7 @@ describe('the channels of a replica', () => {
     });
   });
 
-  test('P13: a model counts as callable only if a call would find a channel now', () => {
+  test('P13: a model counts as callable only if a channel would serve a call now', () => {
     const clock = new VirtualClock();
     const models = { x: 'x' };
     const channels = new Channels(

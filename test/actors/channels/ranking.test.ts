@@ -1,4 +1,4 @@
-/** A day of outcomes on the database's clock, which the test moves: the ranking of every minute. */
+/** Checks the ranking of every minute of 30 hours. The test sets the database's clock. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { addOutcomes, deleteOldOutcomes } from '../../../db/health/outcomes.ts';
@@ -45,18 +45,18 @@ const rankingOn = (replica: number) =>
     },
   });
 
-interface Said {
+interface OutcomesOfMinute {
   minute: number;
   model: string;
   succeeded: number;
   failed: number;
 }
 
-/** Calculated anew from everything that was ever said, in another way than the product does. */
-function expected(said: readonly Said[]) {
+/** Calculates the ranking from all outcomes, in another way than the product does. */
+function expected(outcomes: readonly OutcomesOfMinute[]) {
   const from = Math.floor(now / MINUTE) - 24 * 60;
   const sums = new Map<string, { good: number; all: number }>();
-  for (const { minute, model, succeeded, failed } of said) {
+  for (const { minute, model, succeeded, failed } of outcomes) {
     if (minute <= from) continue;
     const sum = sums.get(model) ?? { good: 0, all: 0 };
     sums.set(model, { good: sum.good + succeeded, all: sum.all + succeeded + failed });
@@ -70,13 +70,13 @@ function expected(said: readonly Said[]) {
   );
 }
 
-test('P14: at every minute of a day and more each replica has the ranking that the outcomes make', async () => {
-  const said: Said[] = [];
+test('P14: at every minute of more than a day each replica has the ranking of the stored outcomes', async () => {
+  const outcomes: OutcomesOfMinute[] = [];
   let latest = [rankingOn(0), rankingOn(1)];
   let checks = 0;
   for (let minute = 0; minute < HOURS * 60; minute += 1) {
     await setNow(START + minute * MINUTE);
-    // Some minutes are silent, and some models have hours of their own.
+    // Some minutes have no outcomes, and models differ in their active minutes.
     const busy = images.filter((_, at) => (minute * 7 + at * 13) % (11 + at) === 0);
     const rows = busy.map((model, at) => ({
       ...{ channel_id: `channel-${at % 2}`, model, scene: 'image' },
@@ -84,15 +84,15 @@ test('P14: at every minute of a day and more each replica has the ranking that t
       failed: Math.floor(minute / 400) % 3 === at % 3 ? 3 : 0,
     }));
     await addOutcomes((replicas[minute % 2] as Database).sql, rows);
-    said.push(...rows.map((row) => ({ ...row, minute: Math.floor(now / MINUTE) })));
-    // A replica starts anew in the middle of the night.
+    outcomes.push(...rows.map((row) => ({ ...row, minute: Math.floor(now / MINUTE) })));
+    // One replica restarts.
     if (minute === 1_000) latest = [rankingOn(0), latest[1] as RankingCache];
     const before = latest.map((each) => each.latest);
     await Promise.all(latest.map((each) => each.refresh()));
-    // Whoever lost the race reads at his next look.
+    // The replica that did not build the ranking reads it at its next refresh.
     const late = latest.filter((each, at) => each.latest === before[at]);
     await Promise.all(late.map((each) => each.refresh()));
-    const right = expected(said);
+    const right = expected(outcomes);
     for (const each of latest) {
       expect(each.latest.updated_at.getTime()).toBe(now);
       const ranked = each.latest.ranking.image ?? [];

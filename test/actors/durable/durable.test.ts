@@ -25,7 +25,7 @@ describe('durable actors', () => {
     await drop();
   });
 
-  /** A replica with the courier, whose outside the test decides. */
+  /** A replica with the courier kind, whose effects the test implements. */
   async function replica(outside: Outside) {
     const id = `replica-${crypto.randomUUID()}`;
     const { sql } = database;
@@ -51,7 +51,7 @@ describe('durable actors', () => {
 
   const send = (id: string) => ({ kind: 'courier', id, event: { type: 'SEND' }, create: true });
 
-  test('an effect runs after the commit, with a key of its own, and its report moves the actor on', async () => {
+  test('an effect runs after the commit with its own key, and its report causes a transition', async () => {
     const keys: string[] = [];
     const { registry, outbox } = await replica({
       act: async (_effect, _actor, key) => {
@@ -59,9 +59,9 @@ describe('durable actors', () => {
         return 'done';
       },
     });
-    const told = await registry.send(send('effect'));
-    if (told.type !== 'committed') throw new Error(told.type);
-    const live = registry.activate('courier', 'effect', told.snapshot, told.seq);
+    const result = await registry.send(send('effect'));
+    if (result.type !== 'committed') throw new Error(result.type);
+    const live = registry.activate('courier', 'effect', result.snapshot, result.seq);
     await outbox.poll();
     await outbox.idle();
     expect(keys).toHaveLength(1);
@@ -76,14 +76,18 @@ describe('durable actors', () => {
     expect(timers).toHaveLength(0);
   });
 
-  test('an event that no state takes is kept in the log and changes nothing', async () => {
+  test('an event that no state takes is logged and changes no state', async () => {
     const { registry } = await replica({ act: async () => 'done' });
     await registry.send(send('ignored'));
-    const told = await registry.send({ kind: 'courier', id: 'ignored', event: { type: 'NUDGE' } });
-    expect(told).toMatchObject({ type: 'committed', taken: false, seq: 2 });
+    const result = await registry.send({
+      kind: 'courier',
+      id: 'ignored',
+      event: { type: 'NUDGE' },
+    });
+    expect(result).toMatchObject({ type: 'committed', taken: false, seq: 2 });
   });
 
-  test('a timer fires once, though two replicas look for it; a cancelled one never', async () => {
+  test('a timer fires once, even if several polls find it', async () => {
     const one = await replica({ act: () => new Promise(() => undefined) });
     await one.registry.send(send('timer'));
     await database.sql`update timer set fire_at = now() - interval '1 s' where actor_id = 'timer'`;
@@ -93,7 +97,7 @@ describe('durable actors', () => {
     expect(fired).toHaveLength(1);
   });
 
-  test('a replica that was declared dead writes nothing more; its actors are adopted under a new epoch', async () => {
+  test('a replica that was declared dead writes nothing; its actors are adopted under a new epoch', async () => {
     const zombie = await replica({ act: async () => 'done' });
     await zombie.registry.send(send('orphan'));
     await database.sql`update replica set status = 'dead' where id = ${zombie.id}`;
@@ -108,7 +112,7 @@ describe('durable actors', () => {
     expect({ ...row }).toEqual({ owner: heir.id, epoch: 2, live: false });
   });
 
-  test('an effect that keeps failing is given up, and the actor hears of it', async () => {
+  test('an effect that fails at every attempt ends as dead, and its actor gets an event', async () => {
     const { registry, outbox } = await replica({
       act: async (effect) => {
         if (effect === 'deliver') throw new Error('no way');
@@ -116,7 +120,7 @@ describe('durable actors', () => {
       },
     });
     await registry.send(send('hopeless'));
-    await until('the actor gave up', async () => {
+    await until('the actor has ended', async () => {
       await database.sql`update outbox set next_attempt_at = now() where actor_id = 'hopeless'`;
       await outbox.poll();
       await outbox.idle();
@@ -129,7 +133,7 @@ describe('durable actors', () => {
     expect({ ...dead }).toEqual({ status: 'dead', attempts: 7 });
   });
 
-  test('a full mailbox refuses with 503 and the commands before it are served', async () => {
+  test('if too many commands wait, further ones get 503 and the waiting ones are executed', async () => {
     const { registry } = await replica({ act: async () => 'done' });
     await registry.send(send('busy'));
     const nudge = { kind: 'courier', id: 'busy', event: { type: 'NUDGE' } };
@@ -141,7 +145,7 @@ describe('durable actors', () => {
     expect(refused[0]?.reason).toMatchObject({ id: 'service_unavailable' });
   });
 
-  test('the feed tells watchers states and event types, and nothing that an event carried', async () => {
+  test('the feed shows states and event types, but no data of events', async () => {
     const { registry, feed } = await replica({ act: async () => 'done' });
     await registry.send({ ...send('seen'), event: { type: 'SEND', secret: 'sk-secret' } });
     const frames: InspectionFrame[] = [];

@@ -16,7 +16,7 @@ describe('calls that wait for money', () => {
     const { room, enter } = scene();
     const waiting = [enter(1), enter(2), enter(3, {}, 'EXTEND')];
     expect(room.all().map(({ amount }) => amount)).toEqual([3, 1, 2]);
-    expect([room.size, room.total]).toEqual([3, 6]);
+    expect([room.size, room.totalAmount]).toEqual([3, 6]);
     for (const waiter of room.all()) waiter.admit(waiter.amount);
     expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
     expect(room.size).toBe(0);

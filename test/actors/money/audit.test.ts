@@ -4,7 +4,7 @@ import { Audit } from '../../../src/actors/money/audit.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
-test('P15: the conservation query runs as a metric: 0 while every cent is there, and loud when one is not', async () => {
+test('P15: the conservation query runs as a metric: 0 if all sums add up, else reported', async () => {
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
   const { sql } = database;

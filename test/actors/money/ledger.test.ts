@@ -29,23 +29,23 @@ describe('the lane', () => {
   afterAll(() => ledger.close());
 
   describe('durable holds', () => {
-    test('P1: a hold settles once: the charge is booked, the rest returns, a repetition changes nothing', async () => {
-      const of = await account();
+    test('P1: a hold settles once: the charge is booked, the rest is freed, a repetition changes nothing', async () => {
+      const owner = await account();
       const hold_id = systemIdSource.uuid();
-      expect(await lane.submit(hold(of, 300, hold_id))).toEqual({ type: 'held' });
-      expect(await books(of)).toEqual({
+      expect(await lane.submit(hold(owner, 300, hold_id))).toEqual({ type: 'held' });
+      expect(await books(owner)).toEqual({
         balance: 700,
         org_held: 300,
         settled: 0,
         used: 0,
         key_held: 300,
       });
-      const settle: LedgerCommand = { type: 'SETTLE_HOLD', hold_id, line: line(of, 120) };
+      const settle: LedgerCommand = { type: 'SETTLE_HOLD', hold_id, line: line(owner, 120) };
       const ended: LedgerAnswer = { type: 'hold_ended', status: 'settled', charged: 120 };
       expect(await lane.submit(settle)).toEqual(ended);
       expect(await lane.submit(settle)).toEqual(ended);
       expect(await lane.submit({ type: 'RELEASE_HOLD', hold_id })).toEqual(ended);
-      expect(await books(of)).toEqual({
+      expect(await books(owner)).toEqual({
         balance: 880,
         org_held: 0,
         settled: 120,
@@ -54,11 +54,11 @@ describe('the lane', () => {
       });
     });
 
-    test('P1: a released and an expired hold return whole, once', async () => {
-      const of = await account();
+    test('P1: a released or expired hold is freed completely, once', async () => {
+      const owner = await account();
       for (const type of ['RELEASE_HOLD', 'EXPIRE_HOLD'] as const) {
         const hold_id = systemIdSource.uuid();
-        await lane.submit(hold(of, 300, hold_id));
+        await lane.submit(hold(owner, 300, hold_id));
         const status = type === 'RELEASE_HOLD' ? 'released' : 'expired';
         for (let time = 0; time < 2; time += 1) {
           expect(await lane.submit({ type, hold_id })).toEqual({
@@ -67,10 +67,10 @@ describe('the lane', () => {
             charged: 0,
           });
         }
-        const late = await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(of, 10) });
+        const late = await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(owner, 10) });
         expect(late).toEqual({ type: 'hold_ended', status, charged: 0 });
       }
-      expect(await books(of)).toEqual({
+      expect(await books(owner)).toEqual({
         balance: FUNDS,
         org_held: 0,
         settled: 0,
@@ -80,16 +80,16 @@ describe('the lane', () => {
     });
 
     test('a repeated hold is answered from its row', async () => {
-      const of = await account();
-      const command = hold(of, 300);
+      const owner = await account();
+      const command = hold(owner, 300);
       await Promise.all([lane.submit(command), lane.submit(command), lane.submit(command)]);
-      expect((await books(of)).key_held).toBe(300);
+      expect((await books(owner)).key_held).toBe(300);
     });
 
     test('P2: holds in one batch never exceed the cap together', async () => {
-      const of = await account(1_000);
+      const owner = await account(1_000);
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => lane.submit(hold(of, 150))),
+        Array.from({ length: 20 }, () => lane.submit(hold(owner, 150))),
       );
       expect(answers.filter((answer) => answer.type === 'held')).toHaveLength(6);
       expect(answers.find((answer) => answer.type === 'short')).toEqual({
@@ -98,28 +98,28 @@ describe('the lane', () => {
         free: 100,
         elsewhere: 900,
       });
-      expect((await books(of)).key_held).toBe(900);
+      expect((await books(owner)).key_held).toBe(900);
     });
 
-    test('an extension asks for a total, so repeating it is harmless; beyond the funds it is refused', async () => {
-      const of = await account();
+    test('an extension names a total, so a repetition changes nothing; above the funds it is refused', async () => {
+      const owner = await account();
       const hold_id = systemIdSource.uuid();
-      await lane.submit(hold(of, 300, hold_id));
+      await lane.submit(hold(owner, 300, hold_id));
       for (let time = 0; time < 2; time += 1) {
         await lane.submit({ type: 'EXTEND_HOLD', hold_id, amount: 500 });
       }
-      expect((await books(of)).key_held).toBe(500);
+      expect((await books(owner)).key_held).toBe(500);
       const refused = await lane.submit({ type: 'EXTEND_HOLD', hold_id, amount: 2_000 });
       expect(refused.type).toBe('short');
-      expect((await books(of)).key_held).toBe(500);
+      expect((await books(owner)).key_held).toBe(500);
     });
 
-    test('P12: a price above the hold is charged up to it; the rest is an overrun that the platform absorbs', async () => {
-      const of = await account();
+    test('P12: a charge above the hold is cut to the hold; the platform absorbs the rest as an overrun', async () => {
+      const owner = await account();
       const hold_id = systemIdSource.uuid();
-      await lane.submit(hold(of, 300, hold_id));
-      await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(of, 450) });
-      expect(await books(of)).toEqual({
+      await lane.submit(hold(owner, 300, hold_id));
+      await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(owner, 450) });
+      expect(await books(owner)).toEqual({
         balance: 700,
         org_held: 0,
         settled: 300,
@@ -134,35 +134,35 @@ describe('the lane', () => {
 
   describe('grants', () => {
     test('P15: a repeated charge is booked once and answered from its row', async () => {
-      const of = await account();
-      const ask = grant(of, 400);
-      await lane.submit(ask);
+      const owner = await account();
+      const request = grant(owner, 400);
+      await lane.submit(request);
       const charge: LedgerCommand = {
         type: 'SETTLE',
-        line: { ...line(of, 70), grant_id: ask.grant_id },
+        line: { ...line(owner, 70), grant_id: request.grant_id },
       };
       const answers = await Promise.all([lane.submit(charge), lane.submit(charge)]).catch(() => []);
       const again = await lane.submit(charge);
       expect([...answers, again].every((answer) => answer.type === 'settled')).toBe(true);
       const [row] = await database.sql`
-        select settled_nano_usd from quota_grant where id = ${ask.grant_id}`;
+        select settled_nano_usd from quota_grant where id = ${request.grant_id}`;
       expect(row?.settled_nano_usd).toBe(70);
-      await books(of);
+      await books(owner);
     });
 
-    test('a dead replica leaves only a grant, which returns once; what it settles later is absorbed', async () => {
-      const of = await account();
-      const ask = grant(of, 400);
-      await lane.submit(ask);
+    test('a dead replica’s grant is returned once; its later charges are absorbed', async () => {
+      const owner = await account();
+      const request = grant(owner, 400);
+      await lane.submit(request);
       const charge = (amount: number): LedgerCommand => ({
         type: 'SETTLE',
-        line: { ...line(of, amount), grant_id: ask.grant_id },
+        line: { ...line(owner, amount), grant_id: request.grant_id },
       });
       await lane.submit(charge(50));
-      const reap: LedgerCommand = { type: 'REAP', replica_id: of.replica_id };
+      const reap: LedgerCommand = { type: 'REAP', replica_id: owner.replica_id };
       expect(await lane.submit(reap)).toEqual({ type: 'reaped', grants: 1, more: false });
       expect(await lane.submit(reap)).toEqual({ type: 'reaped', grants: 0, more: false });
-      expect(await books(of)).toEqual({
+      expect(await books(owner)).toEqual({
         balance: 950,
         org_held: 0,
         settled: 50,
@@ -170,9 +170,9 @@ describe('the lane', () => {
         key_held: 0,
       });
       expect(await lane.submit(charge(60))).toEqual({ type: 'settled', charged: 0, overrun: 60 });
-      expect(await lane.submit({ ...ask, expected_granted: 400 })).toEqual({ type: 'fenced' });
-      expect(await lane.submit(grant(of, 10))).toEqual({ type: 'fenced' });
-      expect((await books(of)).used).toBe(50);
+      expect(await lane.submit({ ...request, expected_granted: 400 })).toEqual({ type: 'fenced' });
+      expect(await lane.submit(grant(owner, 10))).toEqual({ type: 'fenced' });
+      expect((await books(owner)).used).toBe(50);
     });
 
     const giveBack = (of: Account, grant_id: string, more: object) => ({
@@ -249,38 +249,41 @@ describe('the lane', () => {
       expect(await lane.submit(hold(held, 200))).toEqual(short as LedgerAnswer);
     });
 
-    test('lowering a cap below what is out stops new grants and breaks nothing', async () => {
-      const of = await account(1_000);
-      const ask = grant(of, 600);
-      await lane.submit(ask);
+    test('a cap below the granted money stops new grants; the sums stay correct', async () => {
+      const owner = await account(1_000);
+      const request = grant(owner, 600);
+      await lane.submit(request);
       await database.sql`update api_key set limit_nano_usd = 100,
-        ceiling_nano_usd = greatest(100, used_nano_usd + held_nano_usd) where id = ${of.key_id}`;
-      const more = await lane.submit({ ...ask, expected_granted: 600, need: 10, want: 10 });
+        ceiling_nano_usd = greatest(100, used_nano_usd + held_nano_usd) where id = ${owner.key_id}`;
+      const more = await lane.submit({ ...request, expected_granted: 600, need: 10, want: 10 });
       expect(more.type).toBe('short');
       await lane.submit({
         type: 'RETURN',
-        ...of,
-        grant_id: ask.grant_id,
+        ...owner,
+        grant_id: request.grant_id,
         expected_granted: 600,
         amount: 600,
         recall_acked: 0,
         close: true,
       });
       const [row] =
-        await database.sql`select ceiling_nano_usd from api_key where id = ${of.key_id}`;
+        await database.sql`select ceiling_nano_usd from api_key where id = ${owner.key_id}`;
       expect(row?.ceiling_nano_usd).toBe(100);
-      await books(of);
+      await books(owner);
     });
 
-    test('a key that is not active gets no money, whatever its replica believes', async () => {
+    test('the ledger refuses a grant for a key that is not active', async () => {
       for (const status of ['inactive', 'suspended', 'revoked'] as const) {
-        const of = await account();
-        await database.sql`update api_key set status = ${status} where id = ${of.key_id}`;
-        expect(await lane.submit(grant(of, 1))).toEqual({ type: 'key_unusable', status });
+        const owner = await account();
+        await database.sql`update api_key set status = ${status} where id = ${owner.key_id}`;
+        expect(await lane.submit(grant(owner, 1))).toEqual({ type: 'key_unusable', status });
       }
-      const of = await account();
-      await database.sql`update api_key set expires_at = now() - interval '1 s' where id = ${of.key_id}`;
-      expect(await lane.submit(grant(of, 1))).toEqual({ type: 'key_unusable', status: 'expired' });
+      const owner = await account();
+      await database.sql`update api_key set expires_at = now() - interval '1 s' where id = ${owner.key_id}`;
+      expect(await lane.submit(grant(owner, 1))).toEqual({
+        type: 'key_unusable',
+        status: 'expired',
+      });
     });
   });
 
@@ -311,35 +314,35 @@ describe('the lane', () => {
   });
 
   test('a deposit counts once', async () => {
-    const of = await account();
+    const owner = await account();
     const deposit: LedgerCommand = {
       type: 'DEPOSIT',
       deposit_id: systemIdSource.uuid(),
-      organization_id: of.organization_id,
+      organization_id: owner.organization_id,
       amount: 500,
       note: 'top up',
     };
     await Promise.all([lane.submit(deposit), lane.submit(deposit)]);
     await lane.submit(deposit);
-    expect((await books(of)).balance).toBe(1_500);
+    expect((await books(owner)).balance).toBe(1_500);
   });
 
-  test('one poisoned command fails alone: the rest of its batch commits', async () => {
-    const of = await account();
-    const ask = grant(of, 400);
-    await lane.submit(ask);
-    const good = Array.from({ length: 30 }, () => line(of, 1));
-    const poisoned = { ...line(of, 1), outcome: 'not-json-\u0000' as 'completed' };
+  test('if one command of a batch fails, the others commit', async () => {
+    const owner = await account();
+    const request = grant(owner, 400);
+    await lane.submit(request);
+    const good = Array.from({ length: 30 }, () => line(owner, 1));
+    const poisoned = { ...line(owner, 1), outcome: 'not-json-\u0000' as 'completed' };
     const results = await Promise.allSettled(
       [...good.slice(0, 15), poisoned, ...good.slice(15)].map((each) =>
-        lane.submit({ type: 'SETTLE', line: { ...each, grant_id: ask.grant_id } }),
+        lane.submit({ type: 'SETTLE', line: { ...each, grant_id: request.grant_id } }),
       ),
     );
     expect(
       results.map((result) => result.status).filter((status) => status === 'rejected'),
     ).toHaveLength(1);
     const [row] = await database.sql`
-      select settled_nano_usd from quota_grant where id = ${ask.grant_id}`;
+      select settled_nano_usd from quota_grant where id = ${request.grant_id}`;
     expect(row?.settled_nano_usd).toBe(30);
   });
 });

@@ -6,7 +6,7 @@ import { type QuotaEvent, type QuotaSums, quotaMachine } from '../../../src/mach
 
 const RUNS = 5_000;
 
-/** Calls, and now and then something else; a call that ends is one of those that were admitted. */
+/** Calls, and sometimes another event. Only admitted calls end. */
 const command = fc.oneof(
   {
     weight: 6,
@@ -42,7 +42,7 @@ const command = fc.oneof(
   },
 );
 
-/** Other events leave the answer to the one before as it is. */
+/** Events that set the verdict; other events keep the previous one. */
 const ANSWERED = ['GRANTED', 'RECALLED', 'SHRINK'];
 
 const sumsOf = ({ granted, settled, reserved, in_flight }: QuotaSums) => ({
@@ -52,23 +52,23 @@ const sumsOf = ({ granted, settled, reserved, in_flight }: QuotaSums) => ({
   in_flight,
 });
 
-describe('the live quota of a key', () => {
-  test('answers and counts as if each call were an event of its own', () => {
+describe('the quota machine of a key', () => {
+  test('gives the same verdicts and sums as if each call were an event', () => {
     let countedCalls = 0;
     fc.assert(
       fc.property(fc.array(command, { minLength: 10, maxLength: 60 }), (commands) => {
         const live = new QuotaMachine();
         const plain = createActor(quotaMachine).start();
-        const say = (event: QuotaEvent) => {
+        const send = (event: QuotaEvent) => {
           plain.send(event);
           return plain.getSnapshot().context.verdict;
         };
-        say({ type: 'GRANTED', granted: 300, exact: false });
+        send({ type: 'GRANTED', granted: 300, exact: false });
         live.send({ type: 'GRANTED', granted: 300, exact: false });
         const calls: number[] = [];
         for (const each of commands) {
           if (each.do === 'reserve') {
-            const verdict = say({ type: 'RESERVE', amount: each.amount });
+            const verdict = send({ type: 'RESERVE', amount: each.amount });
             expect(live.reserve(each.amount)).toEqual(verdict);
             if (verdict.type === 'admitted') calls.push(each.amount);
           } else if (each.do === 'settle' || each.do === 'release') {
@@ -76,16 +76,16 @@ describe('the live quota of a key', () => {
             if (reserved === undefined) continue;
             countedCalls += 1;
             if (each.do === 'settle') {
-              const verdict = say({ type: 'SETTLE', reserved, actual: each.actual });
+              const verdict = send({ type: 'SETTLE', reserved, actual: each.actual });
               expect<object>({ type: 'charged', ...live.settle(reserved, each.actual) }).toEqual(
                 verdict,
               );
             } else {
-              say({ type: 'RELEASE', reserved });
+              send({ type: 'RELEASE', reserved });
               live.release(reserved);
             }
           } else if (each.do === 'event') {
-            const [answer, expected] = [live.send(each.event), say(each.event)];
+            const [answer, expected] = [live.send(each.event), send(each.event)];
             if (ANSWERED.includes(each.event.type)) expect(answer).toEqual(expected);
           } else {
             const { value, context } = live.snapshot;
@@ -100,7 +100,7 @@ describe('the live quota of a key', () => {
     expect(countedCalls).toBeGreaterThan(RUNS);
   });
 
-  test('tells the machine of calls before it is looked at, once', () => {
+  test('sends the counted calls to the machine before a read of its snapshot, once', () => {
     const live = new QuotaMachine();
     live.send({ type: 'GRANTED', granted: 100, exact: false });
     for (let call = 0; call < 5; call += 1) live.reserve(10);

@@ -61,17 +61,17 @@ describe('the quota actor', () => {
 
   const ask = (amount: number, wait_ms = 200) => ({ amount, minimum: () => amount, wait_ms });
 
-  test('P1: a reservation ends once, whatever is tried after', async () => {
+  test('P1: a reservation ends once; later attempts fail', async () => {
     const { quota, id, organization_id } = await account(null);
     const reservation = await quota.reserve(ask(100));
     await reservation.settle(usageOf(organization_id, id), 60);
     reservation.release();
-    expect(reservation.settle(usageOf(organization_id, id), 60)).rejects.toThrow('once');
+    expect(reservation.settle(usageOf(organization_id, id), 60)).rejects.toThrow('already ended');
     await quota.close();
     expect(await heldBy(id)).toBe(0);
   });
 
-  test('a charge that the database refuses for what it is costs nobody and holds nothing', async () => {
+  test('a charge that the database rejects is not made, and its money is freed', async () => {
     const { quota, id, organization_id } = await account(null);
     const reservation = await quota.reserve(ask(100));
     const poisoned = { ...usageOf(organization_id, id), model: 'nul \u0000' };
@@ -81,7 +81,7 @@ describe('the quota actor', () => {
     expect(await heldBy(id)).toBe(0);
   });
 
-  test('money that is only held by calls in flight is refused with the word when to retry', async () => {
+  test('if calls in flight hold the money, the refusal names a retry time', async () => {
     const { quota } = await account(100);
     const running = await quota.reserve(ask(100));
     const refused = await quota.reserve(ask(50)).catch((error: unknown) => error);
@@ -90,7 +90,7 @@ describe('the quota actor', () => {
     expect((await quota.reserve(ask(50))).amount).toBe(50);
   });
 
-  test('money that is gone is refused at once, and the account says which', async () => {
+  test('if all money is spent, the refusal comes at once and names the limit', async () => {
     const { quota, id, organization_id } = await account(100);
     await (await quota.reserve(ask(100))).settle(usageOf(organization_id, id), 100);
     const refused = await quota.reserve(ask(1, 60_000)).catch((error: unknown) => error);
@@ -116,26 +116,26 @@ describe('the quota actor', () => {
     for (let time = 0; time < 2; time += 1) {
       (await quota.reserve(ask(100))).release();
       await quota.close();
-      expect(quota.empty).toBe(true);
+      expect(quota.isEmpty).toBe(true);
     }
   });
 
-  test('a call that ends lets one in that waits, and asks nothing about the others', async () => {
+  test('each call that ends admits one waiting call, without an event for the others', async () => {
     const { quota, id } = await account(null);
     const running = await Promise.all(
       Array.from({ length: 10 }, () => quota.reserve(ask(100_000, 10_000))),
     );
     const waiting = Array.from({ length: 50 }, () => quota.reserve(ask(100_000, 10_000)));
-    const asked = spyOn(QuotaMachine.prototype, 'send');
+    const sent = spyOn(QuotaMachine.prototype, 'send');
     for (const reservation of running) reservation.release();
-    expect(asked.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
-    asked.mockRestore();
+    expect(sent.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
+    sent.mockRestore();
     for (const reservation of waiting) (await reservation).release();
     await quota.close();
     expect(await heldBy(id)).toBe(0);
   });
 
-  test('a client that leaves while it waits takes its place with it', async () => {
+  test('if a client leaves, its waiting call is rejected', async () => {
     const { quota } = await account(100);
     await quota.reserve(ask(100));
     const leaving = new AbortController();
@@ -144,7 +144,7 @@ describe('the quota actor', () => {
     expect(await waiting.catch((error: unknown) => error)).toMatchObject({ message: 'left' });
   });
 
-  test('a status that was heard of is believed only until the key is authenticated anew', async () => {
+  test('a reported status counts only until the key is authenticated again', async () => {
     const { quota } = await account(null);
     quota.onKeyChanged('suspended');
     expect((await quota.reserve(ask(10))).amount).toBe(10);

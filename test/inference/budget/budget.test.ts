@@ -37,18 +37,18 @@ describe('what a call may cost', () => {
 
   test('a stream begins with the money for its first tokens, a whole answer with all of it', () => {
     const long = budgetOf({});
-    expect(long.chargeFor(false) - long.chargeFor(true)).toBe(
-      long.priceOfExtraTokens(long.max_output_tokens) -
-        long.priceOfExtraTokens(FIRST_STREAM_TOKENS),
+    expect(long.amountToReserve(false) - long.amountToReserve(true)).toBe(
+      long.maxChargeForOutput(long.max_output_tokens) -
+        long.maxChargeForOutput(FIRST_STREAM_TOKENS),
     );
     const short = budgetOf({ max_tokens: 10 });
-    expect(short.chargeFor(true)).toBe(short.chargeFor(false));
+    expect(short.amountToReserve(true)).toBe(short.amountToReserve(false));
   });
 
   test('the least that it can run with is its counted input and one token', () => {
     const budget = budgetOf({});
     const { minimum } = budget.admissionRequest(1e12, signal);
-    expect(minimum()).toBe(maxChargeFor(budget.countInput, 1, budget.price));
+    expect(minimum()).toBe(maxChargeFor(budget.input_tokens, 1, budget.price));
     expect(budget.admissionRequest(5, signal).minimum()).toBe(5);
   });
 });
@@ -56,12 +56,12 @@ describe('what a call may cost', () => {
 describe('the bound for the upstream', () => {
   /** Money for the input and so many tokens of output. */
   const paying = (budget: Budget, tokens: number) =>
-    maxChargeFor(budget.countInput, tokens, budget.price);
+    maxChargeFor(budget.input_tokens, tokens, budget.price);
 
   test('is none where the money covers what was asked for', () => {
     const budget = budgetOf({ max_tokens: 100 });
-    expect(budget.clampFor(1_000, 1_000)).toBeUndefined();
-    expect(budget.clampFor(999, 1_000)).toBeDefined();
+    expect(budget.outputLimitFor(1_000, 1_000)).toBeUndefined();
+    expect(budget.outputLimitFor(999, 1_000)).toBeDefined();
   });
 
   test('is what the money pays for, shared by all choices', () => {
@@ -72,15 +72,15 @@ describe('the bound for the upstream', () => {
     ] as const) {
       const budget = budgetOf({ n, max_tokens: 100 });
       const held = paying(budget, 90);
-      expect(budget.clampFor(held, held + 1)).toBe(bound);
+      expect(budget.outputLimitFor(held, held + 1)).toBe(bound);
     }
   });
 
   test('is never more than the client asked for, and never nothing', () => {
     const budget = budgetOf({ n: 2, max_tokens: 10 });
     const rich = paying(budget, 1_000);
-    expect(budget.clampFor(rich, rich + 1)).toBe(10);
-    expect(budget.clampFor(paying(budget, 1), 1e12)).toBe(1);
+    expect(budget.outputLimitFor(rich, rich + 1)).toBe(10);
+    expect(budget.outputLimitFor(paying(budget, 1), 1e12)).toBe(1);
   });
 });
 
@@ -105,7 +105,7 @@ describe('the usage of an answer that the upstream did not finish', () => {
   test('is what it reported of the input, and what was produced', () => {
     const budget = budgetOf({});
     expect(budget.estimate('one two')).toEqual({
-      input_tokens: budget.countInput,
+      input_tokens: budget.input_tokens,
       ...{ cached_input_tokens: 0, cache_write_tokens: 0, output_tokens: 2 },
     });
     const reported = {

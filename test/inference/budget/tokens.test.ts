@@ -12,17 +12,17 @@ describe('counting tokens', () => {
     expect(countTokens('')).toBe(0);
   });
 
-  test('a megabyte without a word boundary is counted, and does not hold everybody up', () => {
+  test('a megabyte without a word boundary is counted in time', () => {
     expect(countTokens('a'.repeat(1_000_000))).toBeGreaterThan(10_000);
   });
 
-  test('slices of a long text count like the whole, but for the seams', () => {
+  test('a long text in slices has almost the count of the whole: at most one token more per slice', () => {
     const text = 'The quick brown fox jumps over the lazy dog. '.repeat(1_000);
-    const once = countTokens('The quick brown fox jumps over the lazy dog. ');
-    expect(Math.abs(countTokens(text) - (once - 1) * 1_000)).toBeLessThan(1_100);
+    const sentence_tokens = countTokens('The quick brown fox jumps over the lazy dog. ');
+    expect(Math.abs(countTokens(text) - (sentence_tokens - 1) * 1_000)).toBeLessThan(1_100);
   });
 
-  test('P2: the bound for the hold is never below the count', () => {
+  test('P2: the upper bound for the reservation is never below the count', () => {
     const part = fc.oneof(
       fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }),
       fc.record({ type: fc.constant('image_url'), image_url: fc.record({ url: fc.webUrl() }) }),

@@ -9,57 +9,57 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 import { until } from '../../support/until.ts';
 
 describe('a least-recently-used map', () => {
-  test('forgets what was longest unused, and tells', () => {
-    const left: string[] = [];
-    const lru = new LruCache<string, string>(2, (value) => left.push(value));
+  test('evicts the least recently used entry, and calls onRemoved', () => {
+    const removed: string[] = [];
+    const lru = new LruCache<string, string>(2, (value) => removed.push(value));
     lru.set('a', 'A');
     lru.set('b', 'B');
     expect(lru.get('a')).toBe('A');
     lru.set('c', 'C');
-    expect(left).toEqual(['B']);
+    expect(removed).toEqual(['B']);
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual(['A', undefined, 'C']);
     expect(lru.size).toBe(2);
   });
 
-  test('tells of what is replaced, deleted and cleared', () => {
-    const left: string[] = [];
-    const lru = new LruCache<string, string>(9, (value) => left.push(value));
+  test('calls onRemoved for entries that are replaced, deleted and cleared', () => {
+    const removed: string[] = [];
+    const lru = new LruCache<string, string>(9, (value) => removed.push(value));
     lru.set('a', 'A');
     lru.set('a', 'A2');
     lru.delete('a');
     lru.delete('a');
     lru.set('b', 'B');
     lru.clear();
-    expect(left).toEqual(['A', 'A2', 'B']);
+    expect(removed).toEqual(['A', 'A2', 'B']);
     expect(lru.size).toBe(0);
   });
 });
 
 describe('lookups under way', () => {
-  test('are shared by whoever asks for the same meanwhile, and then forgotten', async () => {
+  test('are shared while they run; a later call starts a new one', async () => {
     const lookups = new SharedLookups<number>(10);
     const { promise, resolve } = Promise.withResolvers<number>();
-    let looks = 0;
-    const look = () => {
-      looks += 1;
+    let loads = 0;
+    const load = () => {
+      loads += 1;
       return promise;
     };
-    const both = Promise.all([lookups.run('x', look), lookups.run('x', look)]);
+    const both = Promise.all([lookups.run('x', load), lookups.run('x', load)]);
     resolve(5);
     expect(await both).toEqual([5, 5]);
-    expect(looks).toBe(1);
-    await lookups.run('x', look);
-    expect(looks).toBe(2);
+    expect(loads).toBe(1);
+    await lookups.run('x', load);
+    expect(loads).toBe(2);
   });
 
-  test('that fail are forgotten too', async () => {
+  test('are not kept if they fail', async () => {
     const lookups = new SharedLookups<number>(1);
     expect(lookups.run('x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await Bun.sleep(0);
     expect(await lookups.run('x', async () => 1)).toBe(1);
   });
 
-  test('are bounded: one too many is a 503 with a time to retry', () => {
+  test('are limited: one too many is a 503 with a time to retry', () => {
     const lookups = new SharedLookups<number>(1);
     lookups.run('x', () => new Promise(() => undefined));
     expect(() => lookups.run('y', async () => 1)).toThrow(
@@ -68,7 +68,7 @@ describe('lookups under way', () => {
   });
 });
 
-describe('the key ring', () => {
+describe('the key cache', () => {
   let database: TestDatabase;
   let pool: Database;
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('the key ring', () => {
     return { id, request: new Request('http://weir', { headers }) };
   }
 
-  test('asks the database once for many requests at once', async () => {
+  test('reads the database once for many requests at the same time', async () => {
     const { request } = await addKey();
     let queries = 0;
     const counting = connectDatabase(database.url, { pool: 'single' });
@@ -110,22 +110,22 @@ describe('the key ring', () => {
     await counting.close();
   });
 
-  test('keeps nothing that was read before a change and arrived after its announcement', async () => {
+  test('does not cache a record that was read before a change and arrives after its announcement', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
     const blocker = await database.sql.reserve();
     await blocker`begin`;
     await blocker`lock table api_key in access exclusive mode`;
-    const early = keys.authenticate(readApiKey(request, false));
+    const before_change = keys.authenticate(readApiKey(request, false));
     await until('the lookup waits for the table', async () => {
       const [row] = await database.sql`
         select count(*)::int as waiting from pg_locks join pg_class on pg_class.oid = relation
         where relname = 'api_key' and not granted`;
       return row?.['waiting'] === 1;
     });
-    keys.forget(id);
+    keys.invalidate(id);
     await blocker`commit`;
-    expect((await early).status).toBe('active');
+    expect((await before_change).status).toBe('active');
     await blocker`update api_key set status = 'suspended' where id = ${id}`;
     blocker.release();
     await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe('the key ring', () => {
     });
   });
 
-  test('says what a changed key is now', async () => {
+  test('returns the current record of a changed key', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
     await keys.authenticate(readApiKey(request, false));
@@ -142,13 +142,13 @@ describe('the key ring', () => {
     expect(await keys.onKeyChanged('key_none')).toBeUndefined();
   });
 
-  test('believes nothing after announcements may have been missed', async () => {
+  test('reads every key again after announcements may have been lost', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
     await keys.authenticate(readApiKey(request, false));
     await database.sql`update api_key set status = 'revoked' where id = ${id}`;
     expect((await keys.authenticate(readApiKey(request, false))).status).toBe('active');
-    keys.forgetAll();
+    keys.invalidateAll();
     await expect(keys.authenticate(readApiKey(request, false))).rejects.toMatchObject({
       id: 'expired_api_key',
     });

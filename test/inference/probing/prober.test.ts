@@ -9,9 +9,9 @@ let simulator: RunningSimulator;
 let weir: RunningWeir;
 beforeAll(async () => {
   simulator = await startSimulator();
-  const channel = (id: string, more: object) => ({
+  const channel = (id: string, extra: object) => ({
     ...{ id, protocol: 'openai', base_url: simulator.openai_url, api_key: `sim-${id}` },
-    ...{ models: { 'gpt-4o': 'physical' }, ...more },
+    ...{ models: { 'gpt-4o': 'physical' }, ...extra },
   });
   const channels = [channel('sick', { probe_s: 1 }), channel('spare', { priority: 1 })];
   weir = await startWeir({ shared_database: true, config: JSON.stringify({ channels }) });
@@ -38,21 +38,21 @@ async function state(): Promise<string> {
   return ((await response.json()) as { state: string }).state;
 }
 
-test('P9: with probe_s Weir’s own calls find out whether a channel is well again, and no client’s', async () => {
+test('P9: with probe_s only Weir’s own calls test whether a channel has recovered', async () => {
   await simulator.setAccount('sick', { down: true });
-  await until('its circuit opened', async () => {
+  await until('its circuit is open', async () => {
     expect(await chat()).toBe(200);
     return (await state()) === 'open';
   });
-  const last = (await simulator.books()).calls.at(-1)?.id ?? '';
-  // Longer than it rests: clients go on calling, and none of them is sent there.
+  const last_id = (await simulator.books()).calls.at(-1)?.id ?? '';
+  // Longer than the cooldown: clients go on calling, and no call goes to the failing channel.
   const end = Date.now() + 4_000;
   while (Date.now() < end) expect(await chat()).toBe(200);
   expect(await state()).not.toBe('degraded');
   await simulator.setAccount('sick', {});
-  await until('it was let in again, without a client', async () => (await state()) === 'degraded');
-  const { calls } = await simulator.books({ since: last });
-  const own = calls.filter(({ account }) => account === 'sick');
-  expect(own.length).toBeGreaterThan(0);
-  expect(calls.filter(({ account }) => account === 'spare').length).toBeGreaterThan(own.length);
+  await until('the channel serves again after a probe', async () => (await state()) === 'degraded');
+  const { calls } = await simulator.books({ since: last_id });
+  const probes = calls.filter(({ account }) => account === 'sick');
+  expect(probes.length).toBeGreaterThan(0);
+  expect(calls.filter(({ account }) => account === 'spare').length).toBeGreaterThan(probes.length);
 });

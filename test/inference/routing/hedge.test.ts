@@ -8,7 +8,7 @@ import { channelActor, channelConfig as config } from '../../support/channels.ts
 
 const USUAL_MS = 5;
 
-/** Channels in this order, whose calls mostly take 5 ms. */
+/** Channels in this order; their calls usually take 5 ms. */
 function scene(ids = ['a', 'b']) {
   const clock = new VirtualClock();
   const channels = ids.map((id, priority) => channelActor(config(id, { priority }), clock));
@@ -16,51 +16,54 @@ function scene(ids = ['a', 'b']) {
     for (let call = 0; call < 20; call += 1) channel.latency.record(USUAL_MS);
   }
   const discarded: string[] = [];
-  const stopped: string[] = [];
-  const asked: string[] = [];
-  /** How each channel answers; one that never does is stopped at last. */
-  const run = async (answers: Record<string, (lane: AbortSignal) => Promise<string>>) => {
+  const aborted: string[] = [];
+  const called: string[] = [];
+  /**
+   * Runs a hedged call. `answers` holds the answer of each channel; a channel without one waits
+   * until it is aborted.
+   */
+  const run = async (answers: Record<string, (signal: AbortSignal) => Promise<string>>) => {
     const served = await withHedge(
       channels,
       { now: () => clock.now(), random: () => 0.5 },
-      (permit, _, lane = new AbortController().signal) => {
+      (permit, _, signal = new AbortController().signal) => {
         const { id } = permit.channel.config;
-        asked.push(id);
-        lane.addEventListener('abort', () => stopped.push(id));
-        return (answers[id] ?? never)(lane);
+        called.push(id);
+        signal.addEventListener('abort', () => aborted.push(id));
+        return (answers[id] ?? never)(signal);
       },
       ({ result }) => discarded.push(result),
     );
     return `${served.result}, by ${served.permit.channel.config.id}`;
   };
-  return { channels: channels as [ChannelActor, ChannelActor], run, asked, stopped, discarded };
+  return { channels: channels as [ChannelActor, ChannelActor], run, called, aborted, discarded };
 }
 
-const never = (lane: AbortSignal) =>
+const never = (signal: AbortSignal) =>
   new Promise<string>((_, reject) => {
-    lane.addEventListener('abort', () => reject(lane.reason));
+    signal.addEventListener('abort', () => reject(signal.reason));
   });
 const failed = (failure: 'server' | 'timeout' = 'server') =>
   Promise.reject(new RetryableUpstreamError(failure, 'x'));
 
 describe('a hedged call', () => {
-  test('asks nobody else where the first answers in its usual time', async () => {
-    const { run, asked, stopped } = scene();
+  test('calls no second channel if the first answers in its usual time', async () => {
+    const { run, called, aborted } = scene();
     expect(await run({ a: async () => 'of a' })).toBe('of a, by a');
     await Bun.sleep(4 * USUAL_MS);
-    expect([asked, stopped]).toEqual([['a'], []]);
+    expect([called, aborted]).toEqual([['a'], []]);
   });
 
-  test('asks a second one where the first is late, and stops the loser, whom nobody blames', async () => {
-    const { channels, run, asked, stopped, discarded } = scene();
+  test('calls a second channel if the first is late, and aborts the slower one without counting a failure', async () => {
+    const { channels, run, called, aborted, discarded } = scene();
     expect(await run({ b: async () => 'of b' })).toBe('of b, by b');
-    expect([asked, stopped, discarded]).toEqual([['a', 'b'], ['a'], []]);
+    expect([called, aborted, discarded]).toEqual([['a', 'b'], ['a'], []]);
     await Bun.sleep(0);
     expect(channels[0].snapshot.context.consecutive_failures).toBe(0);
     expect(channels[0].canTake()).toBe(true);
   });
 
-  test('discards what the loser answers all the same', async () => {
+  test('discards the answer of an aborted attempt that succeeds all the same', async () => {
     const { run, discarded } = scene();
     const late = Promise.withResolvers<string>();
     expect(await run({ a: () => late.promise, b: async () => 'of b' })).toBe('of b, by b');
@@ -70,7 +73,7 @@ describe('a hedged call', () => {
   });
 
   test('after a failed channel, waits as long as the next one usually takes', async () => {
-    const { channels, run, asked } = scene(['a', 'b', 'c']);
+    const { channels, run, called } = scene(['a', 'b', 'c']);
     for (let call = 0; call < 200; call += 1) channels[1]?.latency.record(60_000);
     const slowly = async () => {
       // Far longer than the first channel usually takes: its timer must be cleared.
@@ -78,27 +81,27 @@ describe('a hedged call', () => {
       return 'of b';
     };
     expect(await run({ a: () => failed(), b: slowly, c: async () => 'of c' })).toBe('of b, by b');
-    expect(asked).toEqual(['a', 'b']);
+    expect(called).toEqual(['a', 'b']);
   });
 
-  test('asks nobody else where nobody knows what is usual', async () => {
+  test('calls no second channel if the usual time of the first is unknown', async () => {
     const clock = new VirtualClock();
     const fresh = ['a', 'b'].map((id) => channelActor(config(id), clock));
-    const asked: string[] = [];
+    const called: string[] = [];
     const { result: answer } = await withHedge(
       fresh,
       { now: () => clock.now(), random: () => 0.5 },
       async (permit) => {
-        asked.push(permit.channel.config.id);
+        called.push(permit.channel.config.id);
         await Bun.sleep(30);
         return 'late';
       },
       () => undefined,
     );
-    expect([answer, asked.length]).toEqual(['late', 1]);
+    expect([answer, called.length]).toEqual(['late', 1]);
   });
 
-  test('the second wins although the first fails, and the first although the second does', async () => {
+  test('each of the two attempts can win if the other fails', async () => {
     const slowly = async (text: string) => {
       await Bun.sleep(6 * USUAL_MS);
       return text;
@@ -111,7 +114,7 @@ describe('a hedged call', () => {
     expect(await scene().run({ a: () => slowly('of a'), b: () => failed() })).toBe('of a, by a');
   });
 
-  test('fails once both have', async () => {
+  test('fails after both attempts have failed', async () => {
     const { run } = scene();
     const fails = async () => {
       await Bun.sleep(3 * USUAL_MS);
@@ -122,11 +125,11 @@ describe('a hedged call', () => {
     expect(error.id).toBe('timeout_error');
   });
 
-  test('ends at once with what the client did wrong', async () => {
-    const { run, stopped } = scene();
+  test('ends at once with a client’s error', async () => {
+    const { run, aborted } = scene();
     const wrong = new TerminalUpstreamError('invalid_request', 'messages: no', 'messages', 400);
     const error = await run({ b: () => Promise.reject(wrong) }).catch((each) => each);
     expect(error).toMatchObject({ id: 'invalid_request', details: { param: 'messages' } });
-    expect(stopped).toContain('a');
+    expect(aborted).toContain('a');
   });
 });

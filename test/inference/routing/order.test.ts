@@ -5,7 +5,7 @@ import { Random } from '../../sim/random.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { channelActor, channelConfig as config } from '../../support/channels.ts';
 
-/** Channels whose calls took so long, ms. */
+/** Creates channels; each has run one call of the given time, ms. */
 function scene(...configs: [config: ChannelConfig, ms?: number][]) {
   const clock = new VirtualClock();
   return configs.map(([each, ms]) => {
@@ -20,8 +20,8 @@ function scene(...configs: [config: ChannelConfig, ms?: number][]) {
 
 const ids = (channels: ReturnType<typeof orderChannels>) => channels.map((each) => each.config.id);
 
-/** How often each is tried first in a thousand calls. */
-function firsts(channels: ReturnType<typeof scene>, policy: 'latency' | 'weighted') {
+/** Counts how often each channel is tried first in 1,000 calls. */
+function countFirst(channels: ReturnType<typeof scene>, policy: 'latency' | 'weighted') {
   const random = new Random(3);
   const counts: Record<string, number> = {};
   for (let call = 0; call < 1_000; call += 1) {
@@ -31,8 +31,8 @@ function firsts(channels: ReturnType<typeof scene>, policy: 'latency' | 'weighte
   return counts;
 }
 
-describe('the policy of a model', () => {
-  test('priority: the first that can, in the order of the file, whatever it weighs', () => {
+describe('the routing policy of a model', () => {
+  test('priority: the order of the file within a priority, whatever the weights are', () => {
     const channels = scene(
       [config('b', { priority: 1, weight: 100 })],
       [config('a')],
@@ -43,20 +43,20 @@ describe('the policy of a model', () => {
     }
   });
 
-  test('latency: twice as slow is a quarter of the calls', () => {
-    const counts = firsts(scene([config('fast'), 100], [config('slow'), 200]), 'latency');
+  test('latency: a channel that is twice as slow gets a quarter of the calls', () => {
+    const counts = countFirst(scene([config('fast'), 100], [config('slow'), 200]), 'latency');
     expect(counts['fast']).toBeGreaterThan(760);
     expect(counts['slow']).toBeGreaterThan(150);
   });
 
-  test('latency: who is not known yet is found out', () => {
-    const counts = firsts(scene([config('known'), 100], [config('new')]), 'latency');
+  test('latency: a channel without a known time gets calls too', () => {
+    const counts = countFirst(scene([config('known'), 100], [config('new')]), 'latency');
     expect(counts['new']).toBeGreaterThan(400);
-    const nobody = firsts(scene([config('one')], [config('other')]), 'latency');
-    expect(nobody['one']).toBeGreaterThan(400);
+    const unknown_times = countFirst(scene([config('one')], [config('other')]), 'latency');
+    expect(unknown_times['one']).toBeGreaterThan(400);
   });
 
-  test('price: the cheapest first, then by priority', () => {
+  test('price: the cheapest channel first, then by priority', () => {
     const channels = scene(
       [config('list')],
       [config('late', { cost_factor: 0.8, priority: 1 })],
@@ -65,9 +65,9 @@ describe('the policy of a model', () => {
     expect(ids(orderChannels(channels, () => 0.5, 'price'))).toEqual(['cheap', 'late', 'list']);
   });
 
-  test('weighted, which is the usual one, knows nothing of time and price', () => {
+  test('weighted: time and price have no influence', () => {
     const channels = scene([config('slow', { cost_factor: 9 }), 9_000], [config('fast'), 1]);
-    const counts = firsts(channels, 'weighted');
+    const counts = countFirst(channels, 'weighted');
     expect(counts['slow']).toBeGreaterThan(430);
     expect(counts['fast']).toBeGreaterThan(430);
   });

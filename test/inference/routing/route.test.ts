@@ -16,19 +16,21 @@ type Failure = RetryableUpstreamError['failure'];
 function scene(...configs: ChannelConfig[]) {
   const clock = new VirtualClock();
   const channels = configs.map((each) => channelActor(each, clock));
-  const surroundings = { now: () => clock.now(), random: () => 0.5 };
-  return { clock, channels, surroundings };
+  const options = { now: () => clock.now(), random: () => 0.5 };
+  return { clock, channels, options };
 }
 
-/** What the client is told when the channels fail so, one after the other. */
-async function told(
-  { channels, surroundings }: ReturnType<typeof scene>,
+/**
+ * Returns the error for the client if the channels fail in this order. The last failure repeats.
+ */
+async function refusalAfter(
+  { channels, options }: ReturnType<typeof scene>,
   failures: Failure[] = [],
 ) {
-  const left = [...failures];
-  const refused = await withFailover(channels, surroundings, async () => {
-    const failure = left.shift() ?? failures.at(-1);
-    if (!failure) throw new Error('nobody should have been asked');
+  const remaining = [...failures];
+  const refused = await withFailover(channels, options, async () => {
+    const failure = remaining.shift() ?? failures.at(-1);
+    if (!failure) throw new Error('no channel should have been called');
     throw new RetryableUpstreamError(failure, 'x', failure === 'throttle' ? 3_000 : undefined);
   }).catch((error: unknown) => error);
   if (!(refused instanceof WeirError)) throw refused;
@@ -36,7 +38,7 @@ async function told(
 }
 
 describe('the order of the channels', () => {
-  test('is by priority; among equals by chance, as their weights are', () => {
+  test('is by priority, then by chance in proportion to the weights', () => {
     const random = new Random(7);
     const { channels } = scene(
       config('late', { priority: 1, weight: 1_000 }),
@@ -53,27 +55,28 @@ describe('the order of the channels', () => {
     expect(heavyFirst).toBeLessThan(950);
   });
 
-  test('gives more to the healthier', () => {
+  test('puts the healthier channel first more often', () => {
     const random = new Random(11);
-    const { channels } = scene(config('well'), config('ill'));
+    const { channels } = scene(config('healthy'), config('failing'));
     for (let time = 0; time < 12; time += 1) {
       const permit = channels[1]?.tryAcquire();
       if (time % 3 === 0) permit?.succeeded();
       else permit?.failed(new RetryableUpstreamError('server', 'x'));
     }
-    let wellFirst = 0;
+    let healthyFirst = 0;
     for (let time = 0; time < 1_000; time += 1) {
-      if (orderChannels(channels, () => random.next())[0]?.config.id === 'well') wellFirst += 1;
+      if (orderChannels(channels, () => random.next())[0]?.config.id === 'healthy')
+        healthyFirst += 1;
     }
-    expect(wellFirst).toBeGreaterThan(600);
+    expect(healthyFirst).toBeGreaterThan(600);
   });
 });
 
-describe('fail-over', () => {
-  test('a failure of the upstream moves on, and counts for its channel alone', async () => {
-    const { channels, surroundings } = scene(config('a'), config('b', { priority: 1 }));
+describe('failover', () => {
+  test('a failure of the upstream leads to the next channel, and counts for its channel alone', async () => {
+    const { channels, options } = scene(config('a'), config('b', { priority: 1 }));
     const tried: string[] = [];
-    const served = await withFailover(channels, surroundings, async (permit) => {
+    const served = await withFailover(channels, options, async (permit) => {
       const { id } = permit.channel.config;
       tried.push(id);
       if (id === 'a') throw new RetryableUpstreamError('server', 'broken');
@@ -88,13 +91,13 @@ describe('fail-over', () => {
     expect(failures).toEqual([1, 0]);
   });
 
-  test('P9: a failure of the caller stops, and blames nobody', async () => {
-    const { channels, surroundings } = scene(config('a', { max_concurrency: 1 }), config('b'));
+  test('P9: a client’s error or leave ends the call, and counts against no channel', async () => {
+    const { channels, options } = scene(config('a', { max_concurrency: 1 }), config('b'));
     const gone = new Error('the client left');
     const terminal = new TerminalUpstreamError('invalid_request', 'bad', 'n', 400);
     for (const thrown of [terminal, gone]) {
       let attempts = 0;
-      const refused = await withFailover(channels, surroundings, async () => {
+      const refused = await withFailover(channels, options, async () => {
         attempts += 1;
         throw thrown;
       }).catch((error: unknown) => error);
@@ -108,10 +111,10 @@ describe('fail-over', () => {
     }
   });
 
-  test('P7: nothing is tried after an attempt resolved', async () => {
-    const { channels, surroundings } = scene(config('a'), config('b'));
+  test('P7: after an attempt has resolved, no other channel is tried', async () => {
+    const { channels, options } = scene(config('a'), config('b'));
     let attempts = 0;
-    const { permit } = await withFailover(channels, surroundings, async () => {
+    const { permit } = await withFailover(channels, options, async () => {
       attempts += 1;
     });
     permit.failed(new RetryableUpstreamError('connection', 'broke off in the middle'));
@@ -119,7 +122,7 @@ describe('fail-over', () => {
   });
 
   test('a channel that is coming back takes more than its share where no other is left', async () => {
-    const { clock, channels, surroundings } = scene(config('a'));
+    const { clock, channels, options } = scene(config('a'));
     const [channel] = channels;
     for (let time = 0; time < 5; time += 1) {
       channel?.tryAcquire()?.failed(new RetryableUpstreamError('server', 'x'));
@@ -128,40 +131,40 @@ describe('fail-over', () => {
     channel?.tryAcquire()?.succeeded();
     expect(channel?.tryAcquire()).not.toBeNull();
     expect(channel?.tryAcquire()).toBeNull();
-    const { result } = await withFailover(channels, surroundings, async () => 'served');
+    const { result } = await withFailover(channels, options, async () => 'served');
     expect(result).toBe('served');
   });
 
-  test('tries so many channels and no more', async () => {
+  test('tries at most MAX_ATTEMPTS channels', async () => {
     const all = Array.from({ length: 9 }, (_, index) => config(`c${index}`));
-    const { channels, surroundings } = scene(...all);
+    const { channels, options } = scene(...all);
     let attempts = 0;
-    await withFailover(channels, surroundings, async () => {
+    await withFailover(channels, options, async () => {
       attempts += 1;
       throw new RetryableUpstreamError('server', 'x');
     }).catch(() => undefined);
     expect(attempts).toBe(MAX_ATTEMPTS);
   });
 
-  test('ends with the deadline, and gives an attempt no more time than is left', async () => {
-    const { clock, channels, surroundings } = scene(config('a'), config('b'), config('c'));
+  test('ends at the deadline, and gives an attempt no more time than remains', async () => {
+    const { clock, channels, options } = scene(config('a'), config('b'), config('c'));
     const deadline_ms = clock.now() + 1_500;
-    const given: number[] = [];
+    const timeouts: number[] = [];
     const refused = await withFailover(
       channels,
-      { ...surroundings, deadline_ms },
+      { ...options, deadline_ms },
       async (_, timeout_ms) => {
-        given.push(timeout_ms);
+        timeouts.push(timeout_ms);
         clock.advance(timeout_ms);
         throw new RetryableUpstreamError('server', 'x');
       },
     ).catch((error: unknown) => error);
-    expect(given).toEqual([1_000, 500]);
+    expect(timeouts).toEqual([1_000, 500]);
     expect(refused).toMatchObject({ id: 'timeout_error' });
   });
 });
 
-describe('what the client is told when nobody served', () => {
+describe('the error if no channel served', () => {
   test.each<[Failure, string]>([
     ['throttle', 'rate_limit_exceeded'],
     ['timeout', 'timeout_error'],
@@ -170,7 +173,9 @@ describe('what the client is told when nobody served', () => {
     ['malformed', 'upstream_error'],
     ['auth', 'all_channels_failed'],
   ])('one channel, %s: %s', async (failure, expected) => {
-    expect((await told(scene(config('a')), [failure])).id).toBe(expected as WeirError['id']);
+    expect((await refusalAfter(scene(config('a')), [failure])).id).toBe(
+      expected as WeirError['id'],
+    );
   });
 
   test.each<[Failure[], string]>([
@@ -180,52 +185,55 @@ describe('what the client is told when nobody served', () => {
     [['throttle', 'server'], 'all_channels_failed'],
     [['timeout', 'server'], 'all_channels_failed'],
   ])('two channels, %j: %s', async (failures, expected) => {
-    const refused = await told(scene(config('a'), config('b')), failures);
+    const refused = await refusalAfter(scene(config('a'), config('b')), failures);
     expect(refused.id).toBe(expected as WeirError['id']);
   });
 
-  test('throttled before, nobody is asked, and the time that is left is said', async () => {
-    const at = scene(config('a'), config('off', { enabled: false }));
-    expect(await told(at, ['throttle'])).toMatchObject({ details: { retry_after: 3 } });
-    at.clock.advance(1_500);
-    expect(await told(at)).toMatchObject({
+  test('after a 429 no channel is called, and retry_after is the remaining time', async () => {
+    const setup = scene(config('a'), config('off', { enabled: false }));
+    expect(await refusalAfter(setup, ['throttle'])).toMatchObject({ details: { retry_after: 3 } });
+    setup.clock.advance(1_500);
+    expect(await refusalAfter(setup)).toMatchObject({
       id: 'rate_limit_exceeded',
       details: { retry_after: 2 },
     });
   });
 
   test('retry_after is at most two minutes, however long the channel rests', async () => {
-    const at = scene(config('a'));
-    at.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
-    expect(await told(at)).toMatchObject({
+    const setup = scene(config('a'));
+    setup.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
+    expect(await refusalAfter(setup)).toMatchObject({
       id: 'rate_limit_exceeded',
       details: { retry_after: 120 },
     });
   });
 
-  test('an open circuit says when the next call may be tried', async () => {
-    const at = scene(config('a'), config('b'));
-    for (let time = 0; time < 5; time += 1) await told(at, ['server']);
-    const refused = await told(at);
+  test('retry_after of an open circuit is the time until its next call', async () => {
+    const setup = scene(config('a'), config('b'));
+    for (let time = 0; time < 5; time += 1) await refusalAfter(setup, ['server']);
+    const refused = await refusalAfter(setup);
     expect(refused).toMatchObject({ id: 'all_channels_failed', details: { retry_after: 5 } });
     expect(refused.retryable).toBe(true);
   });
 
-  test('no room, no enabled channel, no channel', async () => {
+  test('retry_after without a free slot, without an enabled channel and without any channel', async () => {
     const full = scene(config('a', { max_concurrency: 1 }));
     full.channels[0]?.tryAcquire();
     const off = scene(config('a', { enabled: false }));
-    for (const [at, retry_after] of [
+    for (const [setup, retry_after] of [
       [full, 1],
       [off, 120],
       [scene(), 120],
     ] as const) {
-      expect(await told(at)).toMatchObject({ id: 'all_channels_failed', details: { retry_after } });
+      expect(await refusalAfter(setup)).toMatchObject({
+        id: 'all_channels_failed',
+        details: { retry_after },
+      });
     }
   });
 
-  test('P5: nothing of why reaches the client', async () => {
-    const refused = await told(scene(config('secret-channel')), ['server']);
+  test('P5: the cause does not reach the client', async () => {
+    const refused = await refusalAfter(scene(config('secret-channel')), ['server']);
     expect(refused.message + JSON.stringify(refused.details)).not.toMatch(/secret|broken|x:/);
     expect(refused.cause).toBeInstanceOf(AggregateError);
   });

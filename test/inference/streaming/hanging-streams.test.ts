@@ -1,4 +1,4 @@
-/** Streams that hang, and calls that are late: what a client sees of them, and what it pays. */
+/** Streams that hang and calls that are late: what a client receives, and what is charged. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -8,13 +8,13 @@ import { type RunningWeir, startWeir } from '../../support/weir.ts';
 
 setDefaultTimeout(60_000);
 
-/** Far longer than any test waits. */
+/** Longer than any test waits. */
 const TIMEOUT_MS = 50_000;
 let simulator: RunningSimulator;
 let weir: RunningWeir;
 let database: Database;
 let drop: () => Promise<void>;
-/** Speaks like the provider up to its first words, and then says nothing more. */
+/** An upstream that sends the start of a stream, and then no token. */
 let mute: ReturnType<typeof Bun.serve>;
 let muteAborted = 0;
 
@@ -39,9 +39,9 @@ beforeAll(async () => {
   const fresh = await createTestDatabase();
   drop = fresh.drop;
   database = connectDatabase(fresh.url, { pool: 'single' });
-  const channel = (id: string, priority: number, model: string, more: object = {}) => ({
+  const channel = (id: string, priority: number, model: string, extra: object = {}) => ({
     ...{ id, priority, protocol: 'openai', base_url: simulator.openai_url },
-    ...{ api_key: `sim-${id}`, models: { [model]: 'physical' }, timeout_ms: TIMEOUT_MS, ...more },
+    ...{ api_key: `sim-${id}`, models: { [model]: 'physical' }, timeout_ms: TIMEOUT_MS, ...extra },
   });
   const channels = [
     channel('mute', 0, 'gpt-4o', {
@@ -80,16 +80,16 @@ async function chat(model: string, content: string, stream: boolean) {
   return { status: response.status, text, lines: lines.map((line) => ({ ...line })) };
 }
 
-test('P7: a stream without words by its deadline is served by another channel, and the first is stopped', async () => {
+test('P7: a stream without a token by its deadline is served by another channel, and the first is aborted', async () => {
   const { status, text, lines } = await chat('gpt-4o', 'Hello', true);
   expect(status).toBe(200);
   expect(text).toContain('data: [DONE]');
   expect(text.match(/"role":"assistant"/g)).toHaveLength(1);
   expect(lines).toEqual([{ channel_id: 'spare', outcome: 'completed' }]);
-  await until('the first was stopped', () => muteAborted > 0);
+  await until('the first was aborted', () => muteAborted > 0);
 });
 
-test('a stream that falls silent ends with an error event; what was delivered is charged', async () => {
+test('a stream that stalls ends with an error event, and its output is charged', async () => {
   const { status, text, lines } = await chat('gpt-4o-mini', 'Hi [[sim stall_after=5]]', true);
   expect(status).toBe(200);
   expect(text).toContain('"code":"upstream_error"');
@@ -101,12 +101,12 @@ test.each([false, true])(
   'P1: a call that is late is hedged, and charged once; streamed: %p',
   async (stream) => {
     for (let call = 0; call < 20; call += 1) await chat('gpt-4.1', `Usual ${call}`, stream);
-    // Later than anybody waits below: it ends because it is stopped.
+    // Longer than the test waits, so it ends only if it is aborted.
     const late = '[[sim latency_ms=45000 channel=usual]]';
     const { status, lines } = await chat('gpt-4.1', `Late ${late}`, stream);
     expect(status).toBe(200);
     expect(lines).toEqual([{ channel_id: 'other', outcome: 'completed' }]);
-    await until('the loser was stopped', async () => {
+    await until('the slower attempt was aborted', async () => {
       const { calls } = await simulator.books();
       return calls.filter(({ outcome }) => outcome === 'running').length === 0;
     });

@@ -1,48 +1,48 @@
 import { describe, expect, test } from 'bun:test';
 import { StopSignal } from '../../../src/inference/streaming/stop-signal.ts';
 
-/** What two listeners hear of a stop. */
-function listening(stop: StopSignal) {
-  const heard: string[] = [];
-  const [one, other] = [() => heard.push('one'), () => heard.push('other')] as const;
+/** Adds two listeners and records their calls. */
+function addListeners(stop: StopSignal) {
+  const calls: string[] = [];
+  const [one, other] = [() => calls.push('one'), () => calls.push('other')] as const;
   stop.addEventListener('abort', one);
   stop.addEventListener('abort', other);
-  return { heard, one, other };
+  return { calls, one, other };
 }
 
-describe('a stop', () => {
-  test('tells each listener once, and keeps its first reason', () => {
+describe('a stop signal', () => {
+  test('calls each listener once, and keeps its first reason', () => {
     const stop = new StopSignal();
-    const { heard } = listening(stop);
+    const { calls } = addListeners(stop);
     expect(stop.aborted).toBe(false);
     stop.abort('first');
     stop.abort('second');
-    expect([heard, stop.aborted, stop.reason]).toEqual([['one', 'other'], true, 'first']);
+    expect([calls, stop.aborted, stop.reason]).toEqual([['one', 'other'], true, 'first']);
   });
 
-  test('that says no reason is an AbortError, as an AbortController’s', () => {
+  test('has an AbortError as its default reason, like an AbortController', () => {
     const stop = new StopSignal();
     stop.abort();
     expect(stop.reason).toMatchObject({ name: 'AbortError' });
   });
 
-  test('does not tell who has left', () => {
+  test('does not call a removed listener', () => {
     const stop = new StopSignal();
-    const { heard, one } = listening(stop);
+    const { calls, one } = addListeners(stop);
     stop.removeEventListener('abort', one);
     stop.abort();
-    expect(heard).toEqual(['other']);
+    expect(calls).toEqual(['other']);
   });
 
-  test('follows several signals, for the reason of the first that is aborted', () => {
-    const [client, lane] = [new AbortController(), new AbortController()];
-    const stop = new StopSignal(client.signal, lane.signal);
-    const { heard } = listening(stop);
+  test('follows several signals, and takes the reason of the first abort', () => {
+    const [client, hedge] = [new AbortController(), new AbortController()];
+    const stop = new StopSignal(client.signal, hedge.signal);
+    const { calls } = addListeners(stop);
     expect(stop.aborted).toBe(false);
-    lane.abort('slower');
-    expect([stop.aborted, stop.reason, heard.length]).toEqual([true, 'slower', 2]);
+    hedge.abort('slower');
+    expect([stop.aborted, stop.reason, calls.length]).toEqual([true, 'slower', 2]);
     client.abort('left');
-    expect([stop.aborted, stop.reason, heard.length]).toEqual([true, 'slower', 2]);
+    expect([stop.aborted, stop.reason, calls.length]).toEqual([true, 'slower', 2]);
   });
 
   test('follows a signal that was aborted before', () => {

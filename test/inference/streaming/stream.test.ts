@@ -86,7 +86,7 @@ async function scene(
     signal: new AbortController().signal,
   };
   const budget = new Budget(MODEL, call.body, body_text);
-  const reservation = new Reservation(owner, 'grant', budget.chargeFor(true));
+  const reservation = new Reservation(owner, 'grant', budget.amountToReserve(true));
   const permit = channel.tryAcquire();
   if (!permit) throw new Error('a fresh channel has room');
   const errors: unknown[] = [];

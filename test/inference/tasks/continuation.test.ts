@@ -14,7 +14,7 @@ afterAll(() => world.stop());
 const music = (continue_clip_id: string) =>
   ({ scene: 'music', action: 'MUSIC', prompt: 'on', continue_clip_id }) as const;
 
-test('P5, P6: a clip is continued by its public name, on its own channel, by its own organization', async () => {
+test('P5, P6: a clip is continued by its public id, on its own channel and by its own organization only', async () => {
   const provider = new ScriptedProvider();
   const [output] = PRODUCED.outputs;
   provider.script.progress = () => ({

@@ -27,7 +27,7 @@ describe('durable tasks', () => {
   const linesOf = (organization_id: string) => world.database.sql`
     select id, charged_nano_usd from usage_line where organization_id = ${organization_id}`;
 
-  test('P3: a video is held for, submitted, polled, collected and charged once', async () => {
+  test('P3: a video task has a hold, and is submitted, polled, collected and charged once', async () => {
     const provider = new ScriptedProvider();
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
     const key = await world.newKey(100);
@@ -55,7 +55,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P4: a call that waits is answered with the picture after its charge is committed', async () => {
+  test('P4: a call that waits gets the image after its charge is committed', async () => {
     const provider = new ScriptedProvider();
     const replica = await world.replica({ protocols: [provider.protocol('inline')] });
     const key = await world.newKey(100);
@@ -68,7 +68,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P3: a job that the provider refuses is refunded once, in the words for the client', async () => {
+  test('P3: a job that the provider refuses is refunded once, with the message for the client', async () => {
     const provider = new ScriptedProvider();
     provider.script.progress = () => ({
       type: 'failed',
@@ -89,20 +89,20 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('a submission that was surely not accepted moves on to the next channel', async () => {
-    const sick = new ScriptedProvider();
-    sick.script.beforeAccept = reject;
-    const well = new ScriptedProvider();
-    const protocols = [sick.protocol('job'), well.protocol('job')];
+  test('a submission that was certainly not accepted goes to the next channel', async () => {
+    const failing = new ScriptedProvider();
+    failing.script.beforeAccept = reject;
+    const healthy = new ScriptedProvider();
+    const protocols = [failing.protocol('job'), healthy.protocol('job')];
     const replica = await world.replica({ protocols });
     const key = await world.newKey(100);
     const { id } = await replica.create(key);
     expect(await replica.ended(id, key.organization_id)).toMatchObject({ status: 'completed' });
-    expect([sick.accepted.length, well.accepted.length]).toEqual([0, 1]);
+    expect([failing.accepted.length, healthy.accepted.length]).toEqual([0, 1]);
     await replica.close();
   });
 
-  test('P10: a lost answer is asked again where that is harmless, and never sent elsewhere', async () => {
+  test('P10: after a lost answer the job is sent again only to an idempotent upstream, on the same channel', async () => {
     const provider = new ScriptedProvider();
     let losses = 0;
     provider.script.afterAccept = () => {
@@ -119,7 +119,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P10: a lost answer is looked up where the provider lets us', async () => {
+  test('P10: after a lost answer the job is looked up if the provider has a lookup', async () => {
     const provider = new ScriptedProvider();
     provider.script.afterAccept = lose;
     const replica = await world.replica({ protocols: [provider.protocol('job', { finds: true })] });
@@ -130,7 +130,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P10: an outcome that nobody learns holds the money until the deadline, then it is refunded', async () => {
+  test('P10: an unknown outcome holds the money until the deadline, then it is refunded', async () => {
     const provider = new ScriptedProvider();
     provider.script.afterAccept = lose;
     const replica = await world.replica({
@@ -154,7 +154,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P3: a result that is there when the deadline passes is delivered; one that is not is cancelled', async () => {
+  test('P3: a job without a result at the deadline is canceled, and its task fails', async () => {
     const provider = new ScriptedProvider();
     provider.script.progress = () => ({ type: 'running', status: 'processing' });
     const replica = await world.replica({
@@ -171,13 +171,13 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P8: a client that leaves stops the call, and nothing is charged', async () => {
+  test('P8: if the client leaves, the upstream call is aborted, and nothing is charged', async () => {
     const provider = new ScriptedProvider();
-    let cut = false;
+    let isAborted = false;
     provider.script.beforeAccept = ({ signal }) =>
       new Promise((_, fail) =>
         signal.addEventListener('abort', () => {
-          cut = true;
+          isAborted = true;
           fail(signal.reason);
         }),
       );
@@ -187,7 +187,7 @@ describe('durable tasks', () => {
     });
     const key = await world.newKey(100);
     const client = new AbortController();
-    const asked = replica.create(key, { name: IMAGE, wait: true, signal: client.signal });
+    const created = replica.create(key, { name: IMAGE, wait: true, signal: client.signal });
     const [task] = await until('the task exists', async () => {
       const rows = await world.database.sql<{ id: string }[]>`
         select id from task where key_id = ${key.id} and submitted_at is not null`;
@@ -195,15 +195,15 @@ describe('durable tasks', () => {
     });
     await Bun.sleep(50);
     client.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(created).rejects.toThrow();
     const view = await replica.ended(task?.id ?? '', key.organization_id);
     expect(view).toMatchObject({ status: 'failed', error: { code: 'request_cancelled' } });
-    expect(cut).toBe(true);
+    expect(isAborted).toBe(true);
     expect(await moneyOf(key.organization_id)).toEqual({ balance: 100e9, held: 0, settled: 0 });
     await replica.close();
   });
 
-  test('P7: 16 creates with one idempotency key are one task and one charge', async () => {
+  test('P7: 16 creates with one idempotency key make one task and one charge', async () => {
     const provider = new ScriptedProvider();
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
     const key = await world.newKey(100);
@@ -221,7 +221,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P2: of 20 creates at once exactly those are admitted that the balance pays for', async () => {
+  test('P2: of 20 concurrent creates exactly the 5 that the balance covers are admitted', async () => {
     const provider = new ScriptedProvider();
     provider.script.progress = () => ({ type: 'running', status: 'queued' });
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
@@ -245,7 +245,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P2: money that lies idle in a grant is called back before a create is refused', async () => {
+  test('P2: idle money of a grant is recalled before a create is refused', async () => {
     const provider = new ScriptedProvider();
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
     const probe = await world.newKey(100);
@@ -261,7 +261,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('P3: what a dead replica ran is adopted: its job is asked for, its submission not repeated', async () => {
+  test('P3: the task of a dead replica is adopted: its job is polled, its submission is not repeated', async () => {
     const provider = new ScriptedProvider();
     let isDone = false;
     provider.script.progress = () =>
@@ -286,7 +286,7 @@ describe('durable tasks', () => {
     await second.close();
   });
 
-  test('P1: tasks of two replicas and calls of both share one organization, and every cent is found', async () => {
+  test('P1: tasks and calls of two replicas share one organization, and all sums match', async () => {
     const provider = new ScriptedProvider();
     let polls = 0;
     provider.script.progress = () => {
@@ -298,7 +298,7 @@ describe('durable tasks', () => {
     const protocols = [provider.protocol('job')];
     const replicas = [await world.replica({ protocols }), await world.replica({ protocols })];
     const key = await world.newKey(1_000);
-    const works = replicas.map(async (replica) => {
+    const running = replicas.map(async (replica) => {
       const chats = Array.from({ length: 40 }, async () => {
         const reservation = await replica.quotas
           .getOrCreate(key)
@@ -310,7 +310,7 @@ describe('durable tasks', () => {
       await Promise.all(chats);
       return Promise.all(creates);
     });
-    const created = (await Promise.all(works)).flat();
+    const created = (await Promise.all(running)).flat();
     const ended = await Promise.all(
       created.map(({ id }) => replicas[0]?.ended(id, key.organization_id)),
     );
@@ -325,7 +325,7 @@ describe('durable tasks', () => {
     expect(replicas.flatMap(({ errors }) => errors).filter(isDeadlock)).toEqual([]);
   });
 
-  test('P6, P11: a status is read from the row alone, and only by the own organization', async () => {
+  test('P6, P11: a status is read from the row alone, and only by its own organization', async () => {
     const provider = new ScriptedProvider();
     provider.script.progress = () => ({ type: 'running', status: 'queued' });
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
@@ -333,7 +333,7 @@ describe('durable tasks', () => {
     const { id } = await replica.create(key);
     await until('it was polled', () => provider.polls > 0);
     const before = provider.polls;
-    // A lock on the actor's and the task's row keeps no reader waiting.
+    // A lock on the rows of actor and task must not make a reader wait.
     await world.database.sql.begin(async (tx) => {
       await tx`select 1 from actor where id = ${id} for update`;
       await tx`select 1 from task where id = ${id} for update`;

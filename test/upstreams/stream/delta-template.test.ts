@@ -41,52 +41,52 @@ const textDelta = (text: string): Sent => ({
   }),
 });
 
-interface Taker {
+interface EventReader {
   take(event: never): StreamEvent | undefined;
 }
 
-/** The same events with templates and without. */
-function bothWays(events: Sent[], dialect: () => Taker) {
-  const plain = dialect();
-  const inner = dialect();
+/** Reads the same events with and without templates. */
+function readBothWays(events: Sent[], protocol: () => EventReader) {
+  const plain = protocol();
+  const inner = protocol();
   const templates = new DeltaTemplates({ take: (event) => inner.take(event as never) });
   return {
     plain: events.map((event) => plain.take(event as never)),
-    templated: events.map((event) => templates.take(event as never)),
+    templated: events.map((event) => templates.read(event as never)),
   };
 }
 
-/** Words of a model, and what is meant to be mistaken for the frame around them. */
-const said = fc.oneof(
+/** Texts of a model. Some of them look like the JSON around them. */
+const anyText = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('"', '\\', '\n', '\u0001', 'content', 'physical', 'answer', '","x":"', 'usage'),
   fc.constantFrom('template probe', '', ' ', 'null}]', '{"model":"physical"}'),
 );
 
-describe('the deltas of a stream', () => {
-  test('are the same through a template as read whole, whatever OpenAI’s say', () => {
+describe('DeltaTemplates', () => {
+  test('return the same events as the protocol itself for any OpenAI deltas', () => {
     const event = fc.oneof(
-      { weight: 8, arbitrary: said.map((content) => chunk({ content })) },
-      said.map((content) => chunk({ role: 'assistant', content })),
-      said.map((content) => chunk({ content }, { index: 1 })),
-      said.map((content) => chunk({ content }, { finish_reason: 'stop' })),
-      said.map((content) => chunk({ content }, {}, { obfuscation: content })),
-      said.map((content) => chunk({ content }, { logprobs: { content: [{ token: content }] } })),
-      said.map((args) => chunk({ tool_calls: [{ index: 0, function: { arguments: args } }] })),
+      { weight: 8, arbitrary: anyText.map((content) => chunk({ content })) },
+      anyText.map((content) => chunk({ role: 'assistant', content })),
+      anyText.map((content) => chunk({ content }, { index: 1 })),
+      anyText.map((content) => chunk({ content }, { finish_reason: 'stop' })),
+      anyText.map((content) => chunk({ content }, {}, { obfuscation: content })),
+      anyText.map((content) => chunk({ content }, { logprobs: { content: [{ token: content }] } })),
+      anyText.map((args) => chunk({ tool_calls: [{ index: 0, function: { arguments: args } }] })),
     );
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const { plain, templated } = bothWays(events, () => new ChatStream(call));
+        const { plain, templated } = readBothWays(events, () => new ChatStream(call));
         expect(templated).toEqual(plain);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test('are the same through a template as read whole, whatever Anthropic’s say', () => {
+  test('return the same events as the protocol itself for any Anthropic deltas', () => {
     const event = fc.oneof(
-      { weight: 8, arbitrary: said.map(textDelta) },
-      said.map((text) => ({ ...textDelta(text), event: 'another_name' })),
+      { weight: 8, arbitrary: anyText.map(textDelta) },
+      anyText.map((text) => ({ ...textDelta(text), event: 'another_name' })),
       fc.constant({
         event: 'message_delta',
         data: '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}',
@@ -94,27 +94,27 @@ describe('the deltas of a stream', () => {
     );
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const { plain, templated } = bothWays(events, () => new MessageStream(call));
+        const { plain, templated } = readBothWays(events, () => new MessageStream(call));
         expect(templated).toEqual(plain);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test('are read whole only until one of their kind was understood', () => {
-    let whole = 0;
-    const dialect = new ChatStream(call);
+  test('call the protocol only until the first delta of a kind is learned', () => {
+    let calls = 0;
+    const protocol = new ChatStream(call);
     const templates = new DeltaTemplates({
       take(event) {
-        whole += 1;
-        return dialect.take(event);
+        calls += 1;
+        return protocol.take(event);
       },
     });
     for (let n = 0; n < 100; n += 1) {
-      const taken = templates.take(chunk({ content: `word${n}` }) as never);
-      expect(taken).toMatchObject({ produced: `word${n}`, final: false });
+      const event = templates.read(chunk({ content: `word${n}` }) as never);
+      expect(event).toMatchObject({ produced: `word${n}`, final: false });
     }
-    // The first, and the proof that another one would come out the same.
-    expect(whole).toBe(2);
+    // The first delta, and the test of the template with another text.
+    expect(calls).toBe(2);
   });
 });

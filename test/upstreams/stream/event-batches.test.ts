@@ -3,26 +3,26 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
 import type { StreamEvent } from '../../../src/upstreams/contract.ts';
-import { type Dialect, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
+import { type StreamProtocol, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
 import { callOf } from '../upstream.ts';
 
-/** Bytes cut at these places. */
-function cutAt(text: string, places: number[]): Uint8Array[] {
+/** The bytes of a text, cut at these positions. */
+function cutAt(text: string, positions: number[]): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
-  const within = places.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
+  const within = positions.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
   const cuts = [0, ...within, bytes.length];
   return cuts.slice(1).map((to, index) => bytes.slice(cuts[index], to));
 }
 
-function batchesOf(dialect: Dialect, pieces: Uint8Array[]): StreamEvent[] {
+function batchesOf(dialect: StreamProtocol, pieces: Uint8Array[]): StreamEvent[] {
   const events = new EventBatches(dialect);
-  const fed = pieces.map((piece) => events.feed(piece));
-  const all = [...fed, events.end()];
-  expect(all.map(({ broken }) => broken).filter(Boolean)).toEqual([]);
+  const results = pieces.map((piece) => events.feed(piece));
+  const all = [...results, events.end()];
+  expect(all.map(({ error }) => error).filter(Boolean)).toEqual([]);
   return all.flatMap(({ batch }) => batch);
 }
 
-describe('events out of bytes', () => {
+describe('EventBatches', () => {
   const line = fc.oneof(
     fc.constantFrom(
       'data: a',
@@ -51,26 +51,26 @@ describe('events out of bytes', () => {
     maxLength: 40,
   });
 
-  test('are those of the library that knows all of the format, wherever the bytes are cut', () => {
+  test('returns the events of the eventsource-parser library wherever the bytes are cut', () => {
     fc.assert(
-      fc.property(stream, fc.array(fc.nat(), { maxLength: 6 }), (lines, places) => {
+      fc.property(stream, fc.array(fc.nat(), { maxLength: 6 }), (lines, positions) => {
         const text = lines.flat().join('');
-        const seen: string[] = [];
-        const dialect: Dialect = {
+        const actual: string[] = [];
+        const dialect: StreamProtocol = {
           take: ({ event, data }) => {
-            seen.push(JSON.stringify([event, data]));
+            actual.push(JSON.stringify([event, data]));
             return undefined;
           },
-          ended: () => false,
+          hasEnded: () => false,
           atEnd: () => [],
         };
-        const known: string[] = [];
+        const expected: string[] = [];
         const parser = createParser({
-          onEvent: ({ event, data }) => known.push(JSON.stringify([event, data])),
+          onEvent: ({ event, data }) => expected.push(JSON.stringify([event, data])),
         });
         parser.feed(`${text}\n\n`);
-        batchesOf(dialect, cutAt(text, places));
-        expect(seen).toEqual(known);
+        batchesOf(dialect, cutAt(text, positions));
+        expect(actual).toEqual(expected);
       }),
       {
         numRuns: 5_000,
@@ -93,50 +93,50 @@ describe('events out of bytes', () => {
       ...{ id: 'theirs', object: 'chat.completion.chunk', created: 7, model: 'physical-9' },
       choices: [{ index: 0, delta, finish_reason: null, ...more }],
     })}`;
-  const said = fc.oneof(
+  const anyText = fc.oneof(
     fc.string(),
     fc.constantFrom('word', ' word', '"', '\\', '\n', 'data: {', '"}}]}', 'é', '\ud83d\ude00', ''),
   );
   const event = fc.oneof(
-    { weight: 8, arbitrary: said.map((content) => frame({ content })) },
-    { weight: 1, arbitrary: said.map((reasoning_content) => frame({ reasoning_content })) },
+    { weight: 8, arbitrary: anyText.map((content) => frame({ content })) },
+    { weight: 1, arbitrary: anyText.map((reasoning_content) => frame({ reasoning_content })) },
     { weight: 1, arbitrary: fc.constant(': keep-alive') },
-    { weight: 1, arbitrary: said.map((content) => frame({ content, tool_calls: [] })) },
+    { weight: 1, arbitrary: anyText.map((content) => frame({ content, tool_calls: [] })) },
   );
   const ending = [frame({}, { finish_reason: 'stop' }), 'data: [DONE]'];
 
-  test('say the same whether alike ones are taken together or each is read whole', () => {
+  test('returns the same text with and without merging deltas', () => {
     const blank = fc.constantFrom('\n\n', '\n\n', '\n\n', '\r\n\r\n', '\n\n\n');
     fc.assert(
       fc.property(
         fc.array(fc.tuple(event, blank), { maxLength: 30 }),
         fc.array(fc.nat(), { maxLength: 5 }),
-        (events, places) => {
+        (events, positions) => {
           const text = [...events.flat(), ...ending.map((each) => `${each}\n\n`)].join('');
           const call = callOf('http://upstream', { stream: true });
-          const together = batchesOf(new ChatStream(call), cutAt(text, places));
+          const merged = batchesOf(new ChatStream(call), cutAt(text, positions));
           const dialect = new ChatStream(call);
-          const each: StreamEvent[] = [];
+          const single: StreamEvent[] = [];
           const parser = createParser({
             onEvent: (message) => {
-              const taken = dialect.take(message);
-              if (taken) each.push(taken);
+              const event = dialect.take(message);
+              if (event) single.push(event);
             },
           });
           parser.feed(text);
           for (const part of ['text', 'produced'] as const) {
-            expect(together.map((event) => event[part]).join('')).toBe(
-              each.map((event) => event[part]).join(''),
+            expect(merged.map((event) => event[part]).join('')).toBe(
+              single.map((event) => event[part]).join(''),
             );
           }
-          expect(together.filter(({ final }) => final)).toEqual(each.filter(({ final }) => final));
+          expect(merged.filter(({ final }) => final)).toEqual(single.filter(({ final }) => final));
         },
       ),
       { numRuns: 2_000 },
     );
   });
 
-  test('that are alike are one, as soon as one of them was understood', () => {
+  test('merges the deltas of a read into one event after the first delta was learned', () => {
     const words = Array.from({ length: 100 }, (_, n) => `${frame({ content: `word${n}` })}\n\n`);
     const call = callOf('http://upstream', { stream: true });
     const [first, rest, ...others] = batchesOf(new ChatStream(call), [

@@ -1,6 +1,6 @@
 /**
- * Every conversation through every pair of protocols, over the wire to the simulated vendor: what the
- * client reads is what the vendor said, whole and streamed, in its own protocol and in every other.
+ * Sends every conversation through every pair of protocols to the simulator. The client must read the
+ * same answer as a client of the upstream's own protocol, whole and streamed.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
@@ -10,7 +10,7 @@ import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.
 import { readRequest, untranslatableError } from '../../../src/upstreams/translation/translate.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 import { callOf } from '../upstream.ts';
-import { BASES, CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
+import { BASES, CLIENTS, contentOf, PAIRS, readStreamed } from './clients.ts';
 import { CONVERSATIONS } from './conversations.ts';
 
 setDefaultTimeout(60_000);
@@ -30,18 +30,26 @@ function callFor(
   return callOf(simulator.url + BASES[upstream], body, { model_max_output_tokens: 32_000 });
 }
 
-async function whole(client: ClientProtocol, upstream: ChatProtocol, request: NeutralRequest) {
+async function completeWhole(
+  client: ClientProtocol,
+  upstream: ChatProtocol,
+  request: NeutralRequest,
+) {
   const answer = await protocolFor(client, upstream).complete(callFor(client, upstream, request));
   return { ...CLIENTS[client].read(JSON.parse(answer.body_text)), metered: answer.usage };
 }
 
-async function streamed(client: ClientProtocol, upstream: ChatProtocol, request: NeutralRequest) {
+async function completeStreamed(
+  client: ClientProtocol,
+  upstream: ChatProtocol,
+  request: NeutralRequest,
+) {
   const call = callFor(client, upstream, { ...request, stream: true });
   return readStreamed(client, await protocolFor(client, upstream).stream(call));
 }
 
 describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) => {
-  const home = {
+  const ownClient = {
     openai: 'openai',
     'openai-responses': 'responses',
     'azure-openai': 'openai',
@@ -53,23 +61,22 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
 
   test.each(Object.keys(CONVERSATIONS))('%s', async (title) => {
     const request = CONVERSATIONS[title] as NeutralRequest;
-    const { uses, request: asked } = readRequest(client, CLIENTS[client].write(request));
+    const { uses, request: received } = readRequest(client, CLIENTS[client].write(request));
     const refusal = untranslatableError(uses, requestFormOf(upstream));
     if (upstream === 'openai-responses' && uses.some(({ feature }) => feature === 'stop')) {
-      // This vendor's newer protocol has no words for them (docs/protocols.md).
+      // OpenAI responses do not support stop sequences (docs/protocols.md).
       expect(refusal?.details.param?.toLowerCase()).toContain('stop');
       return;
     }
     expect(refusal).toBeUndefined();
-    // What the vendor says to its own clients.
-    const own = await whole(home[upstream], upstream, asked);
-    const seen = await whole(client, upstream, request);
-    expect(said(seen.parts)).toEqual(said(own.parts));
-    expect(seen.stop).toBe(own.stop);
-    expect(seen.metered).toEqual(own.metered);
-    const streaming = await streamed(client, upstream, request);
-    // The vendor of chat counts its thoughts and does not show them; the others do.
-    expect(said(streaming.parts)).toEqual(said(own.parts));
+    // The answer to a client of the upstream's own protocol.
+    const own = await completeWhole(ownClient[upstream], upstream, received);
+    const translated = await completeWhole(client, upstream, request);
+    expect(contentOf(translated.parts)).toEqual(contentOf(own.parts));
+    expect(translated.stop).toBe(own.stop);
+    expect(translated.metered).toEqual(own.metered);
+    const streaming = await completeStreamed(client, upstream, request);
+    expect(contentOf(streaming.parts)).toEqual(contentOf(own.parts));
     expect(streaming.stop).toBe(own.stop);
     expect(streaming.metered).toEqual(own.metered);
     expect(streaming.finals).not.toBe('');

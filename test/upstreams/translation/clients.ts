@@ -1,4 +1,4 @@
-/** Clients of each protocol, for whoever asks and reads through a pair of protocols. */
+/** Test clients of each protocol. They write requests and read answers. */
 
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
 import type { UpstreamStream } from '../../../src/upstreams/contract.ts';
@@ -22,9 +22,9 @@ import type {
   StreamReader,
 } from '../../../src/upstreams/translation/neutral.ts';
 import type { ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
-import { readResponse, responseOf, writeResponses } from './responses.ts';
+import { createResponseReader, readResponse, writeResponses } from './responses.ts';
 
-/** Where the simulator speaks each of them. */
+/** The simulator's path for each protocol. */
 export const BASES: Record<ChatProtocol, string> = {
   openai: '/openai/v1',
   'openai-responses': '/openai/v1',
@@ -34,6 +34,7 @@ export const BASES: Record<ChatProtocol, string> = {
   gemini: '/google/v1beta',
   vertex: '/vertex/v1/projects/p/locations/l/publishers/google',
 };
+/** A test client of each protocol. */
 export const CLIENTS: Record<
   ClientProtocol,
   {
@@ -56,22 +57,23 @@ export const CLIENTS: Record<
     reader: () => new MessagesReader(),
   },
   gemini: { write: writeGemini, read: readGeminiAnswer, reader: () => new GeminiReader() },
-  responses: { write: writeResponses, read: readResponse, reader: responseOf },
+  responses: { write: writeResponses, read: readResponse, reader: createResponseReader },
 };
 
+/** Every client protocol with every upstream protocol. */
 export const PAIRS = (Object.keys(CLIENTS) as ClientProtocol[]).flatMap((client) =>
   (Object.keys(BASES) as ChatProtocol[]).map((upstream) => [client, upstream] as const),
 );
 
-/** What was said, whatever it is called. */
-export function said(parts: readonly AssistantPart[]): object[] {
+/** Returns the texts and calls of an answer without ids, so that answers can be compared. */
+export function contentOf(parts: readonly AssistantPart[]): object[] {
   return parts.flatMap((part): object[] => {
     if (part.type === 'call') return [{ call: part.name, arguments: JSON.parse(part.arguments) }];
     return part.text === '' ? [] : [{ [part.type]: part.text }];
   });
 }
 
-/** Reads a stream as its client does. `finals` = what is held back until the charge. */
+/** Reads a stream as its client does. `finals` is the text of the final events, sent after the charge. */
 export async function readStreamed(client: ClientProtocol, stream: UpstreamStream) {
   const reader = CLIENTS[client].reader();
   const assembly = new Assembly();
@@ -81,7 +83,7 @@ export async function readStreamed(client: ClientProtocol, stream: UpstreamStrea
       if (final) finals += text;
       for (const frame of text.split('\n\n').filter(Boolean)) {
         const data = frame.slice(frame.indexOf('data: ') + 'data: '.length);
-        for (const event of reader.read(undefined, data)) assembly.take(event);
+        for (const event of reader.read(undefined, data)) assembly.add(event);
       }
     }
   }

@@ -1,6 +1,5 @@
 /**
- * Conversations as data, each in OpenAI's words, that every pair of protocols must carry. They are the
- * neutral form of what real clients send; each test reads them from here.
+ * Conversations in the neutral form. Every pair of protocols must translate all of them without loss.
  */
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
 
@@ -51,52 +50,61 @@ const base: NeutralRequest = {
   stop: [],
   stream: false,
 };
-const ask = (more: Partial<NeutralRequest>): NeutralRequest => ({ ...base, ...more });
+const requestWith = (members: Partial<NeutralRequest>): NeutralRequest => ({ ...base, ...members });
 const image = { type: 'image' as const, media_type: 'image/png', data: PNG };
 
-/** Name → request. Names say what is special. */
+/** Requests by name. The name says what the request tests. */
 export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
   'one line': base,
-  'a long line': ask({ turns: [user('word '.repeat(5_000))] }),
-  'characters of several bytes': ask({ turns: [user('Grüße, 世界 👩‍👩‍👧‍👦 \u202e ')] }),
-  'quotes, backslashes, control characters': ask({
+  'a long line': requestWith({ turns: [user('word '.repeat(5_000))] }),
+  'characters of several bytes': requestWith({ turns: [user('Grüße, 世界 👩‍👩‍👧‍👦 \u202e ')] }),
+  'quotes, backslashes, control characters': requestWith({
     turns: [user('"\\ \n\t\u0001 </script> %s')],
   }),
-  'two texts in one turn': ask({ turns: [user('One', 'Two')] }),
-  'a system prompt': ask({ system: ['Be brief.'] }),
-  'several system prompts': ask({ system: ['Be brief.', 'Be kind.'] }),
-  'several turns': ask({ turns: [user('Hi'), assistant('Hello!'), user('Again')] }),
-  'twenty turns': ask({
+  'two texts in one turn': requestWith({ turns: [user('One', 'Two')] }),
+  'a system prompt': requestWith({ system: ['Be brief.'] }),
+  'several system prompts': requestWith({ system: ['Be brief.', 'Be kind.'] }),
+  'several turns': requestWith({ turns: [user('Hi'), assistant('Hello!'), user('Again')] }),
+  'twenty turns': requestWith({
     turns: [
       ...Array.from({ length: 10 }, (_, at) => [user(`Q${at}`), assistant(`A${at}`)]).flat(),
       user('End'),
     ],
   }),
-  'an inline image': ask({
+  'an inline image': requestWith({
     turns: [{ role: 'user', parts: [{ type: 'text', text: 'What?' }, image] }],
   }),
-  'two images and words between': ask({
+  'two images with text between them': requestWith({
     turns: [{ role: 'user', parts: [image, { type: 'text', text: 'and' }, image] }],
   }),
-  'an image in an earlier turn': ask({
+  'an image in an earlier turn': requestWith({
     turns: [{ role: 'user', parts: [image] }, assistant('A dot.'), user('Sure?')],
   }),
-  'a bound': ask({ max_output_tokens: 20 }),
-  'a bound of one token': ask({ max_output_tokens: 1 }),
-  'a temperature': ask({ temperature: 0.3 }),
-  'temperature zero': ask({ temperature: 0 }),
-  top_p: ask({ top_p: 0.5 }),
-  'a stop sequence': ask({ stop: ['END'] }),
-  'four stop sequences': ask({ stop: ['a1', 'b2', 'c3', 'd4'] }),
-  'a tool': ask({ tools: [WEATHER] }),
-  'a tool without parameters': ask({ tools: [CLOCK] }),
-  'two tools': ask({ tools: [WEATHER, CLOCK] }),
-  'a tool that is not to be used': ask({ tools: [WEATHER], tool_choice: { type: 'none' } }),
-  'a tool if it helps': ask({ tools: [WEATHER], tool_choice: { type: 'auto' } }),
-  'any tool': ask({ tools: [WEATHER, CLOCK], tool_choice: { type: 'any' } }),
-  'this tool': ask({ tools: [WEATHER, CLOCK], tool_choice: { type: 'tool', name: 'clock' } }),
-  'several calls at once': ask({ tools: [WEATHER], turns: [user('Everywhere [[sim tools=3]]')] }),
-  'the result of a tool': ask({
+  'a token limit': requestWith({ max_output_tokens: 20 }),
+  'a limit of one token': requestWith({ max_output_tokens: 1 }),
+  'a temperature': requestWith({ temperature: 0.3 }),
+  'temperature zero': requestWith({ temperature: 0 }),
+  top_p: requestWith({ top_p: 0.5 }),
+  'a stop sequence': requestWith({ stop: ['END'] }),
+  'four stop sequences': requestWith({ stop: ['a1', 'b2', 'c3', 'd4'] }),
+  'a tool': requestWith({ tools: [WEATHER] }),
+  'a tool without parameters': requestWith({ tools: [CLOCK] }),
+  'two tools': requestWith({ tools: [WEATHER, CLOCK] }),
+  'a tool that must not be called': requestWith({
+    tools: [WEATHER],
+    tool_choice: { type: 'none' },
+  }),
+  'a tool that may be called': requestWith({ tools: [WEATHER], tool_choice: { type: 'auto' } }),
+  'a call of any tool': requestWith({ tools: [WEATHER, CLOCK], tool_choice: { type: 'any' } }),
+  'a call of one named tool': requestWith({
+    tools: [WEATHER, CLOCK],
+    tool_choice: { type: 'tool', name: 'clock' },
+  }),
+  'several calls in one answer': requestWith({
+    tools: [WEATHER],
+    turns: [user('Everywhere [[sim tools=3]]')],
+  }),
+  'the result of a tool': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -104,7 +112,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', 'Rain')] },
     ],
   }),
-  'words before a call': ask({
+  'text before a call': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -118,7 +126,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', 'Rain')] },
     ],
   }),
-  'results of two calls': ask({
+  'results of two calls': requestWith({
     tools: [WEATHER, CLOCK],
     turns: [
       user('Weather and time?'),
@@ -129,7 +137,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', 'Rain'), result('call_b2', '12:00')] },
     ],
   }),
-  'a result and words': ask({
+  'a result and text': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -137,7 +145,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', 'Rain'), { type: 'text', text: 'So?' }] },
     ],
   }),
-  'calls in several turns': ask({
+  'calls in several turns': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -147,7 +155,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_b2', 'Sun')] },
     ],
   }),
-  'arguments with everything in them': ask({
+  'arguments with quotes, nesting and null': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -160,7 +168,7 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', '{"sky":"grey"}')] },
     ],
   }),
-  'an empty result': ask({
+  'an empty result': requestWith({
     tools: [WEATHER],
     turns: [
       user('Weather?'),
@@ -168,20 +176,22 @@ export const CONVERSATIONS: Readonly<Record<string, NeutralRequest>> = {
       { role: 'user', parts: [result('call_a1', ' ')] },
     ],
   }),
-  'a schema': ask({ format: { type: 'schema', name: 'answer', schema: SCHEMA } }),
-  'a schema and a system prompt': ask({
+  'a schema': requestWith({ format: { type: 'schema', name: 'answer', schema: SCHEMA } }),
+  'a schema and a system prompt': requestWith({
     system: ['Reply as JSON.'],
     format: { type: 'schema', name: 'answer', schema: SCHEMA },
   }),
-  'low effort': ask({ reasoning: { effort: 'low' } }),
-  'high effort': ask({ reasoning: { effort: 'high' }, max_output_tokens: 30_000 }),
-  'effort and tools': ask({ reasoning: { effort: 'medium' }, tools: [WEATHER] }),
-  'one long answer': ask({ turns: [user('Much [[sim tokens=500]]')] }),
-  'an answer of several bytes a character': ask({
+  'low effort': requestWith({ reasoning: { effort: 'low' } }),
+  'high effort': requestWith({ reasoning: { effort: 'high' }, max_output_tokens: 30_000 }),
+  'effort and tools': requestWith({ reasoning: { effort: 'medium' }, tools: [WEATHER] }),
+  'one long answer': requestWith({ turns: [user('Much [[sim tokens=500]]')] }),
+  'an answer with characters of several bytes': requestWith({
     turns: [user('Cut [[sim unicode=1 tokens=10 split=40]]')],
   }),
-  'thinking aloud': ask({ turns: [user('Think [[sim reasoning=20 tokens=20]]')] }),
-  'an answer that is cut at its bound': ask({
+  'an answer with reasoning': requestWith({
+    turns: [user('Think [[sim reasoning=20 tokens=20]]')],
+  }),
+  'an answer that reaches its token limit': requestWith({
     turns: [user('Much [[sim tokens=100]]')],
     max_output_tokens: 10,
   }),

@@ -1,4 +1,4 @@
-/** Every cell of `docs/protocols.md`: what it says is what happens, streamed or not. */
+/** Tests that every cell of `docs/protocols.md` is true, streamed or not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import {
 import { callOf, startUpstream, type Upstream } from '../upstream.ts';
 
 const UPSTREAMS: RequestForm[] = ['openai', 'responses', 'anthropic', 'gemini'];
-const SPOKEN: Record<RequestForm, ChatProtocol> = {
+const PROTOCOL_OF: Record<RequestForm, ChatProtocol> = {
   ...{ openai: 'openai', responses: 'openai-responses', anthropic: 'anthropic', gemini: 'gemini' },
 };
 const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
@@ -28,8 +28,8 @@ const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
   ),
 );
 
-/** The same need in other words: how much thinking is a number of tokens there. */
-const OTHER_WORDS: Partial<Record<Feature, readonly Feature[]>> = {
+/** A protocol may express a feature as another one: an effort as a token budget, or the reverse. */
+const EQUIVALENT_FEATURES: Partial<Record<Feature, readonly Feature[]>> = {
   reasoning_effort: ['reasoning_budget'],
   reasoning_budget: ['reasoning_effort'],
 };
@@ -40,22 +40,22 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-test('docs/protocols.md is what the code says: after a change, run "bun run protocols"', () => {
+test('docs/protocols.md is up to date: after a change, run "bun run protocols"', () => {
   const page = readFileSync(join(import.meta.dir, '../../../docs/protocols.md'), 'utf8');
   expect(page).toBe(protocolsPage());
 });
 
-test('each need can be said by some client', () => {
-  const said = new Set(CELLS.filter(({ cell }) => cell !== '–').map(({ feature }) => feature));
-  expect([...said].sort()).toEqual((Object.keys(FEATURES) as Feature[]).sort());
+test('each feature can be used by some client', () => {
+  const usable = new Set(CELLS.filter(({ cell }) => cell !== '–').map(({ feature }) => feature));
+  expect([...usable].sort()).toEqual((Object.keys(FEATURES) as Feature[]).sort());
 });
 
-/** Needs that a protocol has no member for, and how to see that they are kept. */
-const KEPT: Partial<
+/** Features without a member of their own in a protocol, and how to check that they are kept. */
+const KEPT_CHECKS: Partial<
   Record<Feature, (sent: string, call: { parallel_calls?: boolean }) => boolean>
 > = {
   failed_results: (sent) => /"Error: No such city\."|"error":"No such city\."/.test(sent),
-  // The reader of the answer lets one call through: conversations.test.ts.
+  // The reader of the answer returns only one call (streams.test.ts).
   serial_calls: (_, request) => request.parallel_calls === false,
 };
 
@@ -65,7 +65,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     const { client, upstream: written, feature, cell } = each;
     const body = { ...sampleOf(client, feature), model: 'gpt-test', ...(stream ? { stream } : {}) };
     const call = callOf(upstream.url, body, { model_max_output_tokens: 64_000 });
-    // The request really needs it, by the client's own protocol.
+    // The sample must use the feature.
     expect(readRequest(client, body).uses.map((use) => use.feature)).toContain(feature);
     if (cell.startsWith('400')) {
       let refusal: unknown;
@@ -81,12 +81,12 @@ describe.each([false, true])('streamed: %p', (stream) => {
     }
     const { call: sent, request } = translateCall(client, written, call);
     if (cell !== 'yes') {
-      expect(KEPT[feature]?.(sent.body_text, request)).toBe(true);
+      expect(KEPT_CHECKS[feature]?.(sent.body_text, request)).toBe(true);
       return;
     }
     const found = readRequest(written, sent.body).uses.map((use) => use.feature);
-    const wanted = [feature, ...(OTHER_WORDS[feature] ?? [])];
-    expect({ found, sent: sent.body, has: wanted.some((each) => found.includes(each)) }).toEqual({
+    const accepted = [feature, ...(EQUIVALENT_FEATURES[feature] ?? [])];
+    expect({ found, sent: sent.body, has: accepted.some((each) => found.includes(each)) }).toEqual({
       ...{ found, sent: sent.body, has: true },
     });
     expect(found).not.toContain('other');
@@ -100,8 +100,8 @@ const ANSWERS: Record<RequestForm, object> = {
   gemini: { candidates: [], usageMetadata: {} },
 };
 
-/** Spaces, exotic numbers, escapes, an order of its own, and what nobody knows. */
-const ODD =
+/** Members with unusual spaces, numbers, escapes and names. */
+const UNUSUAL_MEMBERS =
   ' "zz_unknown" : {"deep":[1.0, 1e2, 12345678901234567890, "\\u00e9\\/", null]},\t"a": [ ] ';
 
 describe('as is', () => {
@@ -110,16 +110,16 @@ describe('as is', () => {
   );
   test.each(passed)('$client on $upstream, byte by byte: $feature', async (each) => {
     const { client, upstream: written, feature } = each;
-    const said = JSON.stringify({ ...sampleOf(client, feature) });
+    const sample = JSON.stringify({ ...sampleOf(client, feature) });
     const text =
       client === 'gemini'
-        ? `{${said.slice(1, -1)},${ODD}}`
-        : `{"model":"gpt-test",${said.slice(1, -1)},${ODD}}`;
+        ? `{${sample.slice(1, -1)},${UNUSUAL_MEMBERS}}`
+        : `{"model":"gpt-test",${sample.slice(1, -1)},${UNUSUAL_MEMBERS}}`;
     upstream.answer = () => Response.json(ANSWERS[written]);
     upstream.asked.length = 0;
     const call = { ...callOf(upstream.url, JSON.parse(text)), body_text: text };
-    await protocolFor(client, SPOKEN[written]).complete(call);
-    // Weir keeps responses itself: it says so.
+    await protocolFor(client, PROTOCOL_OF[written]).complete(call);
+    // Weir stores responses itself, so it adds `store: false`.
     const sent = upstream.asked[0]?.text.replace(/,"store":false/, '');
     expect(sent).toBe(text.replace('"gpt-test"', '"physical-9"'));
   });

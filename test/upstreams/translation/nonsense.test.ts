@@ -1,4 +1,4 @@
-/** Whatever a request holds, reading and writing it ends in a request or in a 400 that names a parameter. */
+/** Tests that a damaged request is translated, or refused with a 400 that names a parameter. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { sampleOf } from '../../../docs/protocol-samples.ts';
@@ -15,23 +15,28 @@ import { CONVERSATIONS } from './conversations.ts';
 const RUNS = 4_000;
 const UPSTREAMS: RequestForm[] = ['openai', 'anthropic', 'gemini'];
 
-/** Replaces or drops what a path through a value leads to; numbers choose at each turn. */
-function broken(value: unknown, turns: readonly number[], by: unknown, drop: boolean): unknown {
-  const [turn, ...others] = turns;
-  if (turn === undefined || typeof value !== 'object' || value === null) return by;
+/** Replaces or drops one value. `path` leads to it: each number chooses a member. */
+function damage(
+  value: unknown,
+  path: readonly number[],
+  replacement: unknown,
+  drops: boolean,
+): unknown {
+  const [step, ...others] = path;
+  if (step === undefined || typeof value !== 'object' || value === null) return replacement;
   const keys = Object.keys(value);
-  const key = keys[turn % Math.max(1, keys.length)];
-  if (key === undefined) return by;
+  const key = keys[step % Math.max(1, keys.length)];
+  if (key === undefined) return replacement;
   const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
-  if (others.length === 0 && drop) delete copy[key];
-  else copy[key] = broken(copy[key], others, by, drop);
+  if (others.length === 0 && drops) delete copy[key];
+  else copy[key] = damage(copy[key], others, replacement, drops);
   return copy;
 }
 
 test.each([...CLIENT_PROTOCOLS])(
-  'from a client of %s',
+  'a damaged request of a client of %s is translated or refused with 400',
   (client) => {
-    const whole = [
+    const valid = [
       ...Object.values(CONVERSATIONS).map((each) => CLIENTS[client].write(each as NeutralRequest)),
       ...(Object.keys(FEATURES) as Feature[]).flatMap((each) => sampleOf(client, each) ?? []),
     ];
@@ -39,15 +44,15 @@ test.each([...CLIENT_PROTOCOLS])(
     let refused = 0;
     fc.assert(
       fc.property(
-        fc.constantFrom(...whole),
+        fc.constantFrom(...valid),
         fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 9 }),
         anyJson,
         fc.boolean(),
-        (body, turns, by, drop) => {
-          const bad = broken(body, turns, by, drop) as Record<string, unknown>;
+        (body, path, replacement, drops) => {
+          const damaged = damage(body, path, replacement, drops) as Record<string, unknown>;
           for (const upstream of UPSTREAMS) {
             try {
-              const call = callOf('http://unused.invalid', { model: 'gpt-test', ...bad });
+              const call = callOf('http://unused.invalid', { model: 'gpt-test', ...damaged });
               JSON.parse(translateCall(client, upstream, call).call.body_text);
               written += 1;
             } catch (error) {

@@ -1,4 +1,4 @@
-/** The round trip of requests: neutral form → protocol → neutral form is the identity. */
+/** Tests that writing a request in a protocol and reading it again returns the same neutral form. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readChat } from '../../../src/upstreams/translation/chat-request.ts';
@@ -18,7 +18,9 @@ const PROTOCOLS = {
 };
 const NAMES = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
 
-/** What a protocol says in other words: efforts as budgets, one text for several, a default bound. */
+/**
+ * Removes differences that are correct: budgets for efforts, joined texts, a default token limit.
+ */
 function comparable(request: NeutralRequest): object {
   const { reasoning, max_output_tokens: _, system, format, turns, ...rest } = request;
   return JSON.parse(
@@ -26,7 +28,7 @@ function comparable(request: NeutralRequest): object {
       ...rest,
       system: system.join('\n\n'),
       format: format?.type === 'schema' ? format.schema : format,
-      thinks: reasoning !== undefined,
+      hasReasoning: reasoning !== undefined,
       turns: turns.map(({ role, parts }: Turn) => ({
         role,
         parts: parts.map((part) =>
@@ -37,31 +39,34 @@ function comparable(request: NeutralRequest): object {
   );
 }
 
-/** JSON texts, so that results may be objects where a protocol has them so. */
-const parsed = (value: object): object =>
+/** Removes the `result` wrapper that Gemini adds to results. */
+const withoutWrapper = (value: object): object =>
   JSON.parse(JSON.stringify(value).replaceAll(/\\"result\\\\":/g, ''));
 
-describe.each(NAMES)('a request in the words of %s', (name) => {
-  test.each(Object.keys(CONVERSATIONS))('says all of: %s', (title) => {
+describe.each(NAMES)('a request in the protocol %s', (name) => {
+  test.each(Object.keys(CONVERSATIONS))('keeps everything of: %s', (title) => {
     const request = CONVERSATIONS[title] as NeutralRequest;
-    const { request: back } = PROTOCOLS[name](request);
-    const [said, meant] = [comparable(back), comparable(request)] as Record<string, unknown>[];
-    // Gemini's results are objects.
-    if (name === 'gemini') for (const each of [said, meant]) delete each?.['turns'];
-    expect(parsed(said ?? {})).toEqual(parsed(meant ?? {}));
+    const { request: readBack } = PROTOCOLS[name](request);
+    const [actual, expected] = [comparable(readBack), comparable(request)] as Record<
+      string,
+      unknown
+    >[];
+    // Gemini's results are objects, so the turns differ.
+    if (name === 'gemini') for (const each of [actual, expected]) delete each?.['turns'];
+    expect(withoutWrapper(actual ?? {})).toEqual(withoutWrapper(expected ?? {}));
     const roles = (each: NeutralRequest) =>
       each.turns.map(({ role, parts }) => [role, parts.map(({ type }) => type)]);
-    expect(roles(back)).toEqual(roles(request));
+    expect(roles(readBack)).toEqual(roles(request));
   });
 
-  test('notes no need that it has no words for', () => {
+  test('notes no unknown feature', () => {
     for (const request of Object.values(CONVERSATIONS)) {
       const { uses } = PROTOCOLS[name](request);
       expect(uses.filter(({ feature }) => feature.startsWith('other'))).toEqual([]);
     }
   });
 
-  test('is the same again after any conversation of words and calls', () => {
+  test('is the same after writing and reading any conversation of texts', () => {
     const text = fc.string({ minLength: 1, unit: 'grapheme' });
     const turn = fc.tuple(text, text);
     fc.assert(
@@ -73,9 +78,9 @@ describe.each(NAMES)('a request in the words of %s', (name) => {
           const request: NeutralRequest = {
             system: [],
             turns: [
-              ...pairs.flatMap(([asked, answered]): Turn[] => [
-                { role: 'user', parts: [{ type: 'text', text: asked }] },
-                { role: 'assistant', parts: [{ type: 'text', text: answered }] },
+              ...pairs.flatMap(([question, answer]): Turn[] => [
+                { role: 'user', parts: [{ type: 'text', text: question }] },
+                { role: 'assistant', parts: [{ type: 'text', text: answer }] },
               ]),
               { role: 'user', parts: [{ type: 'text', text: last }] },
             ],

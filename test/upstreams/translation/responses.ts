@@ -1,4 +1,4 @@
-/** The client's side of responses, which Weir itself never is: for tests. */
+/** A test client of OpenAI responses. */
 import { writeEffort } from '../../../src/upstreams/translation/chat-write.ts';
 import type {
   AssistantPart,
@@ -7,11 +7,15 @@ import type {
   NeutralRequest,
   StreamReader,
 } from '../../../src/upstreams/translation/neutral.ts';
-import { defined, type ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
+import {
+  type ReadonlyJsonObject,
+  withoutUndefined,
+} from '../../../src/upstreams/translation/reading.ts';
 
+/** Returns the body of the request as a client sends it. */
 export function writeResponses(request: NeutralRequest): Record<string, unknown> {
   const { tools, tool_choice, format, reasoning } = request;
-  return defined({
+  return withoutUndefined({
     input: [
       ...request.system.map((content) => ({ role: 'system', content })),
       ...request.turns.flatMap((turn) => turn.parts.map((part) => itemOf(turn.role, part))),
@@ -61,11 +65,12 @@ function itemOf(role: string, part: Part): object {
       return { type: 'function_call_output', call_id: part.call_id, output };
     }
     default:
-      throw new Error(`no item for ${part.type}`);
+      throw new Error(`a part of type ${part.type} has no item`);
   }
 }
 
-interface Response {
+/** The members of a response that the client reads. */
+interface ResponseObject {
   status: string;
   incomplete_details: { reason: string } | null;
   output: Record<string, unknown>[];
@@ -76,16 +81,17 @@ interface Response {
   } | null;
 }
 
+/** Reads a whole response. */
 export function readResponse(value: ReadonlyJsonObject): NeutralAnswer {
-  const { output, status, incomplete_details, usage } = value as unknown as Response;
+  const { output, status, incomplete_details, usage } = value as unknown as ResponseObject;
   const parts = output.flatMap(partOf);
   const hasCalls = parts.some(({ type }) => type === 'call');
   const reason = incomplete_details?.reason;
-  const cut = reason === 'content_filter' ? ('filter' as const) : ('length' as const);
+  const incompleteStop = reason === 'content_filter' ? ('filter' as const) : ('length' as const);
   const details = usage?.input_tokens_details;
   return {
     parts,
-    stop: status === 'incomplete' ? cut : hasCalls ? 'calls' : 'end',
+    stop: status === 'incomplete' ? incompleteStop : hasCalls ? 'calls' : 'end',
     usage: usage && {
       input_tokens:
         usage.input_tokens - (details?.cached_tokens ?? 0) - (details?.cache_write_tokens ?? 0),
@@ -114,12 +120,12 @@ function partOf(item: Record<string, unknown>): AssistantPart[] {
         },
       ];
     default:
-      throw new Error(`an item of type ${item['type']}`);
+      throw new Error(`an item has the unknown type ${item['type']}`);
   }
 }
 
-/** Reads a stream, and checks on the way that its events are numbered and in order. */
-export function responseOf(): StreamReader {
+/** Reads a stream. Throws unless its events are numbered in order and the deltas are complete. */
+export function createResponseReader(): StreamReader {
   let next = 0;
   let deltas = '';
   return {
@@ -133,7 +139,7 @@ export function responseOf(): StreamReader {
       if (event.type === 'response.output_item.done') {
         const [part] = partOf(event.item);
         const whole = part?.type === 'call' ? part.arguments : (part?.text ?? '');
-        if (whole !== deltas) throw new Error('the deltas are not the whole');
+        if (whole !== deltas) throw new Error('the deltas differ from the whole item');
       }
       if (!/^response\.(completed|incomplete)$/.test(event.type)) return [];
       const { parts, stop, usage } = readResponse(event.response);

@@ -1,6 +1,6 @@
 /**
- * Streams as networks and providers really send them, through every pair of protocols: cut anywhere,
- * with pings between, with very long arguments, and silent in the middle.
+ * Sends difficult streams through every pair of protocols: cut anywhere, with comments and pings, and
+ * with very long arguments.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import type { RequestForm } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
-import { CLIENTS, PAIRS, readStreamed, said } from './clients.ts';
+import { CLIENTS, contentOf, PAIRS, readStreamed } from './clients.ts';
 
 setDefaultTimeout(60_000);
 
@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => upstream.stop());
 
 const TEXT = 'Grüße, 世界 👋🏽 — naïve';
-const THOUGHT = 'Überlegung 🤔';
+const REASONING = 'Überlegung 🤔';
 
 const sse = (events: (object | string)[], named = false) =>
   events.map((event) => {
@@ -29,11 +29,11 @@ const sse = (events: (object | string)[], named = false) =>
     return `${name}data: ${data}\n\n`;
   });
 
-/** Text in bits, then two calls whose arguments come in bits. */
-function eventsOf(words: RequestForm, args: string): string[] {
+/** The events of an answer: a text in deltas, then two calls with arguments in deltas. */
+function eventsOf(form: RequestForm, args: string): string[] {
   const letters = [...TEXT];
-  const bits = args.match(/[\s\S]{1,5000}/gu) ?? [];
-  if (words === 'openai') {
+  const pieces = args.match(/[\s\S]{1,5000}/gu) ?? [];
+  if (form === 'openai') {
     const chunk = (delta: object, finish_reason: string | null = null) => ({
       ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'physical-9' },
       choices: [{ index: 0, delta, finish_reason }],
@@ -44,7 +44,7 @@ function eventsOf(words: RequestForm, args: string): string[] {
           { index, id: `call_${index}`, type: 'function', function: { name: 'w', arguments: '' } },
         ],
       }),
-      ...bits.map((bit) => chunk({ tool_calls: [{ index, function: { arguments: bit } }] })),
+      ...pieces.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ];
     const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
     return sse([
@@ -55,7 +55,7 @@ function eventsOf(words: RequestForm, args: string): string[] {
       '[DONE]',
     ]);
   }
-  if (words === 'anthropic') {
+  if (form === 'anthropic') {
     const delta = (index: number, each: object) => ({
       ...{ type: 'content_block_delta', index, delta: each },
     });
@@ -64,7 +64,7 @@ function eventsOf(words: RequestForm, args: string): string[] {
         ...{ type: 'content_block_start', index },
         content_block: { type: 'tool_use', id: `toolu_${index}`, name: 'w', input: {} },
       },
-      ...bits.map((bit) => delta(index, { type: 'input_json_delta', partial_json: bit })),
+      ...pieces.map((piece) => delta(index, { type: 'input_json_delta', partial_json: piece })),
       { type: 'content_block_stop', index },
     ];
     const message = {
@@ -79,7 +79,7 @@ function eventsOf(words: RequestForm, args: string): string[] {
           index: 0,
           content_block: { type: 'thinking', thinking: '', signature: '' },
         },
-        ...[...THOUGHT].map((thinking) => delta(0, { type: 'thinking_delta', thinking })),
+        ...[...REASONING].map((thinking) => delta(0, { type: 'thinking_delta', thinking })),
         delta(0, { type: 'signature_delta', signature: 'c2ln' }),
         { type: 'content_block_stop', index: 0 },
         { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
@@ -91,7 +91,7 @@ function eventsOf(words: RequestForm, args: string): string[] {
       true,
     );
   }
-  if (words === 'responses') {
+  if (form === 'responses') {
     const response = { id: 'r', object: 'response', model: 'physical-9', status: 'in_progress' };
     const call = (index: number) => {
       const item = {
@@ -104,7 +104,11 @@ function eventsOf(words: RequestForm, args: string): string[] {
       const added = { ...item, arguments: '' };
       return [
         { type: 'response.output_item.added', output_index: index, item: added },
-        ...bits.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+        ...pieces.map((delta) => ({
+          type: 'response.function_call_arguments.delta',
+          ...at,
+          delta,
+        })),
         { type: 'response.function_call_arguments.done', ...at, arguments: args },
         {
           type: 'response.output_item.done',
@@ -158,23 +162,28 @@ function eventsOf(words: RequestForm, args: string): string[] {
   ]);
 }
 
-const WORDS: Record<ChatProtocol, RequestForm> = {
+const FORMS: Record<ChatProtocol, RequestForm> = {
   ...{ openai: 'openai', 'openai-responses': 'responses', 'azure-openai': 'openai' },
   ...{ anthropic: 'anthropic', bedrock: 'anthropic', gemini: 'gemini', vertex: 'gemini' },
 };
 const ARGS = JSON.stringify({ city: 'Zürich 🏔', days: [1, 2] });
 
-async function through(client: ClientProtocol, name: ChatProtocol, more: object = {}) {
+async function streamThrough(client: ClientProtocol, name: ChatProtocol, members: object = {}) {
   const request = {
     ...{ system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
-    ...{ tools: [{ name: 'w', parameters: { type: 'object' } }], stop: [], stream: true, ...more },
+    ...{
+      tools: [{ name: 'w', parameters: { type: 'object' } }],
+      stop: [],
+      stream: true,
+      ...members,
+    },
   };
   const body = { model: 'gpt-test', ...CLIENTS[client].write(request as never), stream: true };
   const call = callOf(upstream.url, body, { model_max_output_tokens: 32_000 });
   return readStreamed(client, await protocolFor(client, name).stream(call));
 }
 
-/** The bytes of events as an upstream sends them: one of them has frames of its own. */
+/** The bytes of events as an upstream sends them. Bedrock sends an AWS event stream. */
 function bytesOf(name: ChatProtocol, events: readonly string[]): Uint8Array {
   if (name !== 'bedrock') return new TextEncoder().encode(events.join(''));
   const data = events.flatMap((each) => /^data: (.*)$/m.exec(each)?.[1] ?? []);
@@ -186,23 +195,23 @@ function cutAt(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   return [0, ...cuts].map((from, index) => bytes.slice(from, cuts[index] ?? bytes.length));
 }
 
-const text = (words: RequestForm, parts: readonly object[]) => {
+const expectContent = (form: RequestForm, parts: readonly object[]) => {
   const shown = parts.filter((part) => 'text' in part || 'call' in part);
   const call = { call: 'w', arguments: JSON.parse(ARGS) };
   expect(shown).toEqual([{ text: TEXT }, call, call]);
-  if (words === 'anthropic') expect(parts.length).toBeLessThanOrEqual(4);
+  if (form === 'anthropic') expect(parts.length).toBeLessThanOrEqual(4);
 };
 
 describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
-  const events = eventsOf(WORDS[name], ARGS);
+  const events = eventsOf(FORMS[name], ARGS);
 
-  test('reads the same wherever the bytes are cut, in characters too', async () => {
+  test('reads the same answer wherever the bytes are cut, also inside characters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat({ max: 100_000 }), { maxLength: 40 }), async (cuts) => {
         upstream.answer = () =>
           streamed(cutAt(bytesOf(name, events), cuts).filter((each) => each.length > 0));
-        const read = await through(client, name);
-        text(WORDS[name], said(read.parts));
+        const read = await streamThrough(client, name);
+        expectContent(FORMS[name], contentOf(read.parts));
         expect(read.stop).toBe('calls');
         expect(read.metered).toMatchObject({ output_tokens: 5 });
       }),
@@ -210,9 +219,9 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
     );
   });
 
-  test('reads the same with comments and pings between the events', async () => {
+  test('reads the same answer with comments and pings between the events', async () => {
     const ping =
-      WORDS[name] === 'anthropic' ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n';
+      FORMS[name] === 'anthropic' ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n';
     upstream.answer = () =>
       streamed([
         bytesOf(
@@ -220,16 +229,16 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
           events.flatMap((each) => [each, ': waiting\n\n', ping]),
         ),
       ]);
-    text(WORDS[name], said((await through(client, name)).parts));
+    expectContent(FORMS[name], contentOf((await streamThrough(client, name)).parts));
   });
 
-  test('gets arguments of a megabyte whole', async () => {
+  test('reads complete arguments of a megabyte', async () => {
     const long = JSON.stringify({ text: `${'ö"\\ '.repeat(180_000)}` });
     expect(long.length).toBeGreaterThan(1_000_000);
-    const pieces = bytesOf(name, eventsOf(WORDS[name], long));
+    const bytes = bytesOf(name, eventsOf(FORMS[name], long));
     upstream.answer = () =>
-      new Response(pieces, { headers: { 'content-type': 'text/event-stream' } });
-    const { parts } = await through(client, name);
+      new Response(bytes, { headers: { 'content-type': 'text/event-stream' } });
+    const { parts } = await streamThrough(client, name);
     const calls = parts.filter((part) => part.type === 'call');
     expect(calls).toHaveLength(2);
     for (const call of calls) {
@@ -239,10 +248,10 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, name) => {
 });
 
 test.each(['openai', 'anthropic', 'responses'] as const)(
-  'a client of %s that takes one call at a time gets one from an upstream that cannot be told',
+  'a client of %s without parallel calls reads one call from Gemini, which always allows several',
   async (client) => {
     upstream.answer = () => streamed(eventsOf('gemini', ARGS));
-    const { parts } = await through(client, 'gemini', { parallel_calls: false });
+    const { parts } = await streamThrough(client, 'gemini', { parallel_calls: false });
     expect(parts.filter(({ type }) => type === 'call')).toHaveLength(1);
   },
 );

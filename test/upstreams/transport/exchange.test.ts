@@ -14,7 +14,7 @@ const ANSWER = { choices: [{ message: { content: 'Hi' } }] };
 const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n';
 const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
-/** Rejections that nobody caught: each would end the gateway. */
+/** Unhandled rejections. Each of them would end the process. */
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => unhandled.push(error));
 
@@ -23,7 +23,7 @@ function call(changes: Partial<UpstreamCall> = {}, timeout_ms = 20_000): Upstrea
   return { ...base, target: { ...base.target, timeout_ms } };
 }
 
-/** A stream that sends this and then is silent until it is given up. */
+/** A stream that sends this text and then nothing until it is aborted. */
 function silentAfter(text: string): Response {
   const encoder = new TextEncoder();
   let isSent = false;
@@ -38,7 +38,7 @@ function silentAfter(text: string): Response {
 }
 
 describe('an exchange with an upstream', () => {
-  test('takes a base address with and without a slash at its end', async () => {
+  test('accepts a base URL with and without a slash at its end', async () => {
     upstream.answer = () => Response.json(ANSWER);
     for (const url of [`${upstream.url}/v1`, `${upstream.url}/v1/`]) {
       await openaiProtocol.complete(callOf(url, { model: 'm' }));
@@ -49,7 +49,7 @@ describe('an exchange with an upstream', () => {
     ]);
   });
 
-  test('follows no redirect: the key must not travel', async () => {
+  test('does not follow a redirect, which would send the key to another host', async () => {
     upstream.answer = () =>
       new Response(null, { status: 307, headers: { location: `${upstream.url}/elsewhere` } });
     expect(await rejection(openaiProtocol.complete(call()))).toMatchObject({
@@ -59,14 +59,14 @@ describe('an exchange with an upstream', () => {
     expect(upstream.asked).toHaveLength(1);
   });
 
-  test('that nobody answers is a failed connection', async () => {
-    const nobody = startUpstream();
-    await nobody.stop();
-    const error = await rejection(openaiProtocol.complete(callOf(nobody.url, { model: 'm' })));
+  test('fails with `connection` if the upstream is not reachable', async () => {
+    const stopped = startUpstream();
+    await stopped.stop();
+    const error = await rejection(openaiProtocol.complete(callOf(stopped.url, { model: 'm' })));
     expect(error).toMatchObject({ failure: 'connection' });
   });
 
-  test('says how long to wait', async () => {
+  test('reports the wait that the upstream requests', async () => {
     upstream.answer = () => new Response('', { status: 429, headers: { 'retry-after': '7' } });
     expect(await rejection(openaiProtocol.stream(call()))).toMatchObject({
       failure: 'throttle',
@@ -75,7 +75,7 @@ describe('an exchange with an upstream', () => {
     });
   });
 
-  test('is looked at until it is over', () => {
+  test('is checked until it is closed', () => {
     const exchange = new Exchange(call());
     const now = performance.now();
     expect(exchange.check(now)).toBe(true);
@@ -83,7 +83,7 @@ describe('an exchange with an upstream', () => {
     expect(exchange.check(now)).toBe(false);
   });
 
-  test('is bounded in time: before the answer, within it, and between two events', async () => {
+  test('times out before the answer, within it, and between two events', async () => {
     upstream.answer = () => new Promise<Response>(() => undefined);
     const timeout = { failure: 'timeout' };
     expect(await rejection(openaiProtocol.complete(call({}, 100)))).toMatchObject(timeout);
@@ -97,7 +97,7 @@ describe('an exchange with an upstream', () => {
     await Promise.all(upstream.asked.map((asked) => asked.aborted));
   });
 
-  test('P9: a client that reads slowly is no upstream that is silent', async () => {
+  test('P9: a slow client does not count as a slow upstream', async () => {
     upstream.answer = () => streamed([CHUNK, CHUNK, END]);
     const stream = await openaiProtocol.stream(call({}, 100));
     let produced = '';
@@ -108,7 +108,7 @@ describe('an exchange with an upstream', () => {
     expect(produced).toBe('aa');
   });
 
-  test('is bounded in size, whether the size was announced or not', async () => {
+  test('fails if the answer is too large, with and without a content length', async () => {
     const piece = new Uint8Array(1024 * 1024).fill(32);
     const size = MAX_ANSWER_BYTES + piece.byteLength;
     const endless = () =>
@@ -123,13 +123,13 @@ describe('an exchange with an upstream', () => {
     });
   });
 
-  test('reads answers of known, of unknown and of packed size', async () => {
+  test('reads answers with a content length, without one, and compressed', async () => {
     const text = JSON.stringify({ ...ANSWER, text: 'é'.repeat(100_000) });
-    const packed = Bun.gzipSync(new TextEncoder().encode(text));
+    const compressed = Bun.gzipSync(new TextEncoder().encode(text));
     const answers = [
       () => new Response(text),
       () => streamed([text.slice(0, 5), text.slice(5)]),
-      () => new Response(packed, { headers: { 'content-encoding': 'gzip' } }),
+      () => new Response(compressed, { headers: { 'content-encoding': 'gzip' } }),
     ];
     for (const answer of answers) {
       upstream.answer = answer;
@@ -137,13 +137,13 @@ describe('an exchange with an upstream', () => {
     }
   });
 
-  test('P8: a client that leaves stops the upstream at once, wherever the call is', async () => {
-    const gone = new Error('the client left');
+  test('P8: a client that leaves stops the upstream at once, at every stage of the call', async () => {
+    const left = new Error('the client left');
     const leaveDuring = async (answer: () => Response | Promise<Response>, stream: boolean) => {
       const client = new AbortController();
       upstream.asked.length = 0;
       upstream.answer = (asked) => {
-        setTimeout(() => client.abort(gone), 20);
+        setTimeout(() => client.abort(left), 20);
         void asked;
         return answer();
       };
@@ -151,34 +151,34 @@ describe('an exchange with an upstream', () => {
       const error = stream
         ? await readStream(openaiProtocol, at).then((read) => read.error)
         : await rejection(openaiProtocol.complete(at));
-      expect(error).toBe(gone);
+      expect(error).toBe(left);
       await upstream.asked[0]?.aborted;
     };
     await leaveDuring(() => silentAfter('{"choices":'), false);
     await leaveDuring(() => silentAfter(CHUNK), true);
     upstream.answer = () => new Promise<Response>(() => undefined);
     const client = new AbortController();
-    const asked = rejection(openaiProtocol.complete(call({ signal: client.signal })));
-    client.abort(gone);
-    expect(await asked).toBe(gone);
-    const late = call({ signal: AbortSignal.abort(gone) });
-    expect(await rejection(openaiProtocol.stream(late))).toBe(gone);
+    const failure = rejection(openaiProtocol.complete(call({ signal: client.signal })));
+    client.abort(left);
+    expect(await failure).toBe(left);
+    const late = call({ signal: AbortSignal.abort(left) });
+    expect(await rejection(openaiProtocol.stream(late))).toBe(left);
   });
 
-  test('P8: a stream that nobody reads any more is stopped too', async () => {
+  test('P8: a stream that is no longer read is stopped too', async () => {
     upstream.answer = () => silentAfter(CHUNK);
     const client = new AbortController();
     const stream = await openaiProtocol.stream(call({ signal: client.signal }));
     for await (const _ of stream.events) break;
     await upstream.asked[0]?.aborted;
-    // Left between two events, without leaving the loop.
+    // The client leaves between two events, without leaving the loop.
     const other = await openaiProtocol.stream(call({ signal: client.signal }));
     await other.events[Symbol.asyncIterator]().next();
     client.abort();
     await upstream.asked[1]?.aborted;
   });
 
-  test('leaves its connection to the next call, after streams as well', async () => {
+  test('returns its connection to the pool, also after a stream', async () => {
     const ports = new Set<number | undefined>();
     const server = Bun.serve({
       port: 0,
@@ -201,7 +201,7 @@ describe('an exchange with an upstream', () => {
     await server.stop(true);
   });
 
-  test('no promise of all these was left to float', async () => {
+  test('the tests above leave no unhandled rejection', async () => {
     await Bun.sleep(20);
     expect(unhandled).toEqual([]);
   });

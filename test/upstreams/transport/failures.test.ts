@@ -19,13 +19,13 @@ function failure(status: number, error: unknown, body: Record<string, unknown> =
   return classifyFailure(at, status, new Headers(), text);
 }
 
-/** The failure class, or the id of the error that the caller caused. */
+/** The failure class; for an error that the client caused, the id of the error. */
 function verdict(...args: Parameters<typeof failure>): string {
   const error: RetryableUpstreamError | TerminalUpstreamError = failure(...args);
   return 'failure' in error ? error.failure : error.error_id;
 }
 
-describe('an upstream’s refusal', () => {
+describe('an error response of an upstream', () => {
   test.each([
     [401, { message: 'Incorrect API key provided', code: 'invalid_api_key' }, 'auth'],
     [402, { message: 'Pay', type: 'billing_error' }, 'auth'],
@@ -45,7 +45,7 @@ describe('an upstream’s refusal', () => {
     [504, '', 'timeout'],
     [529, { type: 'overloaded_error', message: 'Overloaded' }, 'server'],
     [302, '', 'malformed'],
-  ])('%i %j is the upstream’s: %s', (status, error, expected) => {
+  ])('%i %j is retryable: %s', (status, error, expected) => {
     expect(verdict(status, error)).toBe(expected);
   });
 
@@ -62,49 +62,50 @@ describe('an upstream’s refusal', () => {
     [422, { message: 'Unprocessable' }, 'invalid_request'],
     [429, { message: 'Request too large for physical-9' }, 'payload_too_large'],
     [400, '<html>', 'invalid_request'],
-  ])('P9: %i %j is the caller’s: %s', (status, error, expected) => {
+  ])('P9: %i %j is the client’s error: %s', (status, error, expected) => {
     expect(verdict(status, error)).toBe(expected);
   });
 
-  test('for want of the operator’s money is the operator’s, even as a 400', () => {
-    const words = 'Your credit balance is too low to access the API. Please go to Plans & Billing';
-    expect(verdict(400, { type: 'invalid_request_error', message: words })).toBe('auth');
+  test('is retryable if the operator’s credit is exhausted, even with status 400', () => {
+    const message =
+      'Your credit balance is too low to access the API. Please go to Plans & Billing';
+    expect(verdict(400, { type: 'invalid_request_error', message })).toBe('auth');
     expect(verdict(400, { message: 'x', code: 'billing_hard_limit_reached' })).toBe('auth');
   });
 
-  test('P9: nobody closes a channel by putting such words into a request', () => {
+  test('P9: a client cannot close a channel by sending such words in a request', () => {
     const field = 'Your credit balance is too low';
     const message = `${field}: Extra inputs are not permitted`;
     expect(verdict(400, { message }, { ...BODY, [field]: 1 })).toBe('invalid_request');
   });
 
-  test('names the parameter, as the upstream said it or as its message begins', () => {
-    const param = (error: object) => failure(400, error);
-    expect(param({ message: 'x', param: 'messages[0].role' })).toMatchObject({
+  test('names the parameter from the error, or from the start of its message', () => {
+    const errorOf = (error: object) => failure(400, error);
+    expect(errorOf({ message: 'x', param: 'messages[0].role' })).toMatchObject({
       param: 'messages[0].role',
     });
-    expect(param({ message: 'messages.0.role: Input should be user' })).toMatchObject({
+    expect(errorOf({ message: 'messages.0.role: Input should be user' })).toMatchObject({
       param: 'messages.0.role',
     });
-    expect(param({ message: 'Something is wrong' })).toMatchObject({ param: null });
+    expect(errorOf({ message: 'Something is wrong' })).toMatchObject({ param: null });
   });
 
-  test('inside a stream is told by its type or by a numeric code', () => {
-    const inside = (error: unknown) => classifyInlineError(call, JSON.stringify({ error }));
-    expect(inside({ message: 'x', code: 429 })).toMatchObject({ failure: 'throttle' });
-    expect(inside({ message: 'x', code: 'rate_limit_exceeded' })).toMatchObject({
+  test('inside a stream is classified by its type or its numeric code', () => {
+    const inlineError = (error: unknown) => classifyInlineError(call, JSON.stringify({ error }));
+    expect(inlineError({ message: 'x', code: 429 })).toMatchObject({ failure: 'throttle' });
+    expect(inlineError({ message: 'x', code: 'rate_limit_exceeded' })).toMatchObject({
       failure: 'throttle',
     });
-    expect(inside({ message: 'x', type: 'request_too_large' })).toMatchObject({
+    expect(inlineError({ message: 'x', type: 'request_too_large' })).toMatchObject({
       error_id: 'payload_too_large',
     });
-    expect(inside('all is lost')).toMatchObject({ failure: 'server' });
-    expect(inside({ message: 'x', code: 200 })).toMatchObject({ failure: 'server' });
+    expect(inlineError('all is lost')).toMatchObject({ failure: 'server' });
+    expect(inlineError({ message: 'x', code: 200 })).toMatchObject({ failure: 'server' });
   });
 });
 
-describe('P5: the public message of a refusal', () => {
-  const said = (message: string) => {
+describe('P5: the public message of an error', () => {
+  const publicMessage = (message: string) => {
     const error = failure(400, { message });
     return 'public_message' in error ? error.public_message : '';
   };
@@ -121,7 +122,7 @@ describe('P5: the public message of a refusal', () => {
     ['Bad (request id: req_011CSHoEeqs5C35K2UUqR7Fy)', 'Bad'],
     ['Bad. Request ID: 0193c5a4-9d1e-7c3e-8f6e-1b2c3d4e5f60', 'Bad.'],
     ['OpenAI and Anthropic', 'the provider and the provider'],
-  ])('%s → %s', (from, to) => expect(said(from)).toBe(to));
+  ])('%s → %s', (from, to) => expect(publicMessage(from)).toBe(to));
 
   test.each([
     "Unknown parameter: 'request_timeout'.",
@@ -129,14 +130,14 @@ describe('P5: the public message of a refusal', () => {
     'unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A09q90qw90lq917835lq9',
     "Invalid 'messages[1].content': expected a string, version 1.5 of 2.0",
     'key_phrases and sk-ip and user_name',
-  ])('keeps what helps: %s', (message) => expect(said(message)).toBe(message));
+  ])('stays the same: %s', (message) => expect(publicMessage(message)).toBe(message));
 
-  test('is bounded, and says something when the upstream said nothing', () => {
-    expect(said('x'.repeat(5_000))).toHaveLength(500);
-    expect(said('')).toBe('The request was refused.');
+  test('has at most 500 characters, and a default text if the upstream sent none', () => {
+    expect(publicMessage('x'.repeat(5_000))).toHaveLength(500);
+    expect(publicMessage('')).toBe('The request was refused.');
   });
 
-  test('survives a channel without a key and a model of the same name', () => {
+  test('is correct for a channel without a key and for equal model names', () => {
     const target = { ...call.target, api_key: '' };
     const same = { ...call, target, physical_model: 'gpt-test' };
     const error = classifyFailure(
@@ -149,10 +150,10 @@ describe('P5: the public message of a refusal', () => {
   });
 });
 
-describe('how long an upstream asks to wait', () => {
+describe('the wait that an upstream requests', () => {
   const wait = (headers: Record<string, string>) => readRetryAfterMs(new Headers(headers));
 
-  test('in milliseconds, seconds or as a date', () => {
+  test('is read in milliseconds, in seconds or as a date', () => {
     expect(wait({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250);
     expect(wait({ 'retry-after': '1.5' })).toBe(1_500);
     expect(wait({ 'retry-after': '0' })).toBe(0);
@@ -160,7 +161,7 @@ describe('how long an upstream asks to wait', () => {
     expect(wait({ 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' })).toBeGreaterThan(1e9);
   });
 
-  test('or does not say', () => {
+  test('is undefined if it is missing or invalid', () => {
     for (const value of ['', 'soon', 'Infinity'])
       expect(wait({ 'retry-after': value })).toBeUndefined();
     expect(wait({})).toBeUndefined();

@@ -2,26 +2,27 @@ import { WeirError } from '../../../errors/weir-error.ts';
 
 const RETRY_AFTER_S = 10;
 
-/** Bytes of bodies that are held in memory at the same time, over all requests. */
+/** Limits the bytes of batch bodies in memory, over all requests. */
 export class BodyBudget {
-  private taken = 0;
+  private reserved_bytes = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly max_bytes: number) {}
 
   /**
-   * Takes what a request announces, or all there may be where it announces nothing; the returned
-   * function gives it back. Throws WeirError (503) where others hold too much. One body always fits.
+   * Reserves the content length of a request, or the whole budget if there is none. Returns the function
+   * that releases it. Throws WeirError (503) if other bodies leave too little. One body always fits.
    */
-  take(announced: string | null): () => void {
-    const asked = Math.min(announced === null ? this.most : Number(announced) || 0, this.most);
-    if (this.taken > 0 && this.taken + asked > this.most) {
+  reserve(content_length: string | null): () => void {
+    const declared = content_length === null ? this.max_bytes : Number(content_length) || 0;
+    const bytes = Math.min(declared, this.max_bytes);
+    if (this.reserved_bytes > 0 && this.reserved_bytes + bytes > this.max_bytes) {
       throw new WeirError('service_unavailable', 'Other large batches are being received.', {
         retry_after: RETRY_AFTER_S,
       });
     }
-    this.taken += asked;
+    this.reserved_bytes += bytes;
     return () => {
-      this.taken -= asked;
+      this.reserved_bytes -= bytes;
     };
   }
 }

@@ -17,13 +17,14 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 const MAX_ID_CHARS = 100;
 
+/** Dependencies of the batch routes. */
 export interface BatchRouteDeps extends Pick<InferenceRouteDeps, 'keys' | 'rateLimit'> {
   batches: () => Batches;
-  /** Where clients reach us, if the operator said so. */
+  /** The origin of `results_url`, if WEIR_PUBLIC_URL is set. */
   public_url?: string | undefined;
 }
 
-/** The six routes (spec: Message batches; Anthropic docs: Batch processing). */
+/** The six routes of message batches (spec: Message batches; Anthropic docs: Batch processing). */
 export class BatchRoutes {
   private readonly budget = new BodyBudget(MAX_BATCH_BODY_BYTES);
 
@@ -34,16 +35,16 @@ export class BatchRoutes {
     const { request, server } = context;
     const key = await this.admit(context);
     const headers = nativeHeaders(request);
-    // A long body takes its time, and so does writing it down.
+    // Receiving and storing a large body may take longer than Bun's idle timeout.
     server?.timeout(request, 0);
-    const free = this.budget.take(request.headers.get('content-length'));
+    const release = this.budget.reserve(request.headers.get('content-length'));
     try {
       const bytes = await readJsonBytes(request, MAX_BATCH_BODY_BYTES);
       const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
       const batch = await this.batches.create(key, headers, readItems(bytes, isFilesBeta));
       return json(this.record(context, batch));
     } finally {
-      free();
+      release();
     }
   };
 

@@ -1,11 +1,11 @@
 import type { BatchRow } from '../../../../db/batches/batches.ts';
 import type { ItemEnd } from '../../../../db/batches/items.ts';
 
-const NONE = { succeeded: 0, errored: 0, canceled: 0, expired: 0 };
+const NO_COUNTS = { succeeded: 0, errored: 0, canceled: 0, expired: 0 };
 
 /**
- * A batch as the vendor's SDK knows it (Anthropic docs: The MessageBatch object). `origin` is ours:
- * the SDK sends the caller's key to wherever the results are said to be (contracts 0).
+ * The batch record (Anthropic docs: The MessageBatch object). `origin` must be Weir's own origin, because
+ * the SDK sends the client's key to `results_url` (contracts 0).
  */
 export function batchRecord(batch: BatchRow, origin: string) {
   const { id, total, counts } = batch;
@@ -14,8 +14,8 @@ export function batchRecord(batch: BatchRow, origin: string) {
     id,
     type: 'message_batch' as const,
     processing_status: batch.status,
-    // Until its end all of it counts as being processed.
-    request_counts: { processing: isEnded ? 0 : total, ...(counts ?? NONE) },
+    // Until the batch ends, all its requests count as processing (Anthropic docs).
+    request_counts: { processing: isEnded ? 0 : total, ...(counts ?? NO_COUNTS) },
     created_at: batch.created_at.toISOString(),
     expires_at: batch.expires_at.toISOString(),
     ended_at: batch.ended_at?.toISOString() ?? null,
@@ -26,14 +26,14 @@ export function batchRecord(batch: BatchRow, origin: string) {
   };
 }
 
-/** One line of JSON for each item, read as fast as the client reads. */
+/** One line of JSON for each item. Items are read only as fast as the client reads. */
 export function resultsBody(results: AsyncGenerator<ItemEnd[]>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await results.next();
       if (done) controller.close();
-      else controller.enqueue(encoder.encode(value.map(line).join('')));
+      else controller.enqueue(encoder.encode(value.map(resultLine).join('')));
     },
     async cancel() {
       await results.return(undefined);
@@ -41,8 +41,8 @@ export function resultsBody(results: AsyncGenerator<ItemEnd[]>): ReadableStream<
   });
 }
 
-/** Answers are stored as JSON: they are laid into the line as they are. */
-function line({ custom_id, result, answer }: ItemEnd): string {
+/** The line of one item. Answers are stored as JSON, so their text is copied. */
+function resultLine({ custom_id, result, answer }: ItemEnd): string {
   const member =
     result === 'succeeded'
       ? `,"message":${answer}`

@@ -2,50 +2,54 @@ import type { Socket } from 'bun';
 import { Http1Response } from './response.ts';
 import { type Bytes, type ParsedHead, type ParserSink, ResponseParser } from './response-parser.ts';
 
-/** Where a connection leads. */
+/** The host that a connection is opened to. */
 export interface Address {
   readonly hostname: string;
   readonly port: number;
   readonly isTls: boolean;
 }
 
-/** A request as it goes over the wire, and who waits for its answer. */
+/** A request as bytes, and the handlers of its response. */
 export interface Http1Request {
-  /** The head, Latin-1, with its empty line. */
+  /**
+   * Request line and headers, with the empty line after them. Each character is one Latin-1 byte.
+   */
   readonly head: string;
-  /** True if the head's bytes are the same in UTF-8. */
+  /** True if the head has the same bytes in Latin-1 and UTF-8. */
   readonly is_ascii: boolean;
   readonly body: string;
   readonly body_bytes: number;
-  answered(answer: Http1Response): void;
-  failed(error: unknown): void;
-  /** Its answer is whole: the connection is another's now. */
-  ended(): void;
+  /** Called after the head of the response. May throw, which fails the request. */
+  onResponse(response: Http1Response): void;
+  /** Called if the connection fails before the head of the response. */
+  onFailure(error: unknown): void;
+  /** Called after the complete response. The connection may then carry another request. */
+  onComplete(): void;
 }
 
-/** Up to this size a request is given to the socket as a string, without a copy. */
+/** Up to this size a request is written as a string, which avoids a copy. */
 const MAX_STRING_BYTES = 16 * 1024;
 
-/** One connection to an upstream: one request at a time, and its answer (RFC 9112). */
+/** One HTTP/1.1 connection to an upstream. It carries one request at a time (RFC 9112). */
 export class Connection implements ParserSink {
   private socket: Socket<Connection> | undefined;
   private request: Http1Request | undefined;
   private parser: ResponseParser | undefined;
-  private answer: Http1Response | undefined;
-  /** What of the request the socket did not take yet. */
+  private response: Http1Response | undefined;
+  /** The part of the request that the socket has not accepted yet. */
   private unsent: Buffer | undefined;
-  /** True once a byte of the present request's answer came. */
-  private heard = false;
-  private closed = false;
+  /** True after the first byte of the current response. */
+  private hasReceived = false;
+  private isClosed = false;
 
-  /** `onIdle`: it may carry the next request. `onClose`: it will carry none. */
+  /** `onIdle` is called when the connection is free again; `onClose` when it is closed. */
   constructor(
     private readonly address: Address,
     private readonly onIdle: (connection: Connection) => void,
     private readonly onClose: (connection: Connection) => void,
   ) {}
 
-  /** Opens it for its first request. */
+  /** Opens the connection and sends its first request. */
   open(request: Http1Request): void {
     this.request = request;
     const { hostname, port, isTls } = this.address;
@@ -54,25 +58,28 @@ export class Connection implements ParserSink {
       port,
       data: this,
       socket: isTls ? TLS_EVENTS : TCP_EVENTS,
-      // Certificates are checked against the host, as for every upstream.
+      // The certificate must be trusted and must name the host.
       ...(isTls ? { tls: { serverName: hostname, rejectUnauthorized: true } } : {}),
-    }).catch((error: unknown) => this.lost(error));
+    }).catch((error: unknown) => this.onLost(error));
   }
 
-  /** Sends a request on a connection that was idle. */
+  /** Sends a request on an idle connection. */
   send(request: Http1Request): void {
     this.request = request;
     this.write(request);
   }
 
-  /** True if the upstream closed it before it said anything: of an idle one, that it was too late. */
-  get isUnheard(): boolean {
-    return !this.heard;
+  /**
+   * True before the first byte of the response. If a reused connection closes then, it had already
+   * timed out at the upstream, so the request is sent again.
+   */
+  get isUnanswered(): boolean {
+    return !this.hasReceived;
   }
 
-  /** Cuts the connection: the upstream sees that its answer is not wanted any more. */
+  /** Terminates the connection, so that the upstream stops its work. */
   abort(): void {
-    this.lost(new Error('the call was given up'));
+    this.onLost(new Error('the request was aborted'));
     this.socket?.terminate();
   }
 
@@ -85,76 +92,78 @@ export class Connection implements ParserSink {
   }
 
   onHead(head: ParsedHead): void {
-    const answer = new Http1Response(head, this);
-    // An answer that nobody can read is none: then the request has failed.
-    this.request?.answered(answer);
-    this.answer = answer;
+    const response = new Http1Response(head, this);
+    // If the handler throws, the response is not set, and the request fails.
+    this.request?.onResponse(response);
+    this.response = response;
   }
 
   onData(bytes: Bytes, from: number, to: number): void {
-    this.answer?.push(bytes, from, to);
+    this.response?.push(bytes, from, to);
   }
 
   onEnd(): void {
-    this.answer?.end();
+    this.response?.end();
   }
 
-  /** There is a socket; one that nobody waits for any more is closed again. */
-  opened(socket: Socket<Connection>): void {
+  /** Called when the socket is open. If the request was aborted before, the socket is closed. */
+  onOpen(socket: Socket<Connection>): void {
     this.socket = socket;
-    if (this.closed) socket.terminate();
+    if (this.isClosed) socket.terminate();
   }
 
-  /** The other side is who it should be: it may be told the request. */
-  ready(): void {
+  /** Called when the request may be sent; for TLS, after the certificate was checked. */
+  onReady(): void {
     if (this.request) this.write(this.request);
   }
 
-  drained(): void {
+  /** Writes the rest of the request when the socket can accept more. */
+  onDrain(): void {
     const { socket, unsent } = this;
     if (!socket || !unsent) return;
     const written = Math.max(0, socket.write(unsent));
     this.unsent = written < unsent.byteLength ? unsent.subarray(written) : undefined;
   }
 
-  took(bytes: Bytes): void {
+  /** Called with bytes from the socket. */
+  onBytes(bytes: Bytes): void {
     const { parser } = this;
     if (!parser) {
-      // Nothing was asked: a server that says goodbye, or one that is out of step.
+      // No request is open, so these bytes do not belong to a response.
       this.abort();
       return;
     }
-    this.heard = true;
+    this.hasReceived = true;
     try {
       parser.feed(bytes);
     } catch (error) {
-      this.lost(error);
+      this.onLost(error);
       this.socket?.terminate();
       return;
     }
-    const { answer } = this;
-    if (parser.done) this.finish(parser);
-    answer?.wake();
+    const { response } = this;
+    if (parser.isDone) this.finish(parser);
+    response?.wake();
   }
 
-  /** The socket is gone, or never came to be. */
-  lost(error: unknown): void {
-    if (this.closed) return;
-    this.closed = true;
-    const { answer, parser, request } = this;
+  /** Called when the socket was closed or could not be opened. */
+  onLost(error: unknown): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const { response, parser, request } = this;
     this.request = undefined;
     this.onClose(this);
-    if (answer && parser?.close()) answer.wake();
-    else if (answer) answer.fail(error);
-    else request?.failed(error);
+    if (response && parser?.close()) response.wake();
+    else if (response) response.fail(error);
+    else request?.onFailure(error);
   }
 
   private write({ head, is_ascii, body, body_bytes }: Http1Request): void {
     const { socket } = this;
     if (!socket) return;
     this.parser = new ResponseParser(this);
-    this.answer = undefined;
-    this.heard = false;
+    this.response = undefined;
+    this.hasReceived = false;
     const size = head.length + body_bytes;
     let written = 0;
     if (is_ascii && size <= MAX_STRING_BYTES) {
@@ -163,22 +172,22 @@ export class Connection implements ParserSink {
     }
     const bytes = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]);
     this.unsent = bytes.subarray(written);
-    this.drained();
+    this.onDrain();
   }
 
-  /** The answer is whole: the connection is free, unless the two sides may be out of step. */
+  /** Frees the connection after a complete response, or closes it if it cannot be used again. */
   private finish(parser: ResponseParser): void {
-    const isFree = parser.keepsConnection && !this.unsent;
-    this.request?.ended();
+    const isFree = parser.canReuseConnection && !this.unsent;
+    this.request?.onComplete();
     this.request = undefined;
     this.parser = undefined;
-    this.answer = undefined;
+    this.response = undefined;
     if (isFree) this.onIdle(this);
     else this.close();
   }
 
   private close(): void {
-    this.closed = true;
+    this.isClosed = true;
     this.onClose(this);
     this.socket?.end();
   }
@@ -186,25 +195,25 @@ export class Connection implements ParserSink {
 
 const TCP_EVENTS = {
   open: (socket: Socket<Connection>) => {
-    socket.data.opened(socket);
-    socket.data.ready();
+    socket.data.onOpen(socket);
+    socket.data.onReady();
   },
-  data: (socket: Socket<Connection>, bytes: Bytes) => socket.data.took(bytes),
-  drain: (socket: Socket<Connection>) => socket.data.drained(),
-  close: (socket: Socket<Connection>) => socket.data.lost(new Error('it was closed')),
-  error: (socket: Socket<Connection>, error: Error) => socket.data.lost(error),
+  data: (socket: Socket<Connection>, bytes: Bytes) => socket.data.onBytes(bytes),
+  drain: (socket: Socket<Connection>) => socket.data.onDrain(),
+  close: (socket: Socket<Connection>) => socket.data.onLost(new Error('the connection was closed')),
+  error: (socket: Socket<Connection>, error: Error) => socket.data.onLost(error),
 };
 
 const TLS_EVENTS = {
   ...TCP_EVENTS,
-  open: (socket: Socket<Connection>) => socket.data.opened(socket),
-  /** Only now is it known who the other side is. */
+  open: (socket: Socket<Connection>) => socket.data.onOpen(socket),
+  /** The certificate was checked. No request may be sent before. */
   handshake: (socket: Socket<Connection>, success: boolean, error: Error | null) => {
     if (success && !error) {
-      socket.data.ready();
+      socket.data.onReady();
       return;
     }
-    socket.data.lost(error ?? new Error('the TLS handshake failed'));
+    socket.data.onLost(error ?? new Error('the TLS handshake failed'));
     socket.terminate();
   },
 };

@@ -1,7 +1,7 @@
 import type { HttpBody, HttpResponse } from './response.ts';
 import { MalformedResponse } from './response-parser.ts';
 
-/** Codings of a body (RFC 9110, 8.4.1), by the names of the platform's decoders. */
+/** The platform's decoders by content coding (RFC 9110, 8.4.1). */
 const DECODERS: Record<string, Bun.CompressionFormat> = {
   gzip: 'gzip',
   'x-gzip': 'gzip',
@@ -11,22 +11,22 @@ const DECODERS: Record<string, Bun.CompressionFormat> = {
 };
 
 /**
- * An answer with its body decoded: none was asked for, and some servers compress all the same.
- * Throws MalformedAnswer where the coding is not known.
+ * Returns a response with its body decompressed. Weir requests no compression, but some servers
+ * compress anyway. Throws MalformedResponse if the content coding is unknown.
  */
-export function decompressed(answer: HttpResponse): HttpResponse {
-  const coding = answer.headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-  if (coding === 'identity' || !answer.body) return answer;
+export function decompress(response: HttpResponse): HttpResponse {
+  const coding = response.headers.get('content-encoding')?.toLowerCase() ?? 'identity';
+  if (coding === 'identity' || !response.body) return response;
   const format = DECODERS[coding];
-  if (!format) throw new MalformedResponse('an unknown coding of a body');
+  if (!format) throw new MalformedResponse('the response has an unknown content coding');
   const decoder = new DecompressionStream(format);
-  const plain = new Response(streamOf(answer.body).pipeThrough(decoder));
-  const { status, ok, headers } = answer;
+  const plain = new Response(toReadableStream(response.body).pipeThrough(decoder));
+  const { status, ok, headers } = response;
   return { status, ok, headers, body: plain.body, text: () => plain.text() };
 }
 
-/** A body as a stream of the platform, which reads ahead of nobody. */
-export function streamOf(body: HttpBody): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Returns a body as a stream of the platform. It reads only when its own reader reads. */
+export function toReadableStream(body: HttpBody): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(
     {

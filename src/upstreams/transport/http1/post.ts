@@ -1,82 +1,92 @@
 import { type Address, Connection } from './connection.ts';
-import { decompressed } from './decoded.ts';
+import { decompress } from './decoded.ts';
 import type { Http1Response, HttpResponse } from './response.ts';
 
-/** Idle connections that are kept to one upstream; more are closed as they come back. */
+/** Most idle connections per upstream. Connections above it are closed. */
 const MAX_IDLE_CONNECTIONS = 512;
-/** Longest rest of an idle connection, ms: providers close theirs after a minute or more. */
+/** Longest time that a connection stays idle, ms. Providers close theirs after a minute or more. */
 const IDLE_MS = 50_000;
 const SWEEP_MS = 10_000;
-/** Parsed addresses that are remembered; there are as many as channels have paths. */
-const MAX_ADDRESSES = 10_000;
+/** Most cached URLs. There is one for each path of a channel. */
+const MAX_DESTINATIONS = 10_000;
 
-/** A request that was posted. */
+/** A request that was sent. */
 export interface Posted {
-  /** The answer, once its head is there. Rejects if the connection could not be made, or broke. */
-  readonly answer: Promise<HttpResponse>;
-  /** Gives the request up, and its answer: cuts the connection. */
+  /**
+   * Resolves after the head of the response. Rejects if the connection could not be opened, or
+   * broke.
+   */
+  readonly response: Promise<HttpResponse>;
+  /** Aborts the request and its response: terminates the connection. */
   abort(): void;
 }
 
 /**
- * POSTs JSON over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections).
+ * POSTs JSON over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections). Redirects are
+ * returned, not followed. There is no timeout here. Throws if a header's value cannot be sent.
  *
- * A redirect is an answer like any other, and nothing here times out. A connection that was used
- * before and is closed without a byte of an answer is taken for one that was closed while it was idle:
- * the request is sent once more, over a new one, as `fetch` does.
+ * If a reused connection closes before the first byte of the response, the upstream closed it while
+ * it was idle. Then the request is sent once more over a new connection, as `fetch` does.
  */
 export function post(url: string, headers: Readonly<Record<string, string>>, body: string): Posted {
-  const destination = addressed(url);
-  const { text, is_ascii } = openingOf(destination, headers);
+  const destination = destinationOf(url);
+  const { text, is_ascii } = headPrefixOf(destination, headers);
   const body_bytes = Buffer.byteLength(body);
   const head = `${text}${body_bytes}\r\n\r\n`;
-  const sent = new Sending(destination.origin, head, is_ascii, body, body_bytes);
-  sent.start();
-  return sent;
+  const request = new PostedRequest(destination.origin, head, is_ascii, body, body_bytes);
+  request.start();
+  return request;
 }
 
-/** The head of a request up to its length. */
-interface Opening {
+/** The head of a request up to the value of its content length. */
+interface HeadPrefix {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly is_ascii: boolean;
 }
 
-/** Mostly that of the request before: the same key, the same path. */
-function openingOf(to: Destination, headers: Readonly<Record<string, string>>): Opening {
-  const { opening } = to;
-  if (opening && areSame(opening.headers, headers)) return opening;
-  let text = `POST ${to.path} HTTP/1.1\r\nHost: ${to.origin.host}\r\nContent-Type: application/json\r\nAccept-Encoding: identity\r\n`;
-  for (const name in headers) text += `${name}: ${safe(headers[name])}\r\n`;
+/** Builds a head prefix. Returns the last one of the destination if its headers are equal. */
+function headPrefixOf(
+  destination: Destination,
+  headers: Readonly<Record<string, string>>,
+): HeadPrefix {
+  const { lastPrefix } = destination;
+  if (lastPrefix && areEqual(lastPrefix.headers, headers)) return lastPrefix;
+  let text = `POST ${destination.path} HTTP/1.1\r\nHost: ${destination.origin.host}\r\nContent-Type: application/json\r\nAccept-Encoding: identity\r\n`;
+  for (const name in headers) text += `${name}: ${requireSafe(name, headers[name])}\r\n`;
   text += 'Content-Length: ';
-  to.opening = { headers: { ...headers }, text, is_ascii: ASCII.test(text) };
-  return to.opening;
+  destination.lastPrefix = { headers: { ...headers }, text, is_ascii: ASCII.test(text) };
+  return destination.lastPrefix;
 }
 
-function areSame(some: Readonly<Record<string, string>>, others: typeof some): boolean {
-  for (const name in some) if (some[name] !== others[name]) return false;
-  for (const name in others) if (some[name] === undefined) return false;
+function areEqual(first: Readonly<Record<string, string>>, second: typeof first): boolean {
+  for (const name in first) if (first[name] !== second[name]) return false;
+  for (const name in second) if (first[name] === undefined) return false;
   return true;
 }
 
 const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
-/** A line break in a header would be another header, or another request. */
-function safe(value: string | undefined): string {
-  if (value === undefined || UNSAFE.test(value)) throw new Error('a header that cannot be sent');
+/**
+ * Returns a header's value. Throws for a line break, which would start another header or request.
+ */
+function requireSafe(name: string, value: string | undefined): string {
+  if (value === undefined || UNSAFE.test(value)) {
+    throw new Error(`the header ${name} has a value that cannot be sent`);
+  }
   return value;
 }
 
 const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** One request, on whatever connection carries it. */
-class Sending implements Posted {
-  readonly answer: Promise<HttpResponse>;
-  private resolve!: (answer: HttpResponse) => void;
+/** One request. It may be sent again over a new connection. */
+class PostedRequest implements Posted {
+  readonly response: Promise<HttpResponse>;
+  private resolve!: (response: HttpResponse) => void;
   private reject!: (error: unknown) => void;
   private connection: Connection | undefined;
   private isReused = false;
-  private over = false;
+  private isAborted = false;
 
   constructor(
     private readonly origin: Origin,
@@ -85,56 +95,57 @@ class Sending implements Posted {
     readonly body: string,
     readonly body_bytes: number,
   ) {
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
   }
 
   start(): void {
-    const idle = this.origin.take();
+    const idle = this.origin.takeIdle();
     this.isReused = idle !== undefined;
     if (idle) {
       this.connection = idle;
       idle.send(this);
-    } else this.startAnew();
+    } else this.sendOnNewConnection();
   }
 
-  answered(answer: Http1Response): void {
-    this.resolve(decompressed(answer));
+  onResponse(response: Http1Response): void {
+    this.resolve(decompress(response));
   }
 
-  failed(error: unknown): void {
-    // Most likely it was closed just when it was chosen. Where something came, or the connection was
-    // made for this request, the upstream has begun with it: it is not asked again.
-    const isStale = this.isReused && this.connection?.isUnheard === true;
-    if (this.over || !isStale) {
+  onFailure(error: unknown): void {
+    // A reused connection without a response was closed while it was idle. In all other cases the
+    // upstream may have processed the request, so it is not sent again.
+    const isStale = this.isReused && this.connection?.isUnanswered === true;
+    if (this.isAborted || !isStale) {
       this.reject(error);
       return;
     }
     this.isReused = false;
-    this.startAnew();
+    this.sendOnNewConnection();
   }
 
-  ended(): void {
+  onComplete(): void {
     this.connection = undefined;
   }
 
   abort(): void {
-    this.over = true;
+    this.isAborted = true;
     this.connection?.abort();
   }
 
-  private startAnew(): void {
-    this.connection = this.origin.connection();
+  private sendOnNewConnection(): void {
+    this.connection = this.origin.createConnection();
     this.connection.open(this);
   }
 }
 
-/** The connections to one upstream. */
+/** The pool of connections to one upstream. */
 class Origin {
-  /** The last one to come back is the first to go: the others may rest, and be closed. */
+  /** Idle connections, each with the `performance.now()` when it became idle. */
   private readonly idle = new Map<Connection, number>();
+  /** The newest idle connection is used first, so that the others become old and are closed. */
   private readonly stack: Connection[] = [];
   private sweeper: Timer | undefined;
 
@@ -143,18 +154,19 @@ class Origin {
     private readonly address: Address,
   ) {}
 
-  connection(): Connection {
-    return new Connection(this.address, this.park, this.forget);
+  createConnection(): Connection {
+    return new Connection(this.address, this.keepIdle, this.remove);
   }
 
-  take(): Connection | undefined {
+  /** Removes and returns the newest idle connection; undefined if there is none. */
+  takeIdle(): Connection | undefined {
     for (let next = this.stack.pop(); next; next = this.stack.pop()) {
       if (this.idle.delete(next)) return next;
     }
     return undefined;
   }
 
-  private readonly park = (connection: Connection) => {
+  private readonly keepIdle = (connection: Connection) => {
     if (this.idle.size >= MAX_IDLE_CONNECTIONS) {
       connection.abort();
       return;
@@ -164,13 +176,13 @@ class Origin {
     this.sweeper ??= setInterval(this.sweep, SWEEP_MS).unref();
   };
 
-  private readonly forget = (connection: Connection) => {
+  private readonly remove = (connection: Connection) => {
     this.idle.delete(connection);
   };
 
   private readonly sweep = () => {
-    const before = performance.now() - IDLE_MS;
-    for (const [connection, since] of this.idle) if (since < before) connection.abort();
+    const oldest = performance.now() - IDLE_MS;
+    for (const [connection, since] of this.idle) if (since < oldest) connection.abort();
     if (this.idle.size > 0) return;
     clearInterval(this.sweeper);
     this.sweeper = undefined;
@@ -178,30 +190,31 @@ class Origin {
   };
 }
 
-/** What a URL says of where a request goes, and how the last one began. */
+/** A parsed URL, with the head prefix of its last request. */
 interface Destination {
   readonly origin: Origin;
   readonly path: string;
-  opening?: Opening;
+  lastPrefix?: HeadPrefix;
 }
 
 const origins = new Map<string, Origin>();
-const addresses = new Map<string, Destination>();
+const destinations = new Map<string, Destination>();
 
-function addressed(url: string): Destination {
-  const known = addresses.get(url);
-  if (known) return known;
+function destinationOf(url: string): Destination {
+  const cached = destinations.get(url);
+  if (cached) return cached;
   const { protocol, host, hostname, port, pathname, search } = new URL(url);
   const isTls = protocol === 'https:';
   const key = `${protocol}//${host}`;
   let origin = origins.get(key);
   if (!origin) {
-    const plain = hostname.replace(/^\[|\]$/g, '');
-    origin = new Origin(host, { hostname: plain, port: Number(port) || (isTls ? 443 : 80), isTls });
+    // The hostname of an IPv6 URL has brackets, which a socket does not accept.
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    origin = new Origin(host, { hostname: bare, port: Number(port) || (isTls ? 443 : 80), isTls });
     origins.set(key, origin);
   }
-  if (addresses.size >= MAX_ADDRESSES) addresses.clear();
-  const address: Destination = { origin, path: pathname + search };
-  addresses.set(url, address);
-  return address;
+  if (destinations.size >= MAX_DESTINATIONS) destinations.clear();
+  const destination: Destination = { origin, path: pathname + search };
+  destinations.set(url, destination);
+  return destination;
 }

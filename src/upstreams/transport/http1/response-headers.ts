@@ -1,43 +1,47 @@
 /**
- * The headers of an answer. A few of a dozen are ever asked for, so they are looked for in the text
- * instead of being taken apart.
+ * The headers of a response. Few of them are read, so each one is searched in the text and the headers
+ * are not parsed.
  */
 export class ResponseHeaders {
-  /** With every name in lower case; positions are those of `text`. */
-  private readonly lower: string;
+  /** The text in lower case. Positions are the same as in `text`. */
+  private readonly lowercased: string;
 
-  /** `text`: the status line and the header lines after it, without the empty line. */
+  /** `text` is the status line and the header lines, without the empty line. */
   constructor(private readonly text: string) {
-    this.lower = text.toLowerCase();
+    this.lowercased = text.toLowerCase();
   }
 
-  /** The value of a header, named in lower case; of several all, with commas (RFC 9110, 5.3). */
+  /**
+   * Returns a header's value by its lower-case name. Repeated headers are joined with commas (RFC
+   * 9110, 5.3).
+   */
   get(name: string): string | null {
-    const line = lineOf(name);
+    const start = lineStartOf(name);
     let found: string | null = null;
-    let at = this.lower.indexOf(line);
+    let at = this.lowercased.indexOf(start);
     while (at >= 0) {
-      const from = at + line.length;
+      const from = at + start.length;
       const end = this.text.indexOf('\r\n', from);
       const value = this.text.slice(from, end < 0 ? undefined : end).trim();
       found = found === null ? value : `${found}, ${value}`;
-      at = this.lower.indexOf(line, from);
+      at = this.lowercased.indexOf(start, from);
     }
     return found;
   }
 
+  /** True if there is a header with this lower-case name. */
   has(name: string): boolean {
-    return this.lower.includes(lineOf(name));
+    return this.lowercased.includes(lineStartOf(name));
   }
 }
 
-/** How the line of a header begins, by its name: a few names are asked for again and again. */
-const lines = new Map<string, string>();
+/** The start of a header's line by its name. Cached, because the same few names are read again. */
+const lineStarts = new Map<string, string>();
 
-function lineOf(name: string): string {
-  const known = lines.get(name);
-  if (known !== undefined) return known;
-  const line = `\r\n${name}:`;
-  lines.set(name, line);
-  return line;
+function lineStartOf(name: string): string {
+  const cached = lineStarts.get(name);
+  if (cached !== undefined) return cached;
+  const start = `\r\n${name}:`;
+  lineStarts.set(name, start);
+  return start;
 }

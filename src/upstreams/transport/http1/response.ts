@@ -1,66 +1,74 @@
 import type { Bytes, ParsedHead } from './response-parser.ts';
 
-/** So much of a body is held for a reader that is slow; then the upstream is made to wait. */
-export const MAX_HELD_BYTES = 64 * 1024;
-/** Small pieces are given out together. */
+/**
+ * If more bytes of a body wait for a slow reader, reading from the upstream is paused.
+ */
+export const MAX_BUFFERED_BYTES = 64 * 1024;
+/** Pieces up to this total are returned as one piece. */
 const MAX_JOINED_BYTES = 16 * 1024;
 
-/** What an exchange uses of an answer: a `Response` is one as well. */
+/** The members of a response that an exchange uses. A `Response` of the platform has them too. */
 export interface HttpResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: Pick<Headers, 'get' | 'has'>;
   readonly body: HttpBody | null;
-  /** The whole body. May be asked once, and not after `body` was read. */
+  /** Returns the whole body. May be called once, and not after `body` was read. */
   text(): Promise<string>;
 }
 
+/** A body that can be read once. */
 export interface HttpBody {
   getReader(): BodyReader;
 }
 
-/** A body piece by piece; one reader, one read at a time. */
+/** Reads a body in pieces. A body has one reader, and only one read may be pending. */
 export interface BodyReader {
   read(): Promise<Piece>;
   cancel(): Promise<void>;
 }
 
+/** The next bytes of a body, or its end. */
 export type Piece =
   | { done: false; value: Uint8Array<ArrayBuffer> }
   | { done: true; value?: Uint8Array<ArrayBuffer> | undefined };
 
-/** The connection that a body comes from. */
+/** The connection that a body is read from. */
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The rest is not wanted. */
+  /** Ends the connection, because the rest of the body is not needed. */
   abort(): void;
 }
 
+/** The pending promise of a reader. */
 interface Waiter {
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
-/** A part of the bytes that came. A view of each would cost a call more than anything else here. */
-interface Held {
+/**
+ * A range of received bytes. Creating a view for each range would be the slowest step of a call
+ * here.
+ */
+interface ByteRange {
   readonly bytes: Bytes;
   readonly from: number;
   readonly to: number;
 }
 
-/** An answer whose head is there, and whose body is coming. */
+/** A response whose head was parsed. Its body may still be arriving. */
 export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   readonly status: number;
   readonly headers: ParsedHead['headers'];
-  private pieces: Held[] = [];
-  private held = 0;
-  private ended = false;
-  private broken: unknown;
+  private pieces: ByteRange[] = [];
+  private buffered_bytes = 0;
+  private hasEnded = false;
+  private error: unknown;
   private waiter: Waiter | undefined;
-  private paused = false;
-  /** Whoever wants all of it does not read slowly. */
-  private whole = false;
+  private isPaused = false;
+  /** True after `text` was called. The whole body is needed, so reading is not paused. */
+  private isReadWhole = false;
 
   constructor(
     head: ParsedHead,
@@ -82,102 +90,107 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
     return this;
   }
 
+  /** Adds the bytes from `from` up to `to` to the body. */
   push(bytes: Bytes, from: number, to: number): void {
     this.pieces.push({ bytes, from, to });
-    this.held += to - from;
-    if (this.held <= MAX_HELD_BYTES || this.whole || this.paused) return;
-    this.paused = true;
+    this.buffered_bytes += to - from;
+    if (this.buffered_bytes <= MAX_BUFFERED_BYTES || this.isReadWhole || this.isPaused) return;
+    this.isPaused = true;
     this.source.pause();
   }
 
+  /** Marks the body as complete. */
   end(): void {
-    this.ended = true;
-    // The connection carries somebody else's answer from now on.
-    this.flow();
+    this.hasEnded = true;
+    // The connection will carry other responses, so it must not stay paused.
+    this.resume();
   }
 
+  /** Rejects the pending read and all later reads. No effect after the end of the body. */
   fail(error: unknown): void {
-    if (this.ended) return;
-    this.broken ??= error;
+    if (this.hasEnded) return;
+    this.error ??= error;
     this.wake();
   }
 
-  /** Whoever waits is told of all that came at once. */
+  /** Resolves the pending read once for all bytes that arrived together. */
   wake(): void {
     const { waiter } = this;
-    if (!waiter || !(this.broken || this.ended || (this.held > 0 && !this.whole))) return;
+    if (!waiter || !(this.error || this.hasEnded || (this.buffered_bytes > 0 && !this.isReadWhole)))
+      return;
     this.waiter = undefined;
-    if (this.broken) waiter.reject(this.broken);
+    if (this.error) waiter.reject(this.error);
     else waiter.resolve();
   }
 
   text(): Promise<string> {
-    // Most answers came with their heads.
-    this.whole = true;
-    return this.ended ? Promise.resolve(this.takenText()) : this.textToCome();
+    this.isReadWhole = true;
+    // Most bodies arrive with their heads. Then no wait is needed.
+    return this.hasEnded ? Promise.resolve(this.takeText()) : this.waitForText();
   }
 
-  private async textToCome(): Promise<string> {
-    this.flow();
-    while (!this.ended) await this.more();
-    return this.takenText();
+  private async waitForText(): Promise<string> {
+    this.resume();
+    while (!this.hasEnded) await this.waitForBytes();
+    return this.takeText();
   }
 
   async read(): Promise<Piece> {
-    while (this.held === 0) {
-      if (this.ended) return { done: true };
-      // Only now: whoever still works on the last piece does not want the next one in memory.
-      this.flow();
-      await this.more();
+    while (this.buffered_bytes === 0) {
+      if (this.hasEnded) return { done: true };
+      // Resumes only here, so that the next piece is not buffered while the last one is processed.
+      this.resume();
+      await this.waitForBytes();
     }
-    return { done: false, value: this.taken() };
+    return { done: false, value: this.takePiece() };
   }
 
   async cancel(): Promise<void> {
-    if (!this.ended) this.source.abort();
+    if (!this.hasEnded) this.source.abort();
   }
 
-  private more(): Promise<void> {
-    if (this.broken) return Promise.reject(this.broken);
+  private waitForBytes(): Promise<void> {
+    if (this.error) return Promise.reject(this.error);
     return new Promise((resolve, reject) => {
       this.waiter = { resolve, reject };
     });
   }
 
-  /** All that came, in one piece if that is small; else the first of the pieces. */
-  private taken(): Bytes {
+  /** Returns all pieces as one if they are small; else the first piece. */
+  private takePiece(): Bytes {
     const [first] = this.pieces;
-    if (!first || (this.pieces.length > 1 && this.held <= MAX_JOINED_BYTES)) return this.joined();
+    if (!first || (this.pieces.length > 1 && this.buffered_bytes <= MAX_JOINED_BYTES))
+      return this.takeAll();
     this.pieces.shift();
-    this.held -= first.to - first.from;
+    this.buffered_bytes -= first.to - first.from;
     return first.bytes.subarray(first.from, first.to);
   }
 
-  private takenText(): string {
+  private takeText(): string {
     const [only] = this.pieces;
-    if (!only || this.pieces.length > 1) return withoutMark(this.joined().toString());
+    if (!only || this.pieces.length > 1) return withoutByteOrderMark(this.takeAll().toString());
     this.pieces = [];
-    this.held = 0;
-    return withoutMark(only.bytes.toString('utf8', only.from, only.to));
+    this.buffered_bytes = 0;
+    return withoutByteOrderMark(only.bytes.toString('utf8', only.from, only.to));
   }
 
-  private joined(): Bytes {
-    const all = Buffer.allocUnsafe(this.held);
+  private takeAll(): Bytes {
+    const all = Buffer.allocUnsafe(this.buffered_bytes);
     let at = 0;
     for (const { bytes, from, to } of this.pieces) at += bytes.copy(all, at, from, to);
     this.pieces = [];
-    this.held = 0;
+    this.buffered_bytes = 0;
     return all;
   }
 
-  private flow(): void {
-    if (!this.paused) return;
-    this.paused = false;
+  private resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
     this.source.resume();
   }
 }
 
-/** As the platform's decoder has it: a byte order mark is none of the text. */
-function withoutMark(text: string): string {
+/** Removes the byte order mark, as the platform's decoder does. */
+function withoutByteOrderMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

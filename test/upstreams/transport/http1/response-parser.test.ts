@@ -8,18 +8,25 @@ import {
   ResponseParser,
 } from '../../../../src/upstreams/transport/http1/response-parser.ts';
 
-interface Read {
+/** A parsed response. */
+interface ParsedResponse {
   status: number;
   type: string | null;
   body: string;
-  ended: boolean;
-  keeps: boolean;
+  hasEnded: boolean;
+  canReuse: boolean;
 }
 
-/** What a parser makes of bytes that come in these pieces, and of the connection's end after them. */
-function read(pieces: readonly Uint8Array[], closes = false): Read {
+/** Parses bytes that arrive in these pieces; `closes`: the connection closes after them. */
+function read(pieces: readonly Uint8Array[], closes = false): ParsedResponse {
   const body: Bytes[] = [];
-  const result: Read = { status: 0, type: null, body: '', ended: false, keeps: false };
+  const result: ParsedResponse = {
+    status: 0,
+    type: null,
+    body: '',
+    hasEnded: false,
+    canReuse: false,
+  };
   const parser = new ResponseParser({
     onHead({ status, headers }) {
       result.status = status;
@@ -27,14 +34,14 @@ function read(pieces: readonly Uint8Array[], closes = false): Read {
     },
     onData: (bytes, from, to) => body.push(Buffer.from(bytes.subarray(from, to))),
     onEnd() {
-      expect(result.ended).toBe(false);
-      result.ended = true;
+      expect(result.hasEnded).toBe(false);
+      result.hasEnded = true;
     },
   });
   for (const piece of pieces) parser.feed(Buffer.from(piece));
-  if (closes) expect(parser.close()).toBe(result.ended);
+  if (closes) expect(parser.close()).toBe(result.hasEnded);
   result.body = Buffer.concat(body).toString();
-  result.keeps = parser.keepsConnection;
+  result.canReuse = parser.canReuseConnection;
   return result;
 }
 
@@ -44,18 +51,18 @@ const whole = (text: string, closes = false) => read([bytes(text)], closes);
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n';
 const SIZED = `${HEAD}Content-Length: 5\r\n\r\nhello`;
 const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;name="value"\r\nlo\r\n0\r\nTrailer: x\r\n\r\n`;
-const HELLO = { status: 200, type: 'text/plain', body: 'hello', ended: true, keeps: true };
+const HELLO = { status: 200, type: 'text/plain', body: 'hello', hasEnded: true, canReuse: true };
 
-describe('reading an answer', () => {
-  test('whose length is known, of chunks, and up to the end of the connection', () => {
+describe('parsing a response', () => {
+  test('reads a body by its length, by chunks, and up to the end of the connection', () => {
     expect(whole(SIZED)).toEqual(HELLO);
     expect(whole(CHUNKED)).toEqual(HELLO);
     const open = `${HEAD}\r\nhello`;
-    expect(whole(open)).toEqual({ ...HELLO, ended: false, keeps: false });
-    expect(whole(open, true)).toEqual({ ...HELLO, keeps: false });
+    expect(whole(open)).toEqual({ ...HELLO, hasEnded: false, canReuse: false });
+    expect(whole(open, true)).toEqual({ ...HELLO, canReuse: false });
   });
 
-  test('says the same however the bytes are cut', () => {
+  test('returns the same response wherever the bytes are cut', () => {
     const hints = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`;
     const answers = [SIZED, CHUNKED, hints + SIZED, hints + CHUNKED, `${HEAD}\r\nhello`];
     fc.assert(
@@ -77,7 +84,7 @@ describe('reading an answer', () => {
     }
   });
 
-  test('of any bytes whatever ends in an answer or in words', () => {
+  test('returns a response or throws MalformedResponse for any bytes', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('', HEAD, CHUNKED.slice(0, 80)),
@@ -94,10 +101,10 @@ describe('reading an answer', () => {
     );
   });
 
-  test('without a body', () => {
+  test('accepts responses without a body', () => {
     for (const status of ['204 No Content', '304 Not Modified']) {
       const read = whole(`HTTP/1.1 ${status}\r\nContent-Length: 7\r\n\r\n`);
-      expect(read).toMatchObject({ body: '', ended: true, keeps: true });
+      expect(read).toMatchObject({ body: '', hasEnded: true, canReuse: true });
     }
     expect(whole(`${HEAD}Content-Length: 0\r\n\r\n`)).toEqual({ ...HELLO, body: '' });
     expect(whole(`${HEAD}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toEqual({
@@ -106,19 +113,19 @@ describe('reading an answer', () => {
     });
   });
 
-  test('keeps the connection as the two sides agreed', () => {
-    const keeps = (head: string) => whole(`${head}\r\nContent-Length: 0\r\n\r\n`).keeps;
-    expect(keeps('HTTP/1.1 200 OK')).toBe(true);
-    expect(keeps('HTTP/1.1 200 OK\r\nconnection: Close')).toBe(false);
-    expect(keeps('HTTP/1.0 200 OK')).toBe(false);
-    expect(keeps('HTTP/1.0 200 OK\r\nConnection: Keep-Alive')).toBe(true);
-    // Two lengths, one of them a lie: whoever sent that may go on in the middle of something.
+  test('reuses the connection only if the headers and the bytes allow it', () => {
+    const canReuse = (head: string) => whole(`${head}\r\nContent-Length: 0\r\n\r\n`).canReuse;
+    expect(canReuse('HTTP/1.1 200 OK')).toBe(true);
+    expect(canReuse('HTTP/1.1 200 OK\r\nconnection: Close')).toBe(false);
+    expect(canReuse('HTTP/1.0 200 OK')).toBe(false);
+    expect(canReuse('HTTP/1.0 200 OK\r\nConnection: Keep-Alive')).toBe(true);
+    // Two different lengths: the end of this response is not certain.
     const both = `${HEAD}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
-    expect(whole(both)).toEqual({ ...HELLO, keeps: false });
-    expect(whole(`${SIZED}HTTP/1.1 200 OK\r\n`)).toEqual({ ...HELLO, keeps: false });
+    expect(whole(both)).toEqual({ ...HELLO, canReuse: false });
+    expect(whole(`${SIZED}HTTP/1.1 200 OK\r\n`)).toEqual({ ...HELLO, canReuse: false });
   });
 
-  test('finds headers by name, all of a name, and none by a part of one', () => {
+  test('finds headers by their whole name, and joins repeated ones', () => {
     const lines = [
       'X-Name:  padded  ',
       'Vary: a',
@@ -138,7 +145,7 @@ describe('reading an answer', () => {
       onEnd: () => undefined,
     });
     parser.feed(Buffer.from(`HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`));
-    expect(parser.done).toBe(true);
+    expect(parser.isDone).toBe(true);
   });
 
   test.each([
@@ -155,18 +162,18 @@ describe('reading an answer', () => {
     ['a chunk without a size', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`],
     ['a chunk of ten digits', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1000000000\r\n`],
     ['a chunk beyond its size', `${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nhel\r\n`],
-    ['a head without end', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(MAX_HEAD_BYTES)}`],
+    ['a head that is too long', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(MAX_HEAD_BYTES)}`],
     [
-      'a size line without end',
+      'a size line that is too long',
       `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'a'.repeat(MAX_LINE_BYTES)}`,
     ],
   ])('refuses %s', (_, text) => {
     expect(() => whole(text)).toThrow(MalformedResponse);
   });
 
-  test('is not over when the connection ends too early', () => {
+  test('is not complete if the connection closes too early', () => {
     for (const text of ['', 'HTTP/1.1 200', SIZED.slice(0, -1), CHUNKED.slice(0, -1)]) {
-      expect(whole(text, true).ended).toBe(false);
+      expect(whole(text, true).hasEnded).toBe(false);
     }
   });
 });

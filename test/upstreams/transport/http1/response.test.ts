@@ -6,26 +6,33 @@ import { ResponseHeaders } from '../../../../src/upstreams/transport/http1/respo
 const HEAD = { status: 200, headers: new ResponseHeaders('HTTP/1.1 200 OK') };
 const nothing = () => undefined;
 
-/** An answer whose body comes in these pieces, each in the middle of what the socket gave. */
-function answerOf(pieces: Uint8Array[]) {
-  const answer = new Http1Response(HEAD, { pause: nothing, resume: nothing, abort: nothing });
+/**
+ * A response whose body arrives in these pieces. Each piece is a range inside larger received
+ * bytes.
+ */
+function responseOf(pieces: Uint8Array[]) {
+  const response = new Http1Response(HEAD, { pause: nothing, resume: nothing, abort: nothing });
   const push = () => {
     for (const piece of pieces) {
-      answer.push(Buffer.concat([Buffer.from('<'), piece, Buffer.from('>')]), 1, piece.length + 1);
+      response.push(
+        Buffer.concat([Buffer.from('<'), piece, Buffer.from('>')]),
+        1,
+        piece.length + 1,
+      );
     }
-    answer.end();
-    answer.wake();
+    response.end();
+    response.wake();
   };
-  return { answer, push };
+  return { response, push };
 }
 
-/** Bytes that are text, and some that are none; sometimes with a mark of their order before them. */
+/** Bytes, valid UTF-8 or not, with zero, one or two byte order marks before them. */
 const bytes = fc
   .tuple(
     fc.constantFrom('', '', '\ufeff', '\ufeff\ufeff'),
     fc.oneof(
       fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
-      fc.uint8Array({ maxLength: 64 }).map((some) => Buffer.from(some)),
+      fc.uint8Array({ maxLength: 64 }).map((random) => Buffer.from(random)),
     ),
   )
   .map(([mark, rest]) => new Uint8Array(Buffer.concat([Buffer.from(mark), rest])));
@@ -39,28 +46,28 @@ function cutAt(all: Uint8Array, positions: number[]): Uint8Array[] {
     .filter((p) => p.length);
 }
 
-describe('the body of an answer', () => {
-  test('is the text that the platform would read, cut anywhere, asked for before and after', () =>
+describe('the body of a response', () => {
+  test('is the same text as the platform decodes, cut anywhere, read before or after it arrived', () =>
     fc.assert(
-      fc.asyncProperty(bytes, cuts, fc.boolean(), async (all, positions, isThere) => {
-        const { answer, push } = answerOf(cutAt(all, positions));
-        if (isThere) push();
-        const text = answer.text();
-        if (!isThere) push();
+      fc.asyncProperty(bytes, cuts, fc.boolean(), async (all, positions, hasArrived) => {
+        const { response, push } = responseOf(cutAt(all, positions));
+        if (hasArrived) push();
+        const text = response.text();
+        if (!hasArrived) push();
         expect(await text).toBe(new TextDecoder().decode(all));
       }),
       { numRuns: 2_000 },
     ));
 
-  test('is given out as it came, small pieces together and large ones one by one', async () => {
+  test('is returned unchanged, small pieces joined and large ones one by one', async () => {
     const small = [1, 2, 3].map((value) => new Uint8Array(100).fill(value));
     const large = [4, 5].map((value) => new Uint8Array(20_000).fill(value));
-    const { answer, push } = answerOf([...small, ...large]);
+    const { response, push } = responseOf([...small, ...large]);
     push();
     const sizes: number[] = [];
     const read: Uint8Array[] = [];
     for (;;) {
-      const { done, value } = await answer.read();
+      const { done, value } = await response.read();
       if (done) break;
       sizes.push(value.byteLength);
       read.push(value);
@@ -68,12 +75,12 @@ describe('the body of an answer', () => {
     expect(sizes).toEqual([100, 100, 100, 20_000, 20_000]);
     expect(Buffer.concat(read).equals(Buffer.concat([...small, ...large]))).toBe(true);
 
-    const together = answerOf(small);
-    together.push();
-    expect(await together.answer.read()).toEqual({
+    const joined = responseOf(small);
+    joined.push();
+    expect(await joined.response.read()).toEqual({
       done: false,
       value: Buffer.concat(small) as Uint8Array<ArrayBuffer>,
     });
-    expect(await together.answer.read()).toEqual({ done: true });
+    expect(await joined.response.read()).toEqual({ done: true });
   });
 });

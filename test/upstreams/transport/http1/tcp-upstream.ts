@@ -1,31 +1,34 @@
 import type { Socket } from 'bun';
 
-/** One request as it came over the wire. */
-interface Received {
+/** One received request. */
+interface ReceivedRequest {
   head: string;
   body: string;
-  /** 0 for what came over the first connection, 1 for the next … */
+  /** Number of the connection: 0 for the first one, 1 for the next. */
   connection: number;
-  socket: Socket<Inbound>;
+  socket: Socket<ConnectionState>;
 }
 
-interface Inbound {
+/** The state of one connection. */
+interface ConnectionState {
   number: number;
   bytes: Buffer;
 }
 
+/** A running upstream. */
 export interface TcpUpstream {
   url: string;
-  received: Received[];
-  /** Connections that were ever made, and those that the client has closed. */
+  received: ReceivedRequest[];
+  /** Connections that were opened so far. */
   opened: number;
+  /** Connections that were closed so far. */
   closed: number;
-  /** Called for every whole request. */
-  respond: (request: Received) => void;
+  /** Called for every complete request. */
+  respond: (request: ReceivedRequest) => void;
   stop(): void;
 }
 
-/** An upstream that answers with bytes: what no HTTP server would send can be tried. */
+/** Starts an upstream that writes raw bytes, so that tests can send invalid HTTP. */
 export function startTcpUpstream(): TcpUpstream {
   const upstream: TcpUpstream = {
     url: '',
@@ -35,7 +38,7 @@ export function startTcpUpstream(): TcpUpstream {
     respond: () => undefined,
     stop: () => listener.stop(true),
   };
-  const listener = Bun.listen<Inbound>({
+  const listener = Bun.listen<ConnectionState>({
     hostname: '127.0.0.1',
     port: 0,
     socket: {
@@ -66,6 +69,7 @@ export function startTcpUpstream(): TcpUpstream {
   return upstream;
 }
 
+/** Returns a 200 response with this body as HTTP/1.1 text. */
 export function answerOf(body: string, headers = ''): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 }

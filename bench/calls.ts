@@ -23,7 +23,7 @@ import { writeSection } from './results-file.ts';
 /** Calls of contenders. For Weir, both the client's and the simulator's side are counted. */
 interface Observed {
   /** Reads one answer; undefined if it is valid. */
-  ask(contender: Contender, stream: boolean): Promise<string | undefined>;
+  readAnswer(contender: Contender, stream: boolean): Promise<string | undefined>;
   measure(contender: Contender, load: Load): Promise<Measurement>;
   /** Valid answers that clients of Weir received. */
   answersOfWeir(): number;
@@ -107,7 +107,7 @@ async function measureAll(
 ): Promise<Series> {
   const series: Series = { stream, rounds: new Map(), refused };
   for (const contender of contenders) {
-    const flaw = await observed.ask(contender, stream);
+    const flaw = await observed.readAnswer(contender, stream);
     if (flaw) refuse(series, contender.name, flaw);
   }
   // Round 0 warms the contenders up and is not counted.
@@ -144,7 +144,7 @@ function observe(wrk: Program, folder: string, books: SimulatorBooks): Observed 
     if (name === 'weir') answers += more;
   };
   return {
-    async ask(contender, stream) {
+    async readAnswer(contender, stream) {
       const flaw = await run(contender, () => flawOfCall(contender.target(stream), stream));
       if (flaw === undefined) count(contender, 1);
       return flaw;

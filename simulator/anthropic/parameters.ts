@@ -82,15 +82,15 @@ function checkRanges(body: JsonObject): void {
   atLeast('top_k', top_k, 0);
 }
 
-function atLeast(name: string, value: unknown, least: number): void {
-  if (typeof value === 'number' && value < least) {
-    expected(name, `Input should be greater than or equal to ${least}`);
+function atLeast(name: string, value: unknown, minimum: number): void {
+  if (typeof value === 'number' && value < minimum) {
+    expected(name, `Input should be greater than or equal to ${minimum}`);
   }
 }
 
-function atMost(name: string, value: unknown, most: number): void {
-  if (typeof value === 'number' && value > most) {
-    expected(name, `Input should be less than or equal to ${most}`);
+function atMost(name: string, value: unknown, maximum: number): void {
+  if (typeof value === 'number' && value > maximum) {
+    expected(name, `Input should be less than or equal to ${maximum}`);
   }
 }
 

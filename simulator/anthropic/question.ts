@@ -1,4 +1,4 @@
-import type { Question, ToolToCall } from '../shared/answer.ts';
+import type { ParsedRequest, ToolToCall } from '../shared/answer.ts';
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { PromptMeter } from '../shared/tokens.ts';
@@ -7,7 +7,7 @@ import { readMessages } from './messages.ts';
 import { checkParameters, expected } from './parameters.ts';
 
 /** A parsed request of messages: the common part, and fields of this protocol only. */
-export interface MessageQuestion extends Question {
+export interface MessageRequest extends ParsedRequest {
   /** The answer has a signed thinking block without its text. */
   thinking_omitted: boolean;
 }
@@ -20,7 +20,7 @@ const SYSTEM_TURNS = 'mid-conversation-system';
 const VERSION_WITH_SYSTEM_TURNS = '2026-10-21';
 
 /** Reads the body of `POST /v1/messages`. @throws {ProviderError} as the API refuses. */
-export function readMessage(body: unknown, headers: Headers, account: string): MessageQuestion {
+export function readMessage(body: unknown, headers: Headers, account: string): MessageRequest {
   const checked = checkedBody(body, headers, ['model', 'max_tokens', 'messages']);
   const model = checked['model'] as string;
   const meter = new PromptMeter(hashText(model, hashText(account)));
@@ -84,7 +84,7 @@ function stopSequences(sequences: unknown): string[] {
 }
 
 /** The requested JSON format: in `output_config`, or in the member of the beta version. */
-function jsonWanted(body: JsonObject): Question['json'] {
+function jsonWanted(body: JsonObject): ParsedRequest['json'] {
   const config = body['output_config'];
   const format = (isObject(config) ? config['format'] : undefined) ?? body['output_format'];
   return isObject(format) && format['type'] === 'json_schema' ? { schema: format['schema'] } : null;

@@ -25,7 +25,7 @@ async function answerFree(simulator: Simulator, path: string, request: Request):
   const headers = { ...anthropicHeaders(request_id), 'content-type': 'application/json' };
   try {
     const key = anthropicMessages.keyIn(request.headers);
-    const account = simulator.accounts.ofKey(key);
+    const account = simulator.accounts.findByKey(key);
     if (account === undefined || account.control.revoked) throw anthropicMessages.wrongKey(key);
     anthropicMessages.checkHeaders(request.headers);
     return Response.json(await freeAnswer(path, request), { headers });

@@ -71,7 +71,7 @@ function isWrong(content: readonly Part[]): boolean {
   const frames = roles.filter((role) => FRAMES.includes(role)).length;
   if (frames > 0 && frames < roles.length) return true;
   return Object.entries(LIMITS).some(
-    ([type, most]) => content.filter((part) => part.type === type).length > most,
+    ([type, maximum]) => content.filter((part) => part.type === type).length > maximum,
   );
 }
 

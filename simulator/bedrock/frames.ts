@@ -36,11 +36,11 @@ export function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Ar
         rest += text.decode(bytes, { stream: true });
         const whole = rest.split('\n\n');
         rest = whole.pop() ?? '';
-        for (const event of whole) {
-          const data = /^data: (.*)$/m.exec(event)?.[1];
+        for (const sse_text of whole) {
+          const data = /^data: (.*)$/m.exec(sse_text)?.[1];
           if (data === undefined) continue;
-          const said = JSON.parse(data);
-          controller.enqueue(said.type === 'error' ? exception(said.error) : chunk(said));
+          const event = JSON.parse(data);
+          controller.enqueue(event.type === 'error' ? exception(event.error) : chunk(event));
         }
       },
     }),

@@ -1,5 +1,5 @@
 /** Gemini's generateContent for text (Gemini API docs: generateContent, streamGenerateContent). */
-import type { Answer, Question } from '../shared/answer.ts';
+import type { Answer, ParsedRequest } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
 import { type Protocol, ProviderError, type Reply } from '../shared/protocol.ts';
@@ -40,13 +40,13 @@ export function refusal(status: number, message: string, retry_after?: number): 
 
 export const invalid = (message: string) => refusal(400, message);
 
-interface GeminiQuestion extends Question {
+interface GeminiRequest extends ParsedRequest {
   /** The part of `prompt_tokens` that is sound. */
   sound_tokens: number;
 }
 
 /** The path names the model and the method. */
-export function geminiChat(model: string, stream: boolean): Protocol<GeminiQuestion> {
+export function geminiChat(model: string, stream: boolean): Protocol<GeminiRequest> {
   return {
     name: 'gemini',
     context_tokens: CONTEXT_TOKENS,
@@ -86,7 +86,7 @@ export function errorBody({ status, type, message }: ProviderError): string {
   return JSON.stringify({ error: { code: status, message, status: type } });
 }
 
-function read(body: unknown, model: string, stream: boolean, account: string): GeminiQuestion {
+function read(body: unknown, model: string, stream: boolean, account: string): GeminiRequest {
   if (!isObject(body)) throw invalid('Invalid JSON payload received.');
   const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
   if (strange)
@@ -239,7 +239,7 @@ function reasonOf({ finish }: Answer): string {
   return finish === 'length' ? 'MAX_TOKENS' : 'STOP';
 }
 
-function whole(reply: Reply<GeminiQuestion>): object {
+function whole(reply: Reply<GeminiRequest>): object {
   const [answer] = reply.answers;
   if (!answer) throw new Error('nothing was answered');
   const content = { role: 'model', parts: partsIn(answer, true) };
@@ -249,7 +249,7 @@ function whole(reply: Reply<GeminiQuestion>): object {
   };
 }
 
-function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): object {
+function tail({ usage, answers, parsed, request_id }: Reply<GeminiRequest>): object {
   const thoughts = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
   const counted = usage && {
     usageMetadata: {
@@ -259,18 +259,18 @@ function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): 
       ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
       totalTokenCount: usage.prompt_tokens + usage.completion_tokens,
       promptTokensDetails: [
-        { modality: 'TEXT', tokenCount: usage.prompt_tokens - question.sound_tokens },
-        ...(question.sound_tokens > 0
-          ? [{ modality: 'AUDIO', tokenCount: question.sound_tokens }]
+        { modality: 'TEXT', tokenCount: usage.prompt_tokens - parsed.sound_tokens },
+        ...(parsed.sound_tokens > 0
+          ? [{ modality: 'AUDIO', tokenCount: parsed.sound_tokens }]
           : []),
       ],
     },
   };
-  return { ...counted, modelVersion: question.model, responseId: request_id };
+  return { ...counted, modelVersion: parsed.model, responseId: request_id };
 }
 
 /** Chunks of text, then whole tool calls. The last chunk has the finish reason and the usage. */
-function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
+function* events(reply: Reply<GeminiRequest>): Generator<Emission> {
   const [answer] = reply.answers;
   if (!answer) return;
   const chunk = (parts: object[], tokens: number, last = false): Emission => {
@@ -278,7 +278,7 @@ function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
     const candidate = { content, index: 0, ...(last ? { finishReason: reasonOf(answer) } : {}) };
     const rest = last
       ? tail(reply)
-      : { modelVersion: reply.question.model, responseId: reply.request_id };
+      : { modelVersion: reply.parsed.model, responseId: reply.request_id };
     return { text: `data: ${JSON.stringify({ candidates: [candidate], ...rest })}\n\n`, tokens };
   };
   const thought = answer.reasoning.whole();

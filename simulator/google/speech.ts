@@ -1,6 +1,6 @@
 /** Gemini's speech (Gemini API docs: Speech generation). */
 import type { Simulator } from '../exchange.ts';
-import { answerAtOnce } from '../shared/at-once.ts';
+import { answerDirect } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { tokensOf } from '../shared/tokens.ts';
@@ -16,7 +16,7 @@ const VOICES = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'A
 /** Directives are in the text. The sound is 16-bit PCM, always the same for one text. */
 export function geminiSpeech(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
-  return answerAtOnce(sim, request, key, WORDING, async (begin) => {
+  return answerDirect(sim, request, key, WORDING, async (begin) => {
     const body: unknown = await request.json();
     const { contents, generationConfig: config } = isObject(body) ? body : {};
     const text = Array.isArray(contents) ? String(contents[0]?.parts?.[0]?.text ?? '') : '';

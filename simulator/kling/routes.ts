@@ -42,9 +42,11 @@ export async function klingRoute(
     return refusedPoll(job, wording) ?? succeeded(taskOf(job, url.origin));
   }
   if (request.method === 'GET') {
-    const own = jobs.of(account.id, 'kling').filter((job) => job.details?.['path'] === kind);
+    const account_jobs = jobs
+      .of(account.id, 'kling')
+      .filter((job) => job.details?.['path'] === kind);
     const page = Number(url.searchParams.get('pageNum') ?? 1);
-    const listed = own.reverse().slice((page - 1) * LISTED, page * LISTED);
+    const listed = account_jobs.reverse().slice((page - 1) * LISTED, page * LISTED);
     return succeeded(listed.map((job) => taskOf(job, url.origin)));
   }
   const body = await bodyOf(request);

@@ -1,6 +1,6 @@
 /** The API's direct calls: embeddings and audio (OpenAI docs: Embeddings; Audio). */
 import type { Simulator } from '../exchange.ts';
-import { type AtOnceWording, answerAtOnce, type Begin } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording, type StartCall } from '../shared/at-once.ts';
 import { type Directives, directivesIn } from '../shared/directives.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
@@ -129,21 +129,25 @@ export function speech(sim: Simulator, request: Request, key: string | undefined
     if (!voice) throw invalid('voice is required', 'voice', null);
     const call = await begin(String(body['model']), input);
     call.prompt_tokens = [...input].length;
-    const said = directivesIn(input, call.account);
-    return new Response(pieces(mediaOf('audio', input), said, request.signal), {
+    const directives = directivesIn(input, call.account);
+    return new Response(pieces(mediaOf('audio', input), directives, request.signal), {
       headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
     });
   });
 }
 
 /** Streams the bytes in pieces, with the pauses and the break of the directives. */
-function pieces(bytes: Uint8Array, said: Directives, signal: AbortSignal): ReadableStream {
+function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal): ReadableStream {
   let piece = 0;
   return new ReadableStream({
     async pull(controller) {
-      if (said.truncate_after === piece) return controller.error(new Error('broken off'));
+      if (directives.truncate_after === piece) return controller.error(new Error('broken off'));
       const wait_ms =
-        said.stall_after === piece ? Number.POSITIVE_INFINITY : piece > 0 ? said.chunk_ms : 0;
+        directives.stall_after === piece
+          ? Number.POSITIVE_INFINITY
+          : piece > 0
+            ? directives.chunk_ms
+            : 0;
       if (wait_ms && (await leftOrAfter(signal, wait_ms))) return controller.error();
       const start = piece * PIECE_BYTES;
       piece += 1;
@@ -157,15 +161,15 @@ function answered(
   sim: Simulator,
   request: Request,
   key: string | undefined,
-  answer: (begin: Begin) => Promise<Response>,
+  answer: (begin: StartCall) => Promise<Response>,
 ): Promise<Response> {
-  return answerAtOnce(sim, request, key, OPENAI, answer);
+  return answerDirect(sim, request, key, OPENAI, answer);
 }
 
-const OPENAI: AtOnceWording = {
+const OPENAI: DirectWording = {
   protocol: 'openai',
   wrongKey,
-  refusal: (status, said) => errorFor(status, said),
+  refusal: (status, directives) => errorFor(status, directives),
   missing: modelNotFound,
   invalid: (message) => invalid(message, null, null),
   body: errorBody,

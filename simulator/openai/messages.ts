@@ -110,10 +110,10 @@ function readToolCalls(message: JsonObject, path: string, meter: PromptMeter): S
   if (!Array.isArray(calls)) throw wrongType(`${path}.tool_calls`, 'an array', calls);
   for (const [index, call] of calls.entries()) {
     if (!isObject(call)) throw wrongType(`${path}.tool_calls[${index}]`, 'an object', call);
-    const asked = call['function'] ?? call['custom'];
-    if (!isObject(asked)) throw missing(`${path}.tool_calls[${index}].function`);
-    meter.text(String(asked['name']));
-    meter.text(String(asked['arguments'] ?? asked['input']));
+    const called = call['function'] ?? call['custom'];
+    if (!isObject(called)) throw missing(`${path}.tool_calls[${index}].function`);
+    meter.text(String(called['name']));
+    meter.text(String(called['arguments'] ?? called['input']));
     ids.add(call['id']);
   }
   return ids;

@@ -27,7 +27,7 @@ export function openaiRoute(
   if (path === '/audio/translations') return audio(simulator, request, key, 'translate');
   if (path === '/audio/transcriptions') return audio(simulator, request, key, 'transcribe');
   try {
-    const account = simulator.accounts.ofKey(openaiChat.keyIn(request.headers));
+    const account = simulator.accounts.findByKey(openaiChat.keyIn(request.headers));
     if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');
     return answer(200, JSON.stringify(modelsAt(path, request.method)));
   } catch (error) {

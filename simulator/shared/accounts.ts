@@ -48,7 +48,7 @@ export class Accounts {
   readonly #accounts = new Map<string, Account>();
 
   /** The account of a key; undefined for a key without the prefix. */
-  ofKey(key: string): Account | undefined {
+  findByKey(key: string): Account | undefined {
     if (!key.startsWith(KEY_PREFIX) || key.length === KEY_PREFIX.length) return undefined;
     return this.get(key.slice(KEY_PREFIX.length));
   }

@@ -12,7 +12,7 @@ export interface ToolToCall {
 }
 
 /** A parsed request, independent of its protocol. */
-export interface Question {
+export interface ParsedRequest {
   /** Made from account, model and texts, so that the same request has the same answer. */
   seed: number;
   model: string;
@@ -66,18 +66,18 @@ const TOOL_CALL_ID_LETTERS = 24;
 const MAX_TOOL_CALLS = 128;
 
 /** The answer to a request: always the same one, within its token limit, with exact counts. */
-export function answerTo(question: Question, directives: Directives, choice = 0): Answer {
-  const seed = choice === 0 ? question.seed : numberAt(question.seed, choice);
-  const limit = question.max_tokens ?? Number.POSITIVE_INFINITY;
-  const thought = directives.reasoning ?? question.reasoning_tokens;
+export function answerTo(parsed: ParsedRequest, directives: Directives, choice = 0): Answer {
+  const seed = choice === 0 ? parsed.seed : numberAt(parsed.seed, choice);
+  const limit = parsed.max_tokens ?? Number.POSITIVE_INFINITY;
+  const thought = directives.reasoning ?? parsed.reasoning_tokens;
   const reasoning = wordText(~seed, Math.min(thought, limit));
   const room = limit - reasoning.tokens;
-  const tools = calledTools(question, directives);
+  const tools = calledTools(parsed, directives);
   if (tools.length > 0) return toolAnswer(tools, seed, reasoning, room);
 
-  const wanted = wantedText(question, directives, seed);
+  const wanted = wantedText(parsed, directives, seed);
   const text = wanted.tokens > room ? wanted.first(room) : wanted;
-  const stopped = firstStop(text, question.stop);
+  const stopped = firstStop(text, parsed.stop);
   if (stopped !== undefined) {
     return answer(reasoning, stopped.text, [], 'stop_sequence', stopped.stop_sequence);
   }
@@ -96,18 +96,18 @@ function answer(
   return { reasoning, text, calls, finish, stop_sequence, tokens };
 }
 
-function wantedText(question: Question, directives: Directives, seed: number): ProducedText {
-  if (question.json !== null) {
-    const { schema } = question.json;
+function wantedText(parsed: ParsedRequest, directives: Directives, seed: number): ProducedText {
+  if (parsed.json !== null) {
+    const { schema } = parsed.json;
     const value = schema === undefined ? anyObject(seed) : instanceOf(schema, seed);
     return fixedText(JSON.stringify(value));
   }
   const tokens =
     directives.tokens ?? DEFAULT_TOKENS_MIN + (numberAt(seed, 0) % DEFAULT_TOKENS_SPREAD);
   const unicode = directives.unicode === 1;
-  if (question.tool_result === null) return wordText(seed, tokens, unicode);
+  if (parsed.tool_result === null) return wordText(seed, tokens, unicode);
   const shown = fixedText(
-    `The tool says: ${question.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
+    `The tool says: ${parsed.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
   );
   // The directive `tokens` sets the length of both parts together.
   const rest = directives.tokens === undefined ? tokens : Math.max(0, tokens - shown.tokens);
@@ -115,11 +115,11 @@ function wantedText(question: Question, directives: Directives, seed: number): P
   return directives.tokens === undefined ? text : text.first(tokens);
 }
 
-function calledTools(question: Question, directives: Directives): ToolToCall[] {
-  const { tools, parallel_tools } = question;
+function calledTools(parsed: ParsedRequest, directives: Directives): ToolToCall[] {
+  const { tools, parallel_tools } = parsed;
   if (tools.length === 0) return [];
-  const asked = directives.tools ?? 1;
-  const size = Math.min(parallel_tools ? asked : 1, asked, MAX_TOOL_CALLS);
+  const wanted = directives.tools ?? 1;
+  const size = Math.min(parallel_tools ? wanted : 1, wanted, MAX_TOOL_CALLS);
   return Array.from({ length: size }, (_, index) => tools[index % tools.length] as ToolToCall);
 }
 

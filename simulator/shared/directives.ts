@@ -66,24 +66,24 @@ export function directivesIn(text: string, account: string): Directives {
   if (!text.includes(OPENING)) return NONE;
   const directives: Directives = {};
   for (const [whole, pairs] of text.matchAll(DIRECTIVE)) {
-    const { channel, ...asked } = readPairs(pairs ?? '');
+    const { channel, ...values } = readPairs(pairs ?? '');
     if (channel !== undefined && channel !== account) continue;
-    if (asked.times !== undefined && !onceMore(`${account} ${whole}`, asked.times)) continue;
-    Object.assign(directives, asked);
-    if (asked.nocomment) delete directives.comment;
+    if (values.times !== undefined && !onceMore(`${account} ${whole}`, values.times)) continue;
+    Object.assign(directives, values);
+    if (values.nocomment) delete directives.comment;
   }
   return directives;
 }
 
 function readPairs(pairs: string): Directives & { channel?: string } {
-  const asked: Record<string, number | string> = {};
+  const values: Record<string, number | string> = {};
   for (const pair of pairs.split(/\s+/).filter(Boolean)) {
     const [, key = '', value = '1'] = PAIR.exec(pair) ?? [];
-    if (key === 'channel') asked[key] = value;
-    else if (Object.hasOwn(CHAT_DIRECTIVES, key)) asked[key] = numberIn(pair, value);
+    if (key === 'channel') values[key] = value;
+    else if (Object.hasOwn(CHAT_DIRECTIVES, key)) values[key] = numberIn(pair, value);
     else if (!WORK_DIRECTIVES.has(key)) throw new DirectiveError(`unknown directive '${pair}'`);
   }
-  return asked;
+  return values;
 }
 
 function numberIn(pair: string, value: string): number {

@@ -47,9 +47,9 @@ class Maker {
     readonly seed: number,
   ) {}
 
-  make(given: unknown, depth: number): unknown {
-    if (!isSchema(given) || depth > MAX_DEPTH || this.#tired()) return null;
-    const schema = this.#resolved(given, depth);
+  make(input: unknown, depth: number): unknown {
+    if (!isSchema(input) || depth > MAX_DEPTH || this.#tired()) return null;
+    const schema = this.#resolved(input, depth);
     if ('const' in schema) return schema['const'];
     if (Array.isArray(schema['enum']) && schema['enum'].length > 0) {
       return schema['enum'][this.#draw() % schema['enum'].length];
@@ -133,13 +133,13 @@ class Maker {
 
   #number(schema: Schema, usual_step: number): number {
     const step = numberOr(schema['multipleOf'], usual_step);
-    const { least, most } = range(schema, step);
-    let first = Math.ceil(least / step);
+    const { minimum, maximum } = range(schema, step);
+    let first = Math.ceil(minimum / step);
     if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
-    let last = Math.floor(most / step);
+    let last = Math.floor(maximum / step);
     if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
     // The range is narrower than the usual step.
-    if (last < first) return (least + most) / 2;
+    if (last < first) return (minimum + maximum) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
   }
 
@@ -155,19 +155,21 @@ class Maker {
 }
 
 /** The inclusive bounds of a number; a missing bound is set a hundred steps away. */
-function range(schema: Schema, step: number): { least: number; most: number } {
+function range(schema: Schema, step: number): { minimum: number; maximum: number } {
   const width = RANGE_STEPS * step;
-  const most = Math.min(
+  const maximum = Math.min(
     numberOr(schema['maximum'], Infinity),
     numberOr(schema['exclusiveMaximum'], Infinity),
   );
-  const least = Math.max(
+  const minimum = Math.max(
     numberOr(schema['minimum'], -Infinity),
     numberOr(schema['exclusiveMinimum'], -Infinity),
   );
-  if (least === -Infinity)
-    return most === Infinity ? { least: 0, most: width } : { least: most - width, most };
-  return { least, most: Math.min(most, least + width) };
+  if (minimum === -Infinity)
+    return maximum === Infinity
+      ? { minimum: 0, maximum: width }
+      : { minimum: maximum - width, maximum };
+  return { minimum, maximum: Math.min(maximum, minimum + width) };
 }
 
 function typeOf(schema: Schema, depth: number): unknown {

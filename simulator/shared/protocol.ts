@@ -1,4 +1,4 @@
-import type { Answer, Question } from './answer.ts';
+import type { Answer, ParsedRequest } from './answer.ts';
 import type { Directives } from './directives.ts';
 import type { Emission } from './event-stream.ts';
 
@@ -32,10 +32,10 @@ export interface Usage {
 }
 
 /** The data for one response: a request with its answers. */
-export interface Reply<Asked extends Question> {
+export interface Reply<Parsed extends ParsedRequest> {
   /** Equal to the request-id header; ids in the body are derived from it. */
   request_id: string;
-  question: Asked;
+  parsed: Parsed;
   answers: Answer[];
   /** Undefined with the directive `no_usage`. */
   usage: Usage | undefined;
@@ -43,8 +43,8 @@ export interface Reply<Asked extends Question> {
   chunk_tokens: number;
 }
 
-/** One provider's wire protocol; one folder implements it. `Asked` is its type of a parsed request. */
-export interface Protocol<Asked extends Question> {
+/** One provider's wire protocol; one folder implements it. `Parsed` is its type of a parsed request. */
+export interface Protocol<Parsed extends ParsedRequest> {
   readonly name: string;
   /** The largest number of input tokens. */
   readonly context_tokens: number;
@@ -55,9 +55,9 @@ export interface Protocol<Asked extends Question> {
   /** Checks the other headers, even if the key is valid. @throws {ProviderError} */
   checkHeaders(headers: Headers): void;
   /** @throws {ProviderError} for what the provider would refuse. */
-  read(body: unknown, headers: Headers, account: string): Asked;
-  body(reply: Reply<Asked>): string;
-  events(reply: Reply<Asked>): Iterator<Emission>;
+  read(body: unknown, headers: Headers, account: string): Parsed;
+  body(reply: Reply<Parsed>): string;
+  events(reply: Reply<Parsed>): Iterator<Emission>;
   /** The headers of every response, errors included. */
   headers(request_id: string, elapsed_ms: number): Record<string, string>;
   errorBody(error: ProviderError, request_id: string): string;
@@ -66,7 +66,7 @@ export interface Protocol<Asked extends Question> {
   wrongKey(key: string): ProviderError;
   badJson(): ProviderError;
   bodyTooLarge(): ProviderError;
-  tooLong(question: Asked, context_tokens: number): ProviderError;
+  tooLong(parsed: Parsed, context_tokens: number): ProviderError;
   /** The provider's error for a status from a directive or a control. */
   errorFor(status: number, directives: Pick<Directives, 'quota' | 'retry_after'>): ProviderError;
 }

@@ -32,7 +32,7 @@ export function admit(
   key: string | null | undefined,
   wording: Wording,
 ): Account | Response {
-  const account = key ? simulator.accounts.ofKey(key) : undefined;
+  const account = key ? simulator.accounts.findByKey(key) : undefined;
   if (!account || account.control.revoked) return wording.wrongKey();
   if (account.control.down) return connectionReset();
   return account;

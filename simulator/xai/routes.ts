@@ -30,9 +30,9 @@ export async function xaiRoute(sim: Simulator, path: string, request: Request): 
   );
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);
-  const asked = /^\/videos\/([^/]+)$/.exec(path)?.[1];
-  if (asked && request.method === 'GET') {
-    const job = jobs.find(account.id, asked);
+  const id = /^\/videos\/([^/]+)$/.exec(path)?.[1];
+  if (id && request.method === 'GET') {
+    const job = jobs.find(account.id, id);
     if (!job) return Response.json({ error: 'not found' }, { status: 404 });
     return refusedPoll(job, wording) ?? videoAnswer(job, origin);
   }

@@ -25,7 +25,7 @@ export interface BatchKillReport {
   requests: number;
   succeeded: number;
   /** Answers of the simulator, including those that a kill lost. */
-  asked: number;
+  answered: number;
   /** Usage lines in the ledger. */
   charged: number;
   /** Kills while the batch was running. */
@@ -83,8 +83,8 @@ export async function runBatchKills(options: BatchKillOptions): Promise<BatchKil
     const results = await resultsOf(weir, id);
     await weir.stop();
     const { calls } = await simulator.closedBooks();
-    const asked = calls.filter(({ outcome }) => outcome === 'whole').length;
-    return { ...(await compare(settings.data, results, options.requests)), asked, struck };
+    const answered = calls.filter(({ outcome }) => outcome === 'whole').length;
+    return { ...(await compare(settings.data, results, options.requests)), answered, struck };
   } finally {
     await weir.stop().catch(() => undefined);
     await simulator.stop();

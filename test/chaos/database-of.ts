@@ -8,12 +8,12 @@ const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => un
 /** Opens the database of a stopped Weir and runs `work` with it. */
 export async function withDatabaseOf<Found>(
   data: string,
-  look: (sql: Sql) => Promise<Found>,
+  work: (sql: Sql) => Promise<Found>,
 ): Promise<Found> {
   const server = await startEmbeddedPostgres({ data_dir: join(data, 'postgres'), log: NULL_LOG });
   const database = connectDatabase(server.connection, { pool: 'single' });
   try {
-    return await look(database.sql);
+    return await work(database.sql);
   } finally {
     await database.close();
     await server.stop();

@@ -10,9 +10,9 @@ export function printTaskKills(reports: readonly CaseReport[]): void {
     reports.some(({ provider }) => provider === name),
   );
   const rows = STEPS.flatMap(({ name: step }) => {
-    const own = reports.filter((each) => each.step === step);
-    if (own.length === 0) return [];
-    const cells = providers.map((name) => own.find(({ provider }) => provider === name));
+    const of_step = reports.filter((each) => each.step === step);
+    if (of_step.length === 0) return [];
+    const cells = providers.map((name) => of_step.find(({ provider }) => provider === name));
     return [[step, ...cells.map((report) => (report ? cell(report) : ''))]];
   });
   printColumns([['killed at', ...providers], ...rows]);

@@ -94,7 +94,7 @@ async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
   let weir: RunningWeir | undefined;
   try {
     weir = await start({ CHAOS_STEP: step.name });
-    const first = ask(weir, step, provider).catch(() => undefined);
+    const first = createTask(weir, step, provider).catch(() => undefined);
     const violations: string[] = [];
     const killed = await Promise.race([weir.exited.then(() => true), Bun.sleep(20_000)]);
     if (!killed) violations.push('the step was never reached');
@@ -103,7 +103,7 @@ async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
     // Ends the lease at once instead of after ten seconds.
     await database.sql`update replica set status = 'dead'`;
     weir = await start({});
-    await ask(weir, step, provider).catch((error) => violations.push(String(error)));
+    await createTask(weir, step, provider).catch((error) => violations.push(String(error)));
     const books = await judge(database.sql, step, subject, provider, violations);
     return { step: step.name, provider: subject.name, ...books, violations };
   } catch (error) {
@@ -118,7 +118,7 @@ async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
 }
 
 /** The client: sends the create call, and repeats it with the same key after a break (P7). */
-async function ask(weir: RunningWeir, step: Step, provider: Provider): Promise<void> {
+async function createTask(weir: RunningWeir, step: Step, provider: Provider): Promise<void> {
   const { path, body } = provider.create(step.fails ?? false);
   const response = await fetch(weir.base_url + path, {
     method: 'POST',

@@ -58,7 +58,10 @@ describe('the settings of the process', () => {
     const usual: Record<string, unknown> = { ...readEnvironment([], {}).environment };
     const wrong = rows
       .filter(({ names }) => names.some((name) => usual[name] !== undefined))
-      .filter(({ names, usual: said }) => String(usual[names[0] ?? '']) !== said);
+      .filter(
+        ({ names, usual: documented_default }) =>
+          String(usual[names[0] ?? '']) !== documented_default,
+      );
     expect(wrong).toEqual([]);
     // The commands in `bin/` set the other defaults.
     const [bun] = rows.filter(({ names }) => names.includes('BUN_CONFIG_MAX_HTTP_REQUESTS'));

@@ -74,13 +74,13 @@ const lineAt = (page: string, index: number) => page.slice(0, index).split('\n')
 /** What is wrong with a figure; undefined if it equals its constant. */
 export function errorOf(figure: Figure): string | undefined {
   if (figure.expression === 'measured') return undefined;
-  const said = saidBy(figure.text);
+  const shown = figureValue(figure.text);
   const value = constantValue(figure.expression) * unitOf(figure.expression);
-  if (said === value) return undefined;
-  return `line ${figure.line}: "${figure.text}" is ${said}, but ${figure.expression} is ${value}`;
+  if (shown === value) return undefined;
+  return `line ${figure.line}: "${figure.text}" is ${shown}, but ${figure.expression} is ${value}`;
 }
 
-function saidBy(text: string): number {
+function figureValue(text: string): number {
   const [amount = '', unit = ''] = text.toLowerCase().split(' ');
   const number = WORDS[amount] ?? Number(amount.replaceAll(',', ''));
   const [, as_written = ''] = text.split(' ');

@@ -32,8 +32,8 @@ export async function startReadmeWeir(): Promise<ReadmeWeir> {
     },
   });
   const receiver = `127.0.0.1:${server.port}`;
-  const own = throwawayFolder('readme');
-  const folder = mkdtempSync(join(own, 'run-'));
+  const parent = throwawayFolder('readme');
+  const folder = mkdtempSync(join(parent, 'run-'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   // With these settings, a refused call fails its block, and each answer has its own line.
   writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nwrite-out = "\\n"\n');
@@ -49,7 +49,7 @@ export async function startReadmeWeir(): Promise<ReadmeWeir> {
     async stop() {
       await weir.stop();
       await server.stop(true);
-      removeFolder(own);
+      removeFolder(parent);
     },
   };
 }

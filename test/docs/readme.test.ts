@@ -127,15 +127,15 @@ describe('README', () => {
     const create = `curl -s localhost:3999/v1/images/generations -H "Authorization: Bearer $WEIR_KEY" \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
     const { task_id } = JSON.parse(await runShell(at, create));
-    const told = await at.webhook;
-    const given = `
+    const webhook = await at.webhook;
+    const setup = `
       const asked = await fetch('http://localhost:3999/v1/management/webhook-secret', {
         headers: { authorization: \`Bearer \${process.env.WEIR_MANAGEMENT_TOKEN}\` },
       });
       const { secret } = await asked.json();
-      const told = ${JSON.stringify(told)};
-      const request = new Request('http://localhost/hook', { method: 'POST', ...told });`;
-    const printed = await runProgram(at, [given, block.text]);
+      const webhook = ${JSON.stringify(webhook)};
+      const request = new Request('http://localhost/hook', { method: 'POST', ...webhook });`;
+    const printed = await runProgram(at, [setup, block.text]);
     expect(printed).toStartWith(`${task_id} /v1/files/${task_id}/`);
   });
 
@@ -152,9 +152,9 @@ describe('README', () => {
 
   test('shows the error for a misspelled model', async () => {
     const shown = JSON.parse(blockWith('did_you_mean').text);
-    const asked = commandsOf(CHAT).replace('gpt-4o-mini', 'gpt-4o-mni');
+    const commands = commandsOf(CHAT).replace('gpt-4o-mini', 'gpt-4o-mni');
     // `-q` ignores the settings under which a refused call fails.
-    const answer = JSON.parse(await runShell(at, asked.replace('curl -s', 'curl -q -s')));
+    const answer = JSON.parse(await runShell(at, commands.replace('curl -s', 'curl -q -s')));
     expect(answer).toEqual(shown);
   });
 

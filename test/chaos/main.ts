@@ -21,10 +21,10 @@ const HELP = `Usage: bin/chaos <experiment> [options]
   channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
              --clients N --fault-ms N (default 40 and 20000)
 
-  batches  kill -9 while a message batch is carried out, restart, compare results and ledger
+  batches  kill -9 while a message batch runs, restart, compare results and ledger
              --kills N --requests N   (default 5 and 400)
 
-  durable  two replicas of the durable actor runtime, likewise
+  durable  the same for two replicas of the durable actor runtime
              --seed N --runs N --actors N --faults P --kills N --trace
 
   ledger   two replicas in one process, seeded faults and kills at every commit point

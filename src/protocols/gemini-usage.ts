@@ -9,10 +9,14 @@ export function geminiUsage(value: unknown): AnswerUsage | null {
   if (!isObject(value)) return null;
   const { promptTokenCount, candidatesTokenCount } = value;
   if (typeof promptTokenCount !== 'number' && typeof candidatesTokenCount !== 'number') return null;
-  const cached = Math.min(readTokenCount(value['cachedContentTokenCount']), readTokenCount(promptTokenCount));
+  const cached = Math.min(
+    readTokenCount(value['cachedContentTokenCount']),
+    readTokenCount(promptTokenCount),
+  );
   const thoughts = readTokenCount(value['thoughtsTokenCount']);
   const usage: TokenUsage = {
-    input_tokens: readTokenCount(promptTokenCount) + readTokenCount(value['toolUsePromptTokenCount']) - cached,
+    input_tokens:
+      readTokenCount(promptTokenCount) + readTokenCount(value['toolUsePromptTokenCount']) - cached,
     cached_input_tokens: cached,
     cache_write_tokens: 0,
     output_tokens: readTokenCount(candidatesTokenCount) + thoughts,

@@ -19,7 +19,8 @@ export function openaiUsage(usage: unknown): TokenUsage | null {
     ? readTokenCount(usage['completion_tokens_details']['reasoning_tokens'])
     : 0;
   // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` includes it.
-  const isExcluded = reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
+  const isExcluded =
+    reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
   return {
     input_tokens: prompt - cached - written,
     cached_input_tokens: cached,

@@ -101,14 +101,17 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
 
 function tokensOf(usage: JsonObject): Picture['tokens'] {
   const details = asList(usage['promptTokensDetails']).map(asObject);
-  const image_input = readTokenCount(details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount']);
+  const image_input = readTokenCount(
+    details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount'],
+  );
   const cached_input = readTokenCount(usage['cachedContentTokenCount']);
   const prompt = readTokenCount(usage['promptTokenCount']);
   return {
     text_input: Math.max(0, prompt - image_input - cached_input),
     image_input,
     cached_input,
-    output: readTokenCount(usage['candidatesTokenCount']) + readTokenCount(usage['thoughtsTokenCount']),
+    output:
+      readTokenCount(usage['candidatesTokenCount']) + readTokenCount(usage['thoughtsTokenCount']),
   };
 }
 

@@ -2,7 +2,7 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http1/response.ts';
-import { type StreamProtocol, EventBatches } from './event-batches.ts';
+import { EventBatches, type StreamProtocol } from './event-batches.ts';
 
 /** Bytes that are turned into events at once. One read from the network may return megabytes. */
 const SLICE_BYTES = 32 * 1024;

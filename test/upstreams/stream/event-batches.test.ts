@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { ChatStream } from '../../../src/upstreams/chat/openai-stream.ts';
 import type { StreamEvent } from '../../../src/upstreams/contract.ts';
-import { type StreamProtocol, EventBatches } from '../../../src/upstreams/stream/event-batches.ts';
+import { EventBatches, type StreamProtocol } from '../../../src/upstreams/stream/event-batches.ts';
 import { callOf } from '../upstream.ts';
 
 /** The bytes of a text, cut at these positions. */

@@ -4,7 +4,7 @@ import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
 /** Credentials for the first run, for automation. Missing ones are random (design 8). */
-export interface BootstrapWishes {
+export interface BootstrapCredentials {
   api_key?: string | undefined;
   management_token?: string | undefined;
   operator_token?: string | undefined;
@@ -25,7 +25,10 @@ const ADVISORY_LOCK = 7_301_902;
  * operator token. Returns undefined if the database is not empty. Several replicas may call it at
  * once; one of them gets the credentials.
  */
-export async function bootstrap(orm: Orm, wishes: BootstrapWishes): Promise<FirstRun | undefined> {
+export async function bootstrap(
+  orm: Orm,
+  wishes: BootstrapCredentials,
+): Promise<FirstRun | undefined> {
   return orm.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`);
     const existing = await tx.select({ id: organization.id }).from(organization).limit(1);

@@ -115,7 +115,7 @@ export async function deleteBatch(sql: Sql, id: string, organization_id: string)
 }
 
 /** Deletes batches whose creation was interrupted. */
-export async function deleteUnopened(sql: Sql, age_hours: number): Promise<void> {
+export async function deleteUnopenedBatches(sql: Sql, age_hours: number): Promise<void> {
   await sql`
     delete from message_batch
     where status = 'received' and created_at < weir_now() - ${age_hours} * interval '1 hour'`;

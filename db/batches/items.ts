@@ -38,7 +38,7 @@ export interface BatchWork {
 }
 
 /** Finds a batch for its worker. */
-export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
+export async function findBatchWork(sql: Sql, batch_id: string): Promise<BatchWork | undefined> {
   const [row] = await sql<BatchWork[]>`
     select organization_id, key_id, headers,
       status = 'in_progress' and expires_at > weir_now() as open
@@ -47,7 +47,7 @@ export async function findWork(sql: Sql, batch_id: string): Promise<BatchWork | 
 }
 
 /** Returns the positions of due items after position `after`, at most `limit`. */
-export async function findDue(
+export async function findDueItems(
   sql: Sql,
   batch_id: string,
   after: number,
@@ -62,7 +62,7 @@ export async function findDue(
 }
 
 /** Returns the milliseconds until the next item is due; undefined if all items have ended. */
-export async function nextDue(sql: Sql, batch_id: string): Promise<number | undefined> {
+export async function nextDueMs(sql: Sql, batch_id: string): Promise<number | undefined> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select ceil(extract(epoch from min(next_attempt_at) - weir_now()) * 1000)::float8 as wait_ms
     from batch_item where batch_id = ${batch_id} and result is null`;
@@ -135,7 +135,7 @@ export async function postponeItem(
 }
 
 /** Ends all items that have not ended, and counts all results. A repetition changes nothing. */
-export async function endRest(
+export async function endRemainingItems(
   sql: Sql,
   batch_id: string,
   result: 'canceled' | 'expired',

@@ -135,7 +135,7 @@ export async function findTaskWork(sql: Sql, id: string, withInput = false): Pro
 }
 
 /** Finds the completed task that a later task of the same organization continues. */
-export async function findContinued(
+export async function findContinuedTask(
   sql: Sql,
   id: string,
   organization_id: string,

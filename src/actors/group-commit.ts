@@ -7,7 +7,7 @@ const MAX_BATCH_COMMANDS = 512;
 /** If this many commands wait, new ones are refused with 503, except those that must commit. */
 const MAX_QUEUED_COMMANDS = 20_000;
 /** Without a database, a command that may fail is rejected after this time. */
-const PATIENCE_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** After a batch of this size the lane pauses for `GATHER_MS`, so that the next batch is larger. */
 const BUSY_BATCH = 8;
 const GATHER_MS = 2;
@@ -117,7 +117,7 @@ export class GroupCommit<Command, Answer> {
   ): Queued<Command, Answer>[] {
     const now = this.deps.clock.now();
     return batch.filter((queued) => {
-      const mayWait = this.deps.mustCommit(queued.command) || now - queued.queuedAt < PATIENCE_MS;
+      const mayWait = this.deps.mustCommit(queued.command) || now - queued.queuedAt < MAX_WAIT_MS;
       if (!mayWait) queued.reject(unavailable('The ledger cannot be reached.', cause));
       return mayWait;
     });

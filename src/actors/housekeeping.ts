@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { archiveBatch, deleteUnopened } from '../../db/batches/batches.ts';
+import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
@@ -55,6 +55,6 @@ export class Housekeeping {
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);
-    await deleteUnopened(sql, UNOPENED_HOURS);
+    await deleteUnopenedBatches(sql, UNOPENED_HOURS);
   }
 }

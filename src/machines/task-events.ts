@@ -4,7 +4,7 @@
 const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
 /** The longest pause that an upstream can set with `retry_after_ms`. */
-const MAX_ASKED_POLL_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** Most channels that one round of submissions tries. */
 export const MAX_CHANNELS_PER_ROUND = 4;
 /** Rounds for an asynchronous task. A task whose client waits gets one round. */
@@ -85,7 +85,7 @@ export type TaskEvent =
 export function backOffMs(times: number, random: number, retry_after_ms = 0): number {
   const base = Math.min(FIRST_POLL_MS * 2 ** Math.min(times, 10), LAST_POLL_MS);
   const spread = Math.round(base * (0.75 + random / 2));
-  return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(retry_after_ms, MAX_ASKED_POLL_MS));
+  return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(retry_after_ms, MAX_RETRY_AFTER_MS));
 }
 
 /** Returns the delay after `event`, ms, from its `random` and `retry_after_ms`. */

@@ -112,7 +112,7 @@ export async function startActors(
   const secrets = new WebhookSecrets(background, generation.webhook_key);
   const webhooks = webhookKind({
     sql: background,
-    secretOf: (organization_id) => secrets.of(organization_id),
+    secretOf: (organization_id) => secrets.getOrCreate(organization_id),
     payloadOf: (task_id, organization_id) =>
       webhookPayload(durable.tasks, generation.ports, task_id, organization_id),
     fetch: guardedFetch,

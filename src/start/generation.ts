@@ -40,7 +40,7 @@ export interface Generation {
 
 const RESULTS_FOLDER = 'results';
 /** How long a signed address in an answer is valid. Every poll signs a new address. */
-const ADDRESS_LIFE_S = 24 * 60 * 60;
+const ADDRESS_VALID_S = 24 * 60 * 60;
 const MS_PER_S = 1_000;
 /** The largest result: several minutes of 4K video. */
 const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
@@ -72,7 +72,7 @@ export function openGeneration(
     webhook_hosts: new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []),
     files: { storage, secret, now: Date.now },
     ports: {
-      filePath: (name) => signedPath(secret, name, Date.now() / MS_PER_S + ADDRESS_LIFE_S),
+      filePath: (name) => signedPath(secret, name, Date.now() / MS_PER_S + ADDRESS_VALID_S),
       async openFile(name) {
         const file = await storage.open(name);
         return file && { stream: file.stream() };

@@ -81,6 +81,6 @@ export function courierKind(outside: Outside): DurableKind {
     effects: { ...effect('deliver', 'DELIVERED'), ...effect('takeBack', 'RETURNED') },
     effect_timeout_ms: 60_000,
     max_attempts: 8,
-    failed: () => ({ type: 'FAILED' }),
+    eventOfDeadEffect: () => ({ type: 'FAILED' }),
   };
 }

@@ -146,7 +146,7 @@ export class ChannelActor {
   }
 
   /** True if an urgent `tryAcquire` would return a permit now. */
-  canTake(): boolean {
+  canAcquire(): boolean {
     const isProbing = this.isProbed() && ['open', 'disabled'].includes(this.state);
     return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
   }

@@ -113,6 +113,6 @@ export class Channels {
 
   /** True if a call of the model would find a channel now (P13). */
   canServe(model_id: string): boolean {
-    return this.serving(model_id).some((channel) => channel.canTake());
+    return this.serving(model_id).some((channel) => channel.canAcquire());
   }
 }

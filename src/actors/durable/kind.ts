@@ -52,8 +52,8 @@ export interface DurableKind {
   /** After so many attempts the effect is dead, and the event of `failed` is sent. */
   readonly max_attempts: number;
   /** Effects without a limit of attempts, e.g. those that move money. */
-  readonly retried_forever?: readonly string[];
-  readonly failed: (effect: string, error: string) => AnyEventObject;
+  readonly unlimited_effects?: readonly string[];
+  readonly eventOfDeadEffect: (effect: string, error: string) => AnyEventObject;
   /** Writes the kind's own tables, in the transaction of its actors. */
   readonly project?: (tx: TransactionSql, changes: readonly StateChange[]) => Promise<void>;
 }

@@ -139,7 +139,7 @@ export class Outbox {
       const { report: event, ...more } = outcome;
       await this.sendReport({ kind: kind.kind, id, event, effect: done, ...more });
     } catch (error) {
-      const isUnlimited = kind.retried_forever?.includes(pending.effect) ?? false;
+      const isUnlimited = kind.unlimited_effects?.includes(pending.effect) ?? false;
       const maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : kind.max_attempts;
       await this.onEffectFailed(pending, maxAttempts, String(error));
     } finally {
@@ -164,7 +164,7 @@ export class Outbox {
     const kind = this.deps.actors.kinds.get(pending.kind);
     const attempts = pending.attempts + 1;
     if (kind && attempts >= maxAttempts) {
-      const event = kind.failed(pending.effect, error);
+      const event = kind.eventOfDeadEffect(pending.effect, error);
       const dead = { id: pending.id, status: 'dead' as const };
       await this.sendReport({ kind: kind.kind, id: pending.actor_id, event, effect: dead });
       return;

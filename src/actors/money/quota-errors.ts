@@ -9,7 +9,7 @@ export type LimitedBy = 'key' | 'organization';
 export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':
-      return moneyGoneError(bound);
+      return moneySpentError(bound);
     case 'revoked':
       return new WeirError('expired_api_key', 'This API key has been revoked.');
     case 'expired':
@@ -25,7 +25,7 @@ export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
 }
 
 /** Returns the error if all money is spent, so a retry does not help (spec: Errors, 402). */
-export function moneyGoneError(bound: LimitedBy): WeirError {
+export function moneySpentError(bound: LimitedBy): WeirError {
   return bound === 'key'
     ? new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
         hint: 'Raise limitAmount of the key, or use another key.',

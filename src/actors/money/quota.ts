@@ -5,8 +5,8 @@ import type { Lane } from './lane.ts';
 import {
   type LimitedBy,
   ledgerUnavailableError,
-  moneyGoneError,
   moneyInFlightError,
+  moneySpentError,
   quotaError,
 } from './quota-errors.ts';
 import { QuotaMachine } from './quota-machine.ts';
@@ -19,7 +19,7 @@ import {
 } from './reservation.ts';
 
 /** How often a waiting request is repeated without a hint, because hints may be lost. */
-const ASK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
@@ -336,7 +336,7 @@ export class QuotaActor implements ReservationOwner {
     const minimum = waiter.minimum();
     if (left === 0 || left < minimum) {
       this.machine.send({ type: 'REFUSED', gone: left === 0 });
-      return waiter.reject(moneyGoneError(short.bound));
+      return waiter.reject(moneySpentError(short.bound));
     }
     if (short.free > 0) this.applyGrant(await this.grant.request(short.free, short.free, null));
     const amount = Math.min(waiter.amount, this.machine.idle);
@@ -378,7 +378,7 @@ export class QuotaActor implements ReservationOwner {
         this.wake = undefined;
         resolve();
       };
-      const cancel = this.deps.clock.after(ASK_AGAIN_MS, done);
+      const cancel = this.deps.clock.after(RETRY_MS, done);
       this.wake = done;
     });
   }

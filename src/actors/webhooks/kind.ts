@@ -42,7 +42,7 @@ export function webhookKind(deps: WebhookDeps): DurableKind {
     effects: { deliver: (_, { actor_id, signal }) => deliver(deps, actor_id, signal) },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
-    failed: () => ({ type: 'REFUSED', status: 0, final: false }) satisfies WebhookEvent,
+    eventOfDeadEffect: () => ({ type: 'REFUSED', status: 0, final: false }) satisfies WebhookEvent,
     project: (tx, changes) =>
       writeDeliveries(
         tx,

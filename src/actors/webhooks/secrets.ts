@@ -14,7 +14,7 @@ export class WebhookSecrets {
   ) {}
 
   /** Returns the secret of an organization, `whsec_…`; creates it on first use. */
-  async of(organization_id: string): Promise<string> {
+  async getOrCreate(organization_id: string): Promise<string> {
     const candidate = seal(this.key, newSecret(), organization_id);
     const sealed = await readOrCreateSecret(this.sql, organization_id, candidate);
     return unseal(this.key, sealed, organization_id);

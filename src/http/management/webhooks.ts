@@ -21,7 +21,7 @@ const MAX_PAGE = 10_000;
 export function getWebhookSecret(deps: Deps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const secret = await requireWebhooks(deps).secrets.of(organization_id);
+    const secret = await requireWebhooks(deps).secrets.getOrCreate(organization_id);
     return json({ object: 'webhook_secret', secret });
   };
 }

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { type BatchStatus, writeBatch } from '../../../db/batches/batches.ts';
-import { endRest } from '../../../db/batches/items.ts';
+import { endRemainingItems } from '../../../db/batches/items.ts';
 import type { DurableKind } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
@@ -26,13 +26,16 @@ export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
       },
       close: async (params, { actor_id }) => {
         const { rest } = params as { rest: 'canceled' | 'expired' };
-        return { type: 'CLOSED', counts: await endRest(sql, actor_id, rest) } satisfies BatchEvent;
+        return {
+          type: 'CLOSED',
+          counts: await endRemainingItems(sql, actor_id, rest),
+        } satisfies BatchEvent;
       },
     },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: 1,
-    retried_forever: ['work', 'close'],
-    failed: () => ({ type: 'WORKED' }) satisfies BatchEvent,
+    unlimited_effects: ['work', 'close'],
+    eventOfDeadEffect: () => ({ type: 'WORKED' }) satisfies BatchEvent,
     async project(tx, changes) {
       for (const { id, to_state, snapshot } of changes) {
         const [status = ''] = to_state.split('.');

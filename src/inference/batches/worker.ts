@@ -4,11 +4,11 @@ import {
   type BatchWork,
   draftItem,
   endItem,
-  findDue,
+  findBatchWork,
+  findDueItems,
   findItem,
-  findWork,
   type ItemWork,
-  nextDue,
+  nextDueMs,
   postponeItem,
 } from '../../../db/batches/items.ts';
 import type { Clock } from '../../actors/clock.ts';
@@ -16,7 +16,7 @@ import type { Draft } from '../call.ts';
 import { DueItems } from './due-items.ts';
 
 /** Items of one batch that run at the same time. */
-const LANES_PER_BATCH = 8;
+const MAX_RUNNING_PER_BATCH = 8;
 /**
  * Items of all batches that run at the same time on one replica. It leaves capacity for clients
  * that wait for an answer.
@@ -77,9 +77,9 @@ export class BatchWorker {
     const callSignal = AbortSignal.any([signal, this.abort.signal]);
     for (;;) {
       this.throwIfStopping(signal);
-      const batch = await findWork(this.deps.sql, batch_id);
+      const batch = await findBatchWork(this.deps.sql, batch_id);
       if (!batch?.open) return;
-      const wait_ms = await nextDue(this.deps.sql, batch_id);
+      const wait_ms = await nextDueMs(this.deps.sql, batch_id);
       if (wait_ms === undefined) return;
       if (wait_ms > 0) await this.wait(Math.min(wait_ms, MAX_PAUSE_MS));
       else await this.runDueItems(batch_id, batch, signal, callSignal);
@@ -102,8 +102,8 @@ export class BatchWorker {
     const { sql } = this.deps;
     const dueItems = new DueItems(async (after, limit) => {
       this.throwIfStopping(signal);
-      const open = (await findWork(sql, batch_id))?.open;
-      return open ? findDue(sql, batch_id, after, limit) : [];
+      const open = (await findBatchWork(sql, batch_id))?.open;
+      return open ? findDueItems(sql, batch_id, after, limit) : [];
     });
     const runner = async () => {
       for (;;) {
@@ -116,7 +116,7 @@ export class BatchWorker {
       }
     };
     // If one runner fails, the others still end before this method throws.
-    const ended = await Promise.allSettled(Array.from({ length: LANES_PER_BATCH }, runner));
+    const ended = await Promise.allSettled(Array.from({ length: MAX_RUNNING_PER_BATCH }, runner));
     for (const result of ended) if (result.status === 'rejected') throw result.reason;
   }
 

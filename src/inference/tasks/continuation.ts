@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { findContinued } from '../../../db/tasks/rows.ts';
+import { findContinuedTask } from '../../../db/tasks/rows.ts';
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProducedRecord } from './deps.ts';
@@ -58,7 +58,7 @@ async function findUpstreamName(
   organization_id: string,
   param: string,
 ): Promise<{ name: string; channel_id: string | null }> {
-  const row = await findContinued(sql, id, organization_id);
+  const row = await findContinuedTask(sql, id, organization_id);
   const produced = row?.produced as unknown as ProducedRecord | null;
   const job = row?.job as unknown as { id: string } | null;
   const output = produced?.outputs[number - 1];

@@ -2,8 +2,8 @@ import type { CommandResult } from '../../actors/durable/command.ts';
 import type { LedgerAnswer } from '../../actors/money/ledger-commands.ts';
 import {
   ledgerUnavailableError,
-  moneyGoneError,
   moneyInFlightError,
+  moneySpentError,
   quotaError,
 } from '../../actors/money/quota-errors.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
@@ -62,7 +62,7 @@ function nextRecall(answer: LedgerAnswer, waited_ms: number): number | null {
       if (waited_ms > HOLD_WAIT_MS) throw ledgerUnavailableError();
       return answer.recall_seq;
     case 'short':
-      if (answer.elsewhere === 0) throw moneyGoneError(answer.bound);
+      if (answer.elsewhere === 0) throw moneySpentError(answer.bound);
       if (waited_ms > IN_FLIGHT_WAIT_MS) throw moneyInFlightError(answer.bound);
       return null;
     case 'key_unusable':

@@ -43,8 +43,8 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
     },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,
-    retried_forever: ['settle', 'refund', 'announce'],
-    failed: (effect) => exhaustedEvent(effect, deps.random()),
+    unlimited_effects: ['settle', 'refund', 'announce'],
+    eventOfDeadEffect: (effect) => exhaustedEvent(effect, deps.random()),
     project: (tx, changes) => projectTasks(tx, changes.flatMap(projectionOf)),
   };
 }

@@ -28,12 +28,12 @@ import type { RunningSubmissions } from './running.ts';
  * Time until a lost outcome is final, if the protocol can neither find nor repeat a submission.
  * Until then a replica that was taken for dead may still report the answer.
  */
-const LAST_HOPE_MS = 15_000;
+const LATE_REPORT_MS = 15_000;
 /**
  * If an upstream does not find a submission for this long, it has no such job. New jobs become
  * visible sooner.
  */
-const NOT_THERE_MS = 30_000;
+const JOB_VISIBLE_MS = 30_000;
 const FIND_TIMEOUT_MS = 30_000;
 
 /** Report for a task whose client left before a result existed. */
@@ -70,7 +70,9 @@ export class Submission {
         const permit = route.channel.tryAcquire('job', urgent);
         if (!permit) continue;
         if (!(await this.recordSubmission(work, permit))) return this.lost();
-        const hasOtherChannel = routes.some((other) => other !== route && other.channel.canTake());
+        const hasOtherChannel = routes.some(
+          (other) => other !== route && other.channel.canAcquire(),
+        );
         return this.attempt(work, route, permit, context, hasOtherChannel);
       }
     }
@@ -85,12 +87,12 @@ export class Submission {
     const route = ownRoute(this.deps, work);
     if (!route) return this.unanswered(work);
     if (route.protocol.idempotent) return this.repeat(work, route, context);
-    if (!route.protocol.find) return this.unanswered(work, LAST_HOPE_MS);
+    if (!route.protocol.find) return this.unanswered(work, LATE_REPORT_MS);
     try {
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]);
       const job = await route.protocol.find(this.call(work, route, signal));
       if (job) return await this.accepted(work, route, { type: 'accepted', job });
-      return this.unanswered(work, NOT_THERE_MS);
+      return this.unanswered(work, JOB_VISIBLE_MS);
     } catch (error) {
       this.deps.onError(error, work.id);
       return this.unanswered(work);

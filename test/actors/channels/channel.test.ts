@@ -20,7 +20,7 @@ describe('the channel actor', () => {
     const channel = channelActor(config('a', { max_concurrency: 2 }), new VirtualClock());
     const first = channel.tryAcquire();
     channel.tryAcquire();
-    expect(channel.canTake()).toBe(false);
+    expect(channel.canAcquire()).toBe(false);
     expect(channel.tryAcquire()).toBeNull();
     first?.abandoned();
     first?.failed(broken());
@@ -36,10 +36,10 @@ describe('the channel actor', () => {
     clock.advance(FIRST_COOLDOWN_MS - 1);
     expect(channel.tryAcquire()).toBeNull();
     clock.advance(1);
-    expect(channel.canTake()).toBe(true);
+    expect(channel.canAcquire()).toBe(true);
     const probe = channel.tryAcquire();
     expect(probe).not.toBeNull();
-    expect(channel.canTake()).toBe(false);
+    expect(channel.canAcquire()).toBe(false);
     expect(channel.tryAcquire()).toBeNull();
     probe?.abandoned();
     const next = channel.tryAcquire();
@@ -118,7 +118,7 @@ describe('the channel actor', () => {
     channel.tryAcquire()?.succeeded();
     expect(channel.tryAcquire()).not.toBeNull();
     expect(channel.tryAcquire()).toBeNull();
-    expect(channel.canTake()).toBe(true);
+    expect(channel.canAcquire()).toBe(true);
     expect(channel.tryAcquire('call', true)).not.toBeNull();
     expect(channel.tryAcquire('call', true)).not.toBeNull();
     expect(channel.tryAcquire('call', true)).toBeNull();
@@ -200,7 +200,7 @@ describe('the channel actor', () => {
   test('a channel that is not enabled gives no permit', () => {
     const channel = channelActor(config('a', { enabled: false }), new VirtualClock());
     expect(channel.tryAcquire()).toBeNull();
-    expect(channel.canTake()).toBe(false);
+    expect(channel.canAcquire()).toBe(false);
     expect(channel.availableAt()).toBe(Number.POSITIVE_INFINITY);
   });
 
@@ -260,7 +260,7 @@ describe('the channel actor under any sequence of calls', () => {
             clock.advance(each.ms);
             expect(channel.state).toBe(before);
           } else if (each.do === 'acquire') {
-            const mayTake = channel.canTake();
+            const mayTake = channel.canAcquire();
             const permit = channel.tryAcquire('call', true);
             expect(permit !== null).toBe(mayTake);
             if (!permit) continue;

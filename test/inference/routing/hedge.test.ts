@@ -60,7 +60,7 @@ describe('a hedged call', () => {
     expect([called, aborted, discarded]).toEqual([['a', 'b'], ['a'], []]);
     await Bun.sleep(0);
     expect(channels[0].snapshot.context.consecutive_failures).toBe(0);
-    expect(channels[0].canTake()).toBe(true);
+    expect(channels[0].canAcquire()).toBe(true);
   });
 
   test('discards the answer of an aborted attempt that succeeds all the same', async () => {

@@ -107,7 +107,7 @@ describe('failover', () => {
     }
     for (const each of channels) {
       expect(each.snapshot.context.consecutive_failures).toBe(0);
-      expect(each.canTake()).toBe(true);
+      expect(each.canAcquire()).toBe(true);
     }
   });
 

@@ -1,4 +1,4 @@
-/** Whether the working tree is slower than a commit: both run, and are loaded in turn. */
+/** Compares the speed of the working tree and a commit: both run, and are loaded in turn. */
 import { join } from 'node:path';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import {
@@ -61,8 +61,8 @@ export async function runAgainst(options: AgainstOptions): Promise<number> {
 }
 
 /**
- * New processes and databases for each pair. How a process happened to be compiled, or a database
- * to lie on the disk, then counts in one pair only: it widens the interval and moves no median.
+ * Starts new processes and databases for each pair. Accidents of one start (compilation, place on the disk)
+ * then affect one pair only. They widen the interval and do not move the median.
  */
 async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.stop();
@@ -70,7 +70,7 @@ async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.warmUp(connections);
 }
 
-/** Each version twice, in the order A B B A: a machine that gets busier slows both equally. */
+/** Measures each version twice, in the order A B B A. So a machine that becomes busier slows both equally. */
 async function measurePair(
   sides: Record<SideName, Side>,
   order: SideName[],
@@ -89,7 +89,7 @@ async function measurePair(
   return { rates: { old: rate(done.old), new: rate(done.new) }, undisturbed };
 }
 
-/** Answers a second. */
+/** Answers per second. */
 function rate(done: Work[]): number {
   const sum = (field: 'answers' | 'seconds') =>
     done.reduce((total, each) => total + each[field], 0);
@@ -101,7 +101,7 @@ function pairText(kind: string, { rates }: Measured): string {
   return `${kind.padEnd(6)} old ${old} new ${now} loss ${signed(loss(rates.old, rates.new))}`;
 }
 
-/** Prints what the pairs say, and returns the exit code. */
+/** Prints the result of all pairs, and returns the exit code. */
 function conclude(found: Record<'plain' | 'stream', Measured[]>, bound: number): number {
   console.log('');
   const summaries = (['plain', 'stream'] as const).map((kind) => {

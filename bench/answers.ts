@@ -1,7 +1,7 @@
 /** Reads an answer as a client would, and names what is wrong with it. */
 import type { Target } from './load.ts';
 
-/** The benchmark's prompt asks the simulator for so many tokens. */
+/** Length of each answer, set by a directive in the prompt. */
 export const ANSWER_TOKENS = 20;
 const PATIENCE_MS = 10_000;
 
@@ -27,7 +27,7 @@ export async function flawOfCall(target: Target, stream: boolean): Promise<strin
       method: 'POST',
       headers: target.headers,
       body: target.body,
-      // A pooled connection may belong to a server that was stopped since.
+      // A pooled connection may belong to a server that has stopped.
       keepalive: false,
       signal: AbortSignal.timeout(PATIENCE_MS),
     });

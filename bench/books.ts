@@ -1,4 +1,4 @@
-/** Compares what Weir charged with what the simulator delivered to it. */
+/** Compares Weir's charges with the answers that the simulator delivered. */
 import { findImbalances } from '../db/ledger/audit.ts';
 import { builtInModels } from '../src/catalogue/built-in.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
@@ -21,7 +21,7 @@ export interface Ledger {
   /** Charged calls whose answer was complete. */
   completed: number;
   completed_nano_usd: number;
-  /** Charged calls whose client left early. */
+  /** Charged calls whose client disconnected early. */
   partial: number;
   partial_nano_usd: number;
   held_nano_usd: number;
@@ -90,8 +90,8 @@ export function readLedger(data: string): Promise<Ledger> {
 }
 
 /**
- * What is wrong between the clients, the ledger and the simulator's books; empty if they agree. If a
- * client leaves while the answer is on its way to Weir, the call may be charged or not.
+ * Differences between the clients, the ledger and the simulator's books; empty if they agree. If a
+ * client disconnects before Weir has received the answer, the call may be charged or not.
  */
 export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered): string[] {
   const errors = [...ledger.imbalances];
@@ -118,7 +118,7 @@ export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered
   return errors;
 }
 
-/** Nano-USD. All calls of the benchmark are the same, so each has the mean of the tokens. */
+/** The price of one call in nano-USD. All calls are equal, so each has the mean number of tokens. */
 function pricePerCall({ calls, prompt_tokens, completion_tokens }: Delivered): number {
   const model = new Catalogue(builtInModels()).find(MODEL);
   if (model?.kind !== 'chat' || calls === 0) return 0;

@@ -1,4 +1,4 @@
-/** What a call through Weir costs, beside the same call direct, through nginx and through Portkey. */
+/** Measures the same call direct, through nginx, through Portkey and through Weir. */
 import { join } from 'node:path';
 import { type RunningSimulator, startSimulator } from '../test/support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
@@ -20,16 +20,16 @@ import { findProgram, type Program } from './programs.ts';
 import { report, type Series, table } from './report.ts';
 import { writeSection } from './results-file.ts';
 
-/** Calls of contenders. Those of Weir are counted on both sides. */
+/** Calls of contenders. For Weir, both the client's and the simulator's side are counted. */
 interface Observed {
   /** Reads one answer; undefined if it is valid. */
-  ask(contender: Contender, stream: boolean): Promise<string | undefined>;
+  readAnswer(contender: Contender, stream: boolean): Promise<string | undefined>;
   measure(contender: Contender, load: Load): Promise<Measurement>;
   /** Valid answers that clients of Weir received. */
   answersOfWeir(): number;
 }
 
-/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge. */
+/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge was. */
 export async function runCalls(options: CallOptions): Promise<number> {
   const undo = cleanup();
   try {
@@ -68,7 +68,7 @@ export async function runCalls(options: CallOptions): Promise<number> {
   }
 }
 
-/** Starts all contenders. One that does not start is named with the reason, unless it is Weir. */
+/** Starts all contenders. If one other than Weir does not start, it is refused with the reason. */
 async function startAll(
   simulator: RunningSimulator,
   folder: string,
@@ -97,7 +97,7 @@ async function startAll(
   return { contenders, absent };
 }
 
-/** Only a contender whose answer was read and found valid is measured; errors end its part. */
+/** Measures the contenders whose first answer was valid. A contender with an error is not measured again. */
 async function measureAll(
   contenders: Contender[],
   refused: Series['refused'],
@@ -107,7 +107,7 @@ async function measureAll(
 ): Promise<Series> {
   const series: Series = { stream, rounds: new Map(), refused };
   for (const contender of contenders) {
-    const flaw = await observed.ask(contender, stream);
+    const flaw = await observed.readAnswer(contender, stream);
     if (flaw) refuse(series, contender.name, flaw);
   }
   // Round 0 warms the contenders up and is not counted.
@@ -144,7 +144,7 @@ function observe(wrk: Program, folder: string, books: SimulatorBooks): Observed 
     if (name === 'weir') answers += more;
   };
   return {
-    async ask(contender, stream) {
+    async readAnswer(contender, stream) {
       const flaw = await run(contender, () => flawOfCall(contender.target(stream), stream));
       if (flaw === undefined) count(contender, 1);
       return flaw;

@@ -1,4 +1,4 @@
-/** Copies of the project in folders of their own: a commit, and the working tree as it is now. */
+/** Copies of the project in temporary folders: a commit, and the current working tree. */
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = join(ROOT, '.cache');
 
-/** Runs in the copy with the copy's own `bin/lib/prepare.sh`, which finds its root through `$0`. */
+/** Runs the copy's own `bin/lib/prepare.sh`, which finds its root through `$0`. */
 const PREPARE = '. "$(dirname -- "$0")/lib/prepare.sh" && prepare';
 
 export interface Checkout {
@@ -26,14 +26,14 @@ export async function resolveCommit(name: string): Promise<string> {
   return found.trim();
 }
 
-/** The commit's files, unpacked into `folder`, with packages installed. */
+/** Unpacks the commit's files into `folder` and installs the packages. */
 export async function checkOut(commit: string, folder: string): Promise<Checkout> {
   mkdirSync(folder);
   await run(['sh', '-c', 'git archive --format=tar "$0" | tar -x -C "$1"', commit, folder]);
   return prepared(folder);
 }
 
-/** The working tree's files, copied: an edit during the measurement changes nothing. */
+/** Copies the working tree's files, so that an edit during the measurement has no effect. */
 export async function copyWorkingTree(folder: string): Promise<Checkout> {
   mkdirSync(folder);
   const listed = await run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
@@ -54,7 +54,7 @@ export async function sameSimulator(a: Checkout, b: Checkout): Promise<boolean> 
   );
 }
 
-/** `.cache` is shared: the pinned Bun in it carries its version in its name. */
+/** Installs the packages. The copies share `.cache`, because the name of its Bun contains the version. */
 async function prepared(root: string): Promise<Checkout> {
   mkdirSync(CACHE, { recursive: true });
   symlinkSync(CACHE, join(root, '.cache'));
@@ -64,7 +64,7 @@ async function prepared(root: string): Promise<Checkout> {
   return { root, weir: [start], simulator: ['sh', '-c', simulator, start] };
 }
 
-/** @throws with what the command printed if it fails. */
+/** @throws with the command's output if it fails. */
 async function run(command: string[], input = ''): Promise<string> {
   const child = Bun.spawn(command, {
     cwd: ROOT,

@@ -1,4 +1,4 @@
-/** What a measurement starts, and stops in the reverse order, even after an interrupt. */
+/** The processes of a measurement. They stop in reverse order, also after an interrupt. */
 
 export interface Cleanup {
   add(stop: () => unknown): void;

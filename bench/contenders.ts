@@ -11,7 +11,7 @@ import { findProgram } from './programs.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PORTKEY = join(HERE, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-/** What clients ask for. */
+/** The model of all calls. */
 export const MODEL = 'gpt-4o-mini';
 const PATH = '/openai/v1/chat/completions';
 const UPSTREAM_KEY = 'sim-bench';
@@ -27,7 +27,7 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** The same call for all. Weir asks every stream for its usage, so everybody does. */
+/** The body of every call. Weir requests the usage of every stream, so all contenders do. */
 export const body = (stream: boolean) =>
   JSON.stringify({
     model: MODEL,
@@ -132,7 +132,7 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
   };
 }
 
-/** Weir as it is deployed: its own process, its own PostgreSQL with fsync, everything on. */
+/** Weir as in production: its own process, its own PostgreSQL with fsync, all features on. */
 export async function weir(
   simulatorUrl: string,
   options: Pick<WeirOptions, 'command' | 'data'> = {},

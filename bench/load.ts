@@ -14,9 +14,9 @@ export interface Measurement {
   seconds: number;
   /** Answers that were not 2xx, and broken connections. */
   errors: number;
-  /** wrk does not read answers; one client beside it does. The valid ones among those it read. */
+  /** Valid answers among those that a separate client read; wrk does not read answers. */
   read: number;
-  /** What was wrong with the others. */
+  /** What was wrong with the other answers. */
   flaws: string[];
 }
 
@@ -30,8 +30,8 @@ export interface Target {
 const READ_EVERY_MS = 200;
 
 /**
- * Waits until the cores are idle, at most `patience_ms`; false if they never were. What one contender still does for clients
- * that have left must not slow down the next one.
+ * Waits until the cores are idle, at most `patience_ms`; false if they never were. Work of one contender for
+ * disconnected clients must not slow down the next contender.
  */
 export async function quiet(patience_ms = 10_000): Promise<boolean> {
   for (let waited = 0; waited < patience_ms; waited += 250) {
@@ -43,7 +43,7 @@ export async function quiet(patience_ms = 10_000): Promise<boolean> {
   return false;
 }
 
-/** What all cores have spent since the machine started (ms). */
+/** Time of all cores since the machine started, in ms. */
 function coreTime(): { idle: number; all: number } {
   const sums = { idle: 0, all: 0 };
   for (const { times } of cpus()) {

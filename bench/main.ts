@@ -13,7 +13,7 @@ const options = (() => {
   }
 })();
 
-/** Exit code 1 is a finding; everything that prevents one is 3. */
+/** Exit code if nothing could be measured; 1 means that a measurement found an error. */
 const NOT_MEASURED = 3;
 
 const run = options.mode === 'against' ? runAgainst(options) : runCalls(options);

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export interface CallOptions {
   mode: 'calls';
   rounds: number;
-  /** Of one measurement. */
+  /** Seconds of one measurement. */
   seconds: number;
   connections: number;
   /** Checks answers and books, and writes no results. */
@@ -16,12 +16,12 @@ export interface AgainstOptions {
   mode: 'against';
   commit: string;
   pairs: number;
-  /** Of one measurement; a pair measures each version twice. */
+  /** Seconds of one measurement; a pair measures each version twice. */
   seconds: number;
   connections: number;
   /** The largest median loss that passes; 0.02 is 2 %. */
   bound: number;
-  /** The working tree's simulator stands behind both versions. */
+  /** Both versions use the working tree's simulator. */
   one_simulator: boolean;
 }
 
@@ -41,43 +41,43 @@ const OPTIONS = {
 } as const;
 
 type Name = keyof typeof OPTIONS;
-type Given = Partial<Record<Name, string | boolean>>;
+type Values = Partial<Record<Name, string | boolean>>;
 
 const OF_COMPARISON: Name[] = ['pairs', 'bound', 'one-simulator'];
 const OF_CALLS: Name[] = ['rounds', 'short', 'no-write'];
 
 /** @throws ArgumentError that names the argument. */
 export function readOptions(args: string[]): CallOptions | AgainstOptions {
-  const given = parse(args);
-  const connections = (usual: number) => whole(given, 'connections', usual);
-  if (given.against === undefined) {
-    forbid(given, OF_COMPARISON, 'needs --against COMMIT');
-    const short = given.short === true;
+  const values = parse(args);
+  const connections = (fallback: number) => whole(values, 'connections', fallback);
+  if (values.against === undefined) {
+    forbid(values, OF_COMPARISON, 'needs --against COMMIT');
+    const short = values.short === true;
     return {
       mode: 'calls',
-      rounds: whole(given, 'rounds', short ? 1 : 5),
-      seconds: whole(given, 'seconds', short ? 1 : 3),
+      rounds: whole(values, 'rounds', short ? 1 : 5),
+      seconds: whole(values, 'seconds', short ? 1 : 3),
       connections: connections(short ? 32 : 256),
       short,
-      write: !short && given['no-write'] !== true,
+      write: !short && values['no-write'] !== true,
     };
   }
-  forbid(given, OF_CALLS, 'does not go with --against');
-  if (given.against === '' || String(given.against).startsWith('-')) {
+  forbid(values, OF_CALLS, 'does not go with --against');
+  if (values.against === '' || String(values.against).startsWith('-')) {
     throw new ArgumentError('--against needs a commit, for example --against HEAD.');
   }
   return {
     mode: 'against',
-    commit: String(given.against),
-    pairs: whole(given, 'pairs', 10),
-    seconds: whole(given, 'seconds', 2),
+    commit: String(values.against),
+    pairs: whole(values, 'pairs', 10),
+    seconds: whole(values, 'seconds', 2),
     connections: connections(256),
-    bound: percent(given, 'bound', 2),
-    one_simulator: given['one-simulator'] === true,
+    bound: percent(values, 'bound', 2),
+    one_simulator: values['one-simulator'] === true,
   };
 }
 
-function parse(args: string[]): Given {
+function parse(args: string[]): Values {
   try {
     return { ...parseArgs({ args, options: OPTIONS }).values };
   } catch (error) {
@@ -85,23 +85,23 @@ function parse(args: string[]): Given {
   }
 }
 
-function forbid(given: Given, names: Name[], why: string): void {
-  const name = names.find((each) => given[each] !== undefined);
+function forbid(values: Values, names: Name[], why: string): void {
+  const name = names.find((each) => values[each] !== undefined);
   if (name !== undefined) throw new ArgumentError(`--${name} ${why}.`);
 }
 
-/** wrk accepts whole seconds only; a count is whole anyway. */
-function whole(given: Given, name: Name, usual: number): number {
-  const text = given[name];
-  if (text === undefined) return usual;
+/** A positive whole number; wrk accepts whole seconds only. */
+function whole(values: Values, name: Name, fallback: number): number {
+  const text = values[name];
+  if (text === undefined) return fallback;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new ArgumentError(`--${name} must be a whole number of at least 1, not "${text}".`);
 }
 
-function percent(given: Given, name: Name, usual: number): number {
-  const text = given[name];
-  const value = text === undefined ? usual : Number(text === '' ? Number.NaN : text);
+function percent(values: Values, name: Name, fallback: number): number {
+  const text = values[name];
+  const value = text === undefined ? fallback : Number(text === '' ? Number.NaN : text);
   if (value >= 0 && value <= 100) return value / 100;
   throw new ArgumentError(`--${name} must be a percentage from 0 to 100, not "${text}".`);
 }

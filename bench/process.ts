@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Kernel ticks in a second: 100 on every Linux that Bun runs on. */
 const TICKS = 100;
 
-/** CPU that a process used so far, in seconds, user and system. */
+/** CPU time of a process so far, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS;

@@ -6,7 +6,7 @@ import { median } from './statistics.ts';
 export interface Series {
   stream: boolean;
   rounds: Map<ContenderName, Measurement[]>;
-  /** Contenders without a row, and why: an answer of theirs was invalid, or they did not start. */
+  /** Contenders without a row, with the reason: an invalid answer, or a failed start. */
   refused: Map<ContenderName, string>;
 }
 
@@ -22,7 +22,7 @@ interface Figures {
   p99: number;
 }
 
-/** Undefined for a contender without valid measurements: it gets no row and no ratio. */
+/** A contender's medians; undefined without valid measurements, so that it has no row and no ratio. */
 function figures({ rounds, refused }: Series, name: ContenderName): Figures | undefined {
   const measured = rounds.get(name);
   if (refused.has(name) || !measured?.length) return undefined;
@@ -59,7 +59,7 @@ export function table(series: Series): string {
   ].join('\n');
 }
 
-/** Weir beside nginx, and beside the faster Portkey. Nothing where either has no row. */
+/** Ratios of Weir to nginx and to the faster Portkey; only between contenders with rows. */
 function ratios(series: Series): string[] {
   const weir = figures(series, 'weir');
   if (!weir) return [];

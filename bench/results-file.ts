@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 
-/** Replaces what one measurement wrote last time; the others stay as they are. */
+/** Replaces the section of one measurement; the other sections stay. */
 export function writeSection(name: 'calls' | 'tasks' | 'stalled', text: string): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const before = readFileSync(RESULTS, 'utf8');
@@ -18,7 +18,7 @@ export function writeSection(name: 'calls' | 'tasks' | 'stalled', text: string):
   writeFileSync(RESULTS, after);
 }
 
-/** On what it was measured. */
+/** The date, the machine and the version of Bun. */
 export function machine(): string {
   const today = new Date().toISOString().slice(0, 10);
   return `${today}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Bun ${Bun.version}`;

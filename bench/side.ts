@@ -7,7 +7,7 @@ import { flawOfMeasurement, type Load, measure, quiet } from './load.ts';
 import type { Program } from './programs.ts';
 
 const WARM_UP_SECONDS = 1;
-/** Other programs of the machine may never leave the cores idle. */
+/** The wait is short, because other programs may keep the cores busy. */
 const QUIET_PATIENCE_MS = 1_000;
 
 export type SideName = 'old' | 'new';
@@ -15,18 +15,18 @@ export type SideName = 'old' | 'new';
 export interface SideOptions {
   name: SideName;
   version: Checkout;
-  /** Whose simulator stands behind it. */
+  /** The copy whose simulator this version uses. */
   simulator_of: Checkout;
   wrk: Program;
-  /** For the files of the load generator. */
+  /** Folder for the files of the load generator. */
   folder: string;
 }
 
-/** What one measurement came to. */
+/** The result of one measurement. */
 export interface Work {
   answers: number;
   seconds: number;
-  /** No other program used the machine right before. */
+  /** True if no other program used the machine right before. */
   undisturbed: boolean;
 }
 

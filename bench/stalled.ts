@@ -1,4 +1,4 @@
-/** Clients that ask for long answers and read nothing: what they hold in memory. */
+/** Measures the memory that clients cost which request long answers and read nothing. */
 import { parseArgs } from 'node:util';
 import { startEndlessUpstream } from '../test/support/endless-upstream.ts';
 import { startStalledClients } from '../test/support/stalled-clients.ts';
@@ -32,17 +32,17 @@ const requests = Object.values(MODELS).map(
   (model) => ['/v1/chat/completions', { model, stream: true, messages }] as const,
 );
 const clients = await startStalledClients(weir, CLIENTS, requests);
-let most = 0;
+let peak = 0;
 for (let second = 0; second < SECONDS; second += 1) {
   await Bun.sleep(1_000);
-  most = Math.max(most, residentMb(weir.pid));
+  peak = Math.max(peak, residentMb(weir.pid));
 }
 const after = residentMb(weir.pid);
 clients.kill('SIGKILL');
 const lines = [
   ['calls under way', `${upstream.calls()}`],
   ['memory of Weir before', `${before} MB`],
-  ['at most', `${most} MB`],
+  ['at most', `${peak} MB`],
   [`after ${SECONDS} s`, `${after} MB`],
   ['taken from the upstream, kernel buffers included', `${Math.round(upstream.taken() / 1e6)} MB`],
 ] as const;

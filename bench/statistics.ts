@@ -32,12 +32,12 @@ export function medianInterval(values: readonly number[], confidence = 0.95): In
   };
 }
 
-/** The share of throughput that `after` loses against `before`; negative for a gain. */
+/** The share of throughput that `after` loses compared with `before`; negative for a gain. */
 export function loss(before: number, after: number): number {
   return 1 - after / before;
 }
 
-/** Each side of the interval misses if at most `trimmed` values lie beyond the true median. */
+/** The probability of the interval; each side fails if at most `trimmed` values lie beyond the true median. */
 function coverageOf(count: number, trimmed: number): number {
   let ways = 1;
   let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * Many live tasks on one machine: memory and CPU, how polls are spread, how long a killed Weir takes
- * to go on, and whether clients that poll slow anything down.
+ * Measures many live tasks on one machine: memory and CPU, the spread of polls, the recovery after
+ * kill -9, and the effect of clients that poll.
  */
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '../db/client.ts';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 const TASKS = Number(values.tasks);
 const RATE = Number(values.rate);
-/** A job of the simulator takes so long; creating them all must be done before. */
+/** Duration of a job; all tasks must be created before the first one ends. */
 const JOB_MS = 120_000;
 const WATCH_MS = 20_000;
 const ACCOUNT = 'bench';
@@ -86,7 +86,7 @@ ${lines.join('\n')}
 if (!values['no-write']) writeSection('tasks', text);
 process.exit(0);
 
-/** All at once, and what they cost while they wait for their providers. */
+/** Creates all tasks, and measures them while they wait for their providers. */
 async function first(): Promise<void> {
   const began = performance.now();
   await create(TASKS, JOB_MS);
@@ -131,7 +131,7 @@ async function afterKill(): Promise<void> {
   );
 }
 
-/** Tasks of ten seconds, under so many status calls a second. */
+/** Runs tasks of ten seconds, with `rate` status calls per second. */
 async function cohort(count: number, rate: number): Promise<string> {
   const since = Date.now();
   const ids = await create(count, 10_000);
@@ -175,7 +175,7 @@ async function create(count: number, task_ms: number): Promise<string[]> {
   return ids;
 }
 
-/** Asks for the status of one task after the other; the answer stops it and says how fast it was. */
+/** Polls one task after the other. The returned function stops it and returns the reached rate. */
 function askSteadily(ids: readonly string[], rate: number): () => Promise<number> {
   const began = performance.now();
   let [sent, answered] = [0, 0];

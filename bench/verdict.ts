@@ -1,4 +1,4 @@
-/** What the pairs of a comparison say: loss, interval and verdict, as text. */
+/** The result of a comparison as text: loss, interval and verdict. */
 import type { SideName } from './side.ts';
 import { type Interval, loss, median, medianInterval } from './statistics.ts';
 
@@ -20,7 +20,7 @@ export function summarize(pairs: readonly Pair[], bound: number): Summary {
   return { loss: middle, interval: medianInterval(losses, CONFIDENCE), slower: middle > bound };
 }
 
-/** One line: the median loss, and an interval that is called 95 % only if it is that. */
+/** One line with the median loss and its interval; it says 95 % only if the interval reaches it. */
 export function summaryLine(kind: string, { loss, interval }: Summary): string {
   const enough = interval.coverage >= CONFIDENCE;
   const name = enough ? '95 % interval' : `${percent(interval.coverage)} interval`;
@@ -29,7 +29,7 @@ export function summaryLine(kind: string, { loss, interval }: Summary): string {
   return `${kind.padEnd(6)} median loss ${signed(loss)}, ${name} ${range}${few}`;
 }
 
-/** The last line: "no slower" or "slower", and whether the pairs settle it. */
+/** The last line: "no slower" or "slower", and whether the interval is clear of the bound. */
 export function verdictLine(summaries: readonly Summary[], bound: number): string {
   const slower = summaries.some((summary) => summary.slower);
   const open = summaries.some(({ interval }) => interval.low <= bound && bound < interval.high);

@@ -11,7 +11,7 @@ import {
 } from '../src/catalogue/families.ts';
 import type { ModelDeclaration, PriceDeclaration } from '../src/catalogue/schema.ts';
 
-/** The page, made from the catalogue and its contracts. */
+/** The text of `docs/catalogue.md`, from the catalogue and its contracts. */
 export function cataloguePage(): string {
   const models = builtInModels();
   const byFamily = FAMILIES.map((family) => ({
@@ -36,13 +36,13 @@ function introduction(models: readonly ModelDeclaration[]): string {
 
 \`\`\`console
 $ curl -s 'localhost:3000/v1/models?category=3d' -H "Authorization: Bearer $WEIR_KEY"
-$ curl -s 'localhost:3000/v1/models?recommended_for=image' -H "Authorization: Bearer $WEIR_KEY"   # the best now first
+$ curl -s 'localhost:3000/v1/models?recommended_for=image' -H "Authorization: Bearer $WEIR_KEY"   # by current success rate
 $ curl -s localhost:3000/v1/models/veo-3.1 -H "Authorization: Bearer $WEIR_KEY"                   # price, contract, rules
 \`\`\`
 
-The models that Weir knows by itself, by family: ${counts}. A family's models share one contract; a channel
-of any protocol beside it can serve them. Clients see those that a channel serves. Yours are declared in
-[weir.yaml](operations.md#weiryaml). A create call that names no model means ${defaults}.
+Weir's built-in models, by family: ${counts}. All models of a family share one contract. A channel can serve
+them if its protocol is listed with the family. Clients see a model if a channel serves it. Declare your own models in
+[weir.yaml](operations.md#weiryaml). If a create call names no model, Weir uses ${defaults}.
 
 This page is printed from \`catalogue/\` and \`src/catalogue/\`; a test compares it (\`bun run catalogue\`).
 `;
@@ -53,7 +53,7 @@ function section(family: Family, models: readonly ModelDeclaration[]): string[] 
     `## ${family}\n`,
     `Channels: ${FAMILY_PROTOCOLS[family].map((each) => `\`${each}\``).join(', ')}.`,
     `${parametersOf(family, models)}\n`,
-    '| model | other names | price, USD | from |\n|---|---|---|---|',
+    '| model | aliases | price, USD | source |\n|---|---|---|---|',
     ...models.map(
       ({ id, aliases = [], price, pricing_provenance }) =>
         `| \`${id}\` | ${aliases.map((each) => `\`${each}\``).join(', ')} | ${priceOf(price)} | ` +
@@ -63,12 +63,13 @@ function section(family: Family, models: readonly ModelDeclaration[]): string[] 
   ];
 }
 
-/** What every model of the family takes, and what only some take. */
+/** The parameters of all models of the family, and those of some of them only. */
 function parametersOf(family: Family, models: readonly ModelDeclaration[]): string {
-  if (isChatFamily(family)) return 'Takes what its protocol has ([protocols](protocols.md)).';
+  if (isChatFamily(family))
+    return 'Takes the parameters of its protocol ([protocols](protocols.md)).';
   if (isDirectFamily(family)) {
     const { schema, operations } = DIRECT_CONTRACTS[DIRECT_OPERATIONS[family]];
-    return `Does ${operations.join(', ')}. Takes ${names(Object.keys(schema.properties))}.`;
+    return `Operations: ${operations.join(', ')}. Parameters: ${names(Object.keys(schema.properties))}.`;
   }
   const contracts = models.map((model) =>
     contractOf(family, model.id, offersOf(family, model.offers)),
@@ -80,8 +81,8 @@ function parametersOf(family: Family, models: readonly ModelDeclaration[]): stri
   );
   const operations = [...new Set(contracts.flatMap((each) => each.operations))];
   return (
-    (operations.length > 0 ? `Does ${operations.join(', ')}. ` : '') +
-    `Takes ${names(common)}${some.length > 0 ? `; some ${names(some)}` : ''}.`
+    (operations.length > 0 ? `Operations: ${operations.join(', ')}. ` : '') +
+    `Parameters: ${names(common)}${some.length > 0 ? `; of some models only: ${names(some)}` : ''}.`
   );
 }
 
@@ -99,52 +100,52 @@ const UNITS: Partial<Record<keyof PriceDeclaration, string>> = {
   input_usd_per_mtok: 'in',
   cached_input_usd_per_mtok: 'cached',
   cache_write_usd_per_mtok: 'cache write',
-  cache_write_1h_usd_per_mtok: 'for an hour',
+  cache_write_1h_usd_per_mtok: 'cache write for an hour',
   image_input_usd_per_mtok: 'image in',
   output_usd_per_mtok: 'out',
-  usd_per_mchar: 'a million characters',
-  usd_per_image: 'an image',
-  usd_per_further_megapixel: 'a further megapixel',
-  usd_per_second: 'a second',
-  usd_per_song: 'a song',
-  usd_per_request: 'a request',
+  usd_per_mchar: 'per million characters',
+  usd_per_image: 'per image',
+  usd_per_further_megapixel: 'per further megapixel',
+  usd_per_second: 'per second',
+  usd_per_song: 'per song',
+  usd_per_request: 'per request',
 };
 
 function priceOf(price: PriceDeclaration): string {
-  const said = Object.entries(UNITS).flatMap(([member, unit]) => {
+  const prices = Object.entries(UNITS).flatMap(([member, unit]) => {
     const value = price[member as keyof PriceDeclaration];
     return typeof value === 'number' ? [`${value} ${unit}`] : [];
   });
   const isByToken =
     price.output_usd_per_mtok !== undefined || price.input_usd_per_mtok !== undefined;
   const long = price.long_context
-    ? `; beyond ${price.long_context.above_input_tokens.toLocaleString('en')} tokens ` +
+    ? `; above ${price.long_context.above_input_tokens.toLocaleString('en')} tokens ` +
       `${price.long_context.input_usd_per_mtok} in, ${price.long_context.output_usd_per_mtok} out`
     : '';
   const tiers = price.tiers ? `; ${price.tiers.length} other prices by parameters` : '';
-  return `${said.join(', ')}${isByToken ? ' a million tokens' : ''}${long}${tiers}`;
+  return `${prices.join(', ')}${isByToken ? ' per million tokens' : ''}${long}${tiers}`;
 }
 
-const RULES = `## What each rule of the specification became
+const RULES = `## Where each rule of the specification is
 
-| rule | became | shown by |
+| rule | where | tests |
 |---|---|---|
-| Model catalogue: \`category\`, \`recommended_for\`; other values are refused by name | \`src/http/models/route.ts\` | \`test/http/models.test.ts\` |
-| models by their success of 24 hours, those without enough outcomes last | \`src/catalogue/ranking.ts\` | \`test/actors/channels/ranking.test.ts\`, \`test/http/ranking.test.ts\` |
-| hidden, deferred and misspelled models are answered alike | \`visibility\`, \`src/config/installation.ts\` | \`test/http/crawl.test.ts\` |
-| Video 1: snake_case, and three camelCase aliases | \`src/catalogue/contracts/video.ts\`; both names with two values are refused | \`test/catalogue/video-contracts.test.ts\` |
-| Video 2: nine pictures, three videos, three sounds as references | \`multimodal-reference-video\` | the same |
-| Video 3: public URLs; inline data where a model takes some, never both in one request | \`src/catalogue/contracts/media.ts\`, \`inline_inputs\` | the same, \`test/catalogue/video-refusals.test.ts\` |
-| Video 4: \`audio-to-video\` and \`video-extension\` are in the contract, and no model offers them | \`offers.operations\`: refused by name where a model has them not | the same |
-| Video 5: operations of a model come from the catalogue; what is not said is inferred | \`src/catalogue/contracts/video-operations.ts\` | the same |
-| Image 1: the token-priced model's own parameters, sizes and tokens; \`input_fidelity\` is taken out | \`token-priced-image\`, \`src/catalogue/contracts/image-size.ts\`, \`src/catalogue/image-tokens.ts\` | \`test/catalogue/image-contracts.test.ts\`, \`test/catalogue/generation-price.test.ts\` |
-| Image 2: Gemini-type: ratio, resolution for the pro model, prompt only for the oldest; \`size\` is mapped | \`gemini-image\`, \`offers.resolutions\` | the same |
-| Image 3: Grok-type; the legacy pro id is the quality model | \`grok-image\`, \`aliases\` | the same, \`test/http/models.test.ts\` |
-| Image 4: Azure-type: \`response_format\` stays here; URLs are our own, Base64 is as it came | \`azure-images\`, \`src/http/images/route.ts\` | \`test/upstreams/generation\`, \`test/sdk\` |
-| Image 5: a completed task has URLs only | \`src/http/tasks/answer.ts\` | \`test/http/task-answer.test.ts\` |
-| Image 6: \`status: pending\`, whatever was asked | \`by_task\` | \`test/http/generation.test.ts\` |
-| Image 7: classic, FLUX, Midjourney, Ideogram, Stable Diffusion | a family each | \`test/http/demo-generations.test.ts\` makes one of each model |
+| Model catalogue: \`category\`, \`recommended_for\`; other values are refused | \`src/http/models/route.ts\` | \`test/http/models.test.ts\` |
+| models are sorted by their success rate of 24 hours; those with too few outcomes come last | \`src/catalogue/ranking.ts\` | \`test/actors/channels/ranking.test.ts\`, \`test/http/ranking.test.ts\` |
+| hidden, deferred and misspelled models give the same error | \`visibility\`, \`src/config/installation.ts\` | \`test/http/crawl.test.ts\` |
+| Video 1: snake_case, and three camelCase aliases | \`src/catalogue/contracts/video.ts\`; a call with both names and different values is refused | \`test/catalogue/video-contracts.test.ts\` |
+| Video 2: at most nine reference images, three videos, three audios | \`multimodal-reference-video\` | the same |
+| Video 3: public URLs; inline data if the model supports it; never both in one request | \`src/catalogue/contracts/media.ts\`, \`inline_inputs\` | the same, \`test/catalogue/video-refusals.test.ts\` |
+| Video 4: \`audio-to-video\` and \`video-extension\` are in the contract, but no model offers them | \`offers.operations\`: refused with the operation's name if the model does not offer it | the same |
+| Video 5: a model's operations come from the catalogue; an omitted \`operation\` is inferred | \`src/catalogue/contracts/video-operations.ts\` | the same |
+| Image 1: the token-priced model's own parameters, sizes and tokens; \`input_fidelity\` is removed | \`token-priced-image\`, \`src/catalogue/contracts/image-size.ts\`, \`src/catalogue/image-tokens.ts\` | \`test/catalogue/image-contracts.test.ts\`, \`test/catalogue/generation-price.test.ts\` |
+| Image 2: Gemini-type: \`aspect_ratio\`; \`resolution\` for the pro model; the oldest model takes only a prompt; \`size\` is mapped | \`gemini-image\`, \`offers.resolutions\` | the same |
+| Image 3: Grok-type; the legacy pro id is an alias of the quality model | \`grok-image\`, \`aliases\` | the same, \`test/http/models.test.ts\` |
+| Image 4: Azure-type: \`response_format\` is not forwarded; URLs are Weir's own; Base64 is returned unchanged | \`azure-images\`, \`src/http/images/route.ts\` | \`test/upstreams/generation\`, \`test/sdk\` |
+| Image 5: a completed task returns URLs only | \`src/http/tasks/answer.ts\` | \`test/http/task-answer.test.ts\` |
+| Image 6: a model that works by task returns \`status: pending\`, even without \`async\` | \`by_task\` | \`test/http/generation.test.ts\` |
+| Image 7: classic, FLUX, Midjourney, Ideogram, Stable Diffusion | one family each | \`test/http/demo-generations.test.ts\` creates one image with each model |
 | Music: actions, titles, tags, continuation | \`suno-music\` | \`test/catalogue/music-contracts.test.ts\` |
-| 3d and audio: categories without a route in the specification | \`POST /v1/3d/generations\`, \`/v1/audio/generations\`, tasks like the others | \`test/catalogue/solid-and-sound-contracts.test.ts\` |
-| prices by what is used, with their source | \`price\`, \`pricing_provenance\` | \`test/catalogue/built-in.test.ts\` compares each with an independent list where one has it |
+| 3d and audio: categories without a route in the specification | \`POST /v1/3d/generations\`, \`/v1/audio/generations\`, which create tasks like the other routes | \`test/catalogue/solid-and-sound-contracts.test.ts\` |
+| prices by usage, with their source | \`price\`, \`pricing_provenance\` | \`test/catalogue/built-in.test.ts\` compares each price with an independent list, if the list has it |
 `;

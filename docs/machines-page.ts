@@ -17,7 +17,7 @@ export interface FoundMachine {
   machine: AnyStateMachine;
 }
 
-/** All machines of `src/machines`, by name. */
+/** All exported machines of `src/machines`, sorted by id. */
 export async function findMachines(): Promise<FoundMachine[]> {
   const found: FoundMachine[] = [];
   for (const path of new Bun.Glob('src/machines/**/*.ts').scanSync({ cwd: ROOT })) {
@@ -29,7 +29,7 @@ export async function findMachines(): Promise<FoundMachine[]> {
   return found.sort((a, b) => a.machine.id.localeCompare(b.machine.id));
 }
 
-/** The page: each machine as a diagram and as a table. */
+/** The text of `docs/machines.md`: each machine as a diagram and as a table. */
 export async function machinesPage(): Promise<string> {
   return [INTRODUCTION, ...(await findMachines()).map(section)].join('\n');
 }

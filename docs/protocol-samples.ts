@@ -1,6 +1,6 @@
 /**
- * How a client says each need of `FEATURES` in each protocol. `docs/protocols.md` is printed from
- * these samples by translating them, and a test does the same with every cell.
+ * One request for each feature of `FEATURES` in each client protocol. `docs/protocols.md` is printed by
+ * translating these samples. A test translates them too.
  */
 import type { ClientProtocol } from '../src/protocols/names.ts';
 import type { Feature } from '../src/upstreams/translation/features.ts';
@@ -236,8 +236,8 @@ const GEMINI: Samples = {
   other: { generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' } },
 };
 
-/** A plain question in each protocol, under every sample. */
-const PLAIN: Record<ClientProtocol, Body> = {
+/** A minimal request in each protocol; each sample is merged into it. */
+const MINIMAL_REQUESTS: Record<ClientProtocol, Body> = {
   openai: { messages: [{ role: 'user', content: HELLO }] },
   anthropic: { max_tokens: 1_000, messages: [{ role: 'user', content: HELLO }] },
   responses: { input: HELLO },
@@ -251,8 +251,8 @@ const SAMPLES: Record<ClientProtocol, Samples> = {
   gemini: GEMINI,
 };
 
-/** A whole request that needs a feature; undefined = the protocol has no words for it. */
+/** A complete request that uses a feature; undefined if the client's protocol cannot express it. */
 export function sampleOf(client: ClientProtocol, feature: Feature): Body | undefined {
   const sample = SAMPLES[client][feature];
-  return sample && { ...PLAIN[client], ...sample };
+  return sample && { ...MINIMAL_REQUESTS[client], ...sample };
 }

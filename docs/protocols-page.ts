@@ -14,22 +14,23 @@ const CLIENTS: Record<ClientProtocol, string> = {
   gemini: '`POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent`',
 };
 
-/** What an upstream reads, by the words that it reads. */
-const WORDS: Record<RequestForm, string> = {
+/** The channel protocols that use each wire format; heads of the columns. */
+const CHANNELS_OF_FORM: Record<RequestForm, string> = {
   openai: 'openai, azure-openai',
   responses: 'openai-responses',
   anthropic: 'anthropic, bedrock',
   gemini: 'gemini, vertex',
 };
 
-const OWN: Partial<Record<ClientProtocol, RequestForm>> = {
+/** The wire format of each client protocol: its requests pass through without translation. */
+const FORM_OF_CLIENT: Record<ClientProtocol, RequestForm> = {
   openai: 'openai',
   anthropic: 'anthropic',
   responses: 'responses',
   gemini: 'gemini',
 };
 
-/** The page, made by asking the translation itself. */
+/** The text of `docs/protocols.md`; each cell comes from the translation itself. */
 export function protocolsPage(): string {
   return [INTRODUCTION, ...CLIENT_PROTOCOLS.map(section), REST].join('\n');
 }
@@ -41,23 +42,23 @@ const client = new Anthropic({ baseURL: 'http://localhost:3000', apiKey });
 await client.messages.create({ model: 'gpt-4o', max_tokens: 100, messages }); // answered by OpenAI
 \`\`\`
 
-Printed from the code by \`bun run protocols\`; a test asks every cell. A channel speaks one of
-${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}; a client speaks the protocol of its route.
+Printed from the code by \`bun run protocols\`; a test checks every cell. A channel has one of the protocols
+${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}. A client uses the protocol of its route.
 
-- **as is**: client and upstream speak the same protocol. The body goes through byte by byte but for
-  the model's name; what Weir does not know is kept.
-- **yes**: it is translated, streamed or not.
-- **400 \`param\`**: the upstream has no words for it. The call is refused and the parameter is named;
-  nothing is left out in silence. Where a model has several channels, one that can say it takes the call.
-- **–**: the client's protocol has no words for it.
+- **as is**: client and upstream use the same protocol. Weir changes only the model's name and keeps all other bytes,
+  also unknown parameters.
+- **yes**: Weir translates it, streamed or not.
+- **400 \`param\`**: the upstream's protocol cannot express it. Weir refuses the call and names the parameter. It drops
+  nothing silently. If the model has a channel that can express it, that channel takes the call.
+- **–**: the client's protocol cannot express it.
 `;
 
 function section(client: ClientProtocol): string {
-  const upstreams = Object.keys(WORDS) as RequestForm[];
+  const upstreams = Object.keys(CHANNELS_OF_FORM) as RequestForm[];
   const lines = [
     `## ${CLIENTS[client]}`,
     '',
-    `| a request with | ${upstreams.map((each) => WORDS[each]).join(' | ')} |`,
+    `| a request with | ${upstreams.map((each) => CHANNELS_OF_FORM[each]).join(' | ')} |`,
     `|---|${upstreams.map(() => '---|').join('')}`,
     ...(Object.keys(FEATURES) as Feature[]).map((feature) => {
       const cells = upstreams.map((upstream) => cellOf(client, upstream, feature));
@@ -69,23 +70,23 @@ function section(client: ClientProtocol): string {
 }
 
 const named = (feature: Feature) =>
-  feature === 'other' ? 'a parameter that nobody knows' : FEATURES[feature];
+  feature === 'other' ? 'a parameter that Weir does not know' : FEATURES[feature];
 
-/** What a protocol has no member for, and is kept all the same. */
+/** How a feature is kept although the protocol has no member for it. */
 const KEPT_BY_WEIR: Partial<Record<RequestForm, Partial<Record<Feature, string>>>> = {
   openai: { failed_results: 'in the result’s text' },
   responses: { failed_results: 'in the result’s text' },
   gemini: {
     failed_results: 'as an `error` response',
-    serial_calls: 'by Weir: one call is let through',
+    serial_calls: 'by Weir: it passes on only the first call',
   },
 };
 
-/** What becomes of a need between two protocols. */
+/** How a feature of a request reaches an upstream: the text of one cell. */
 export function cellOf(client: ClientProtocol, upstream: RequestForm, feature: Feature): string {
   const body = sampleOf(client, feature);
   if (!body) return '–';
-  if (OWN[client] === upstream) return 'as is';
+  if (FORM_OF_CLIENT[client] === upstream) return 'as is';
   const refusal = untranslatableError(readRequest(client, body).uses, upstream);
   if (refusal) return `400 \`${refusal.details.param}\``;
   return KEPT_BY_WEIR[upstream]?.[feature] ?? 'yes';
@@ -95,14 +96,14 @@ const REST = `## What is always translated
 
 | | how |
 |---|---|
-| turns, roles, text | one neutral form in the middle ([neutral.ts](../src/upstreams/translation/neutral.ts)) |
-| tool calls, several at once, their ids and streamed arguments | ids are kept; a protocol without ids (Gemini) gets calls matched by name and order |
-| results of tools | as blocks, messages, items or parts |
-| why an answer ended | \`stop\`, \`end_turn\`, \`completed\`, \`STOP\` and so on are one word each in the middle |
-| usage, cached tokens, reasoning tokens | each protocol's own sums: Anthropic's input excludes what was cached, the others' includes it |
-| thinking | shown where the client's protocol shows it; taken back with its signature by the vendor that made it, left out for another one |
+| turns, roles, text | through one neutral form ([neutral.ts](../src/upstreams/translation/neutral.ts)) |
+| tool calls, also parallel ones, with ids and streamed arguments | ids are kept; for a protocol without ids (Gemini), calls are matched by name and order |
+| results of tools | blocks, messages, items or parts |
+| the reason why an answer ended | \`stop\`, \`end_turn\`, \`completed\`, \`STOP\` and so on are one value in the neutral form |
+| usage, cached tokens, reasoning tokens | with each protocol's own sums: Anthropic's input excludes cached tokens, the others' includes them |
+| thinking | returned if the client's protocol can express it; when the client sends it again, it goes with its signature to the provider that made it, and is dropped for another provider |
 | errors in the middle of a stream | an error event of the client's protocol |
 
-Parameters that only name the caller (\`user\`, \`metadata\`, \`labels\`, \`service_tier\` …) never refuse a
-call: they are left out where the upstream has no words for them.
+Parameters that only describe the caller (\`user\`, \`metadata\`, \`labels\`, \`service_tier\` …) never make Weir refuse a
+call. They are dropped if the upstream's protocol cannot express them.
 `;

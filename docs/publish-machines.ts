@@ -1,7 +1,4 @@
-/**
- * Writes `docs/machines.md`: the state diagrams of `src/machines`. Run it after a change of a
- * machine: `bun run machines`.
- */
+/** Writes `docs/machines.md`. After a change of a machine, run `bun run machines`. */
 import { machinesPage } from './machines-page.ts';
 
 await Bun.write(new URL('./machines.md', import.meta.url), await machinesPage());

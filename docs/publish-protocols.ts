@@ -1,7 +1,4 @@
-/**
- * Writes `docs/protocols.md`: what of each client protocol can be said to which upstream. Run it after
- * a change of the translation: `bun run protocols`.
- */
+/** Writes `docs/protocols.md`. After a change of the translation, run `bun run protocols`. */
 import { protocolsPage } from './protocols-page.ts';
 
 await Bun.write(new URL('./protocols.md', import.meta.url), protocolsPage());

@@ -1,6 +1,6 @@
 /**
- * Writes `docs/weir.schema.json`, which editors check a `weir.yaml` against. Run it after a change
- * of the schema: `bun run schema`.
+ * Writes `docs/weir.schema.json`, the JSON Schema with which editors check a `weir.yaml`. After a change
+ * of the schema, run `bun run schema`.
  */
 import { weirYamlJsonSchema } from '../src/config/json-schema.ts';
 

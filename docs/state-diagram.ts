@@ -14,7 +14,7 @@ export interface Outcome {
   actions: string[];
 }
 
-/** A state with what its own events do, and the states inside it. */
+/** A state with the outcomes of its own events, and the states inside it. */
 export interface StateRow {
   node: AnyStateNode;
   outcomes: Outcome[];
@@ -66,7 +66,7 @@ export function stateDiagram(machine: AnyStateMachine): string {
     'stateDiagram-v2',
     '  direction LR',
     ...bodyOf(root, '  '),
-    // Mermaid moves a state into the composite that mentions it first, so all are declared by now.
+    // Mermaid moves a state into the composite that mentions it first. So the arrows follow all declarations.
     ...arrowsOf(root).map((arrow) => `  ${arrow}`),
   ].join('\n');
 }
@@ -88,7 +88,10 @@ function declarationOf(row: StateRow, indent: string): string[] {
   return [`${head} {`, ...bodyOf(row, `${indent}  `), `${indent}}`];
 }
 
-/** A node that stands for all states of a composite: Mermaid draws no arrow from it to its own. */
+/**
+ * Id of the node that stands for all states of a composite. Mermaid cannot draw an arrow from a composite
+ * to a state inside it.
+ */
 const anyOf = (node: AnyStateNode) => (node.path.length === 0 ? 'any' : `${idOf(node)}_any`);
 
 const isInside = (node: AnyStateNode, outer: AnyStateNode) =>
@@ -111,13 +114,13 @@ function arrowsOf(row: StateRow): string[] {
 }
 
 function labelOf(outcome: Outcome, all: StateRow | undefined): string {
-  const deaf = all ? all.children.filter((child) => overrides(child, outcome.event)) : [];
-  const but = deaf.map((child) => child.node.key).join(', ');
+  const overriding = all ? all.children.filter((child) => overrides(child, outcome.event)) : [];
+  const except = overriding.map((child) => child.node.key).join(', ');
   const guard = outcome.guard === '' ? '' : ` [${outcome.guard}]`;
-  return `${outcome.event}${guard}${but === '' ? '' : ` (not in ${but})`}`;
+  return `${outcome.event}${guard}${except === '' ? '' : ` (not in ${except})`}`;
 }
 
-/** Whether a state handles an event whatever its guards say, so that the outer state never does. */
+/** True if a state always handles an event, so that the outer state never receives it. */
 function overrides(row: StateRow, event: string): boolean {
   return row.outcomes.some((own) => own.event === event && ['', 'else'].includes(own.guard));
 }

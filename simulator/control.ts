@@ -4,7 +4,7 @@ import { totalsOf } from './shared/books.ts';
 import { jobs } from './tasks/desk.ts';
 import { type Job, stateOf } from './tasks/jobs.ts';
 
-/** What tests ask and tell the simulator below `/_sim`: no provider has it. */
+/** The simulator's own routes below `/_sim`, for tests. No provider has them. */
 export async function controlRoute(
   simulator: Simulator,
   path: string,
@@ -29,7 +29,7 @@ export async function controlRoute(
   return refusal(404, `nothing at ${request.method} /_sim${path}`);
 }
 
-/** `?account=`, `?since=` a call's id, `?calls=0` for the totals alone. */
+/** Query: `account`, `since` with a call's id, `calls=0` for totals only. */
 function books({ books }: Simulator, request: Request): Response {
   if (request.method === 'DELETE') {
     books.clear();
@@ -64,7 +64,7 @@ async function account(simulator: Simulator, id: string, request: Request): Prom
   }
 }
 
-/** A job as the provider's books have it: one for each submission that was taken. */
+/** A job in the provider's books: one for each accepted submission. */
 function entry(job: Job): object {
   const { id, protocol, model, kind, outputs, began_at, polls } = job;
   return { id, protocol, model, kind, outputs, began_at, polls, state: stateOf(job) };

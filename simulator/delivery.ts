@@ -8,7 +8,7 @@ import {
   type StreamPlan,
 } from './shared/event-stream.ts';
 
-/** A body up to this size is handed over at once; above it, as its reader takes it. */
+/** A body up to this size is sent at once. A larger one is sent as fast as its reader reads. */
 const DIRECT_BODY_CHARS = 65_536;
 const SLICE_CHARS = 16_384;
 
@@ -20,7 +20,7 @@ const SSE_HEADERS = {
 };
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** An answer as a stream of events, with the faults that were asked for. */
+/** Sends an answer as a stream of events, with the faults of its directives. */
 export function deliverEvents(
   events: Iterator<Emission>,
   headers: Record<string, string>,
@@ -35,8 +35,8 @@ export function deliverEvents(
 }
 
 /**
- * An answer as one body of `tokens` tokens, with the faults that were asked for. A body that ends
- * too soon is a chunked one without its last chunk: Bun writes no length that is not true.
+ * Sends an answer as one body of `tokens` tokens, with the faults of its directives. A truncated body is
+ * chunked and has no last chunk, because Bun writes only a true `Content-Length`.
  */
 export function deliverBody(
   body: string,
@@ -65,7 +65,7 @@ export function deliverBody(
   return new Response(eventStream(slices(body, tokens), plan, ended), init);
 }
 
-/** The tokens count with the last slice: a part of a body is no answer. */
+/** Slices of a body. The last one carries all tokens, because a part of a body is not an answer. */
 function* slices(body: string, tokens: number): Generator<Emission> {
   for (let at = 0; at < body.length; at += SLICE_CHARS) {
     const last = at + SLICE_CHARS >= body.length;

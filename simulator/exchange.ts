@@ -1,6 +1,6 @@
 import { deliverBody, deliverEvents } from './delivery.ts';
 import { type Account, type Accounts, controlledFailure } from './shared/accounts.ts';
-import { type Answer, answerTo, type Question } from './shared/answer.ts';
+import { type Answer, answerTo, type ParsedRequest } from './shared/answer.ts';
 import {
   type Books,
   type Call,
@@ -22,15 +22,15 @@ export interface Simulator {
 const THROTTLED = 429;
 const INTERNAL_ERROR = 500;
 
-/** The account's connections are reset. */
+/** The account's control resets its connections. */
 class Unreachable extends Error {}
-/** The client left before the answer. */
+/** The client disconnected before the answer. */
 class ClientLeft extends Error {}
 
-/** One call of a provider's endpoint that produces text: from its key to its last byte. */
-export async function answerCall<Asked extends Question>(
+/** Runs one call of a text endpoint, from the check of its key to its last byte. */
+export async function answerCall<Parsed extends ParsedRequest>(
   simulator: Simulator,
-  protocol: Protocol<Asked>,
+  protocol: Protocol<Parsed>,
   request: Request,
 ): Promise<Response> {
   const exchange = new Exchange(simulator, protocol, request);
@@ -41,36 +41,36 @@ export async function answerCall<Asked extends Question>(
   }
 }
 
-class Exchange<Asked extends Question> {
+class Exchange<Parsed extends ParsedRequest> {
   readonly #started = performance.now();
   readonly #id = newId('req_');
   #account: Account | undefined;
-  /** Which call of its account this is. */
+  /** Number of this call in its account. */
   #nth = 0;
   #call: Call | undefined;
 
   constructor(
     readonly simulator: Simulator,
-    readonly protocol: Protocol<Asked>,
+    readonly protocol: Protocol<Parsed>,
     readonly request: Request,
   ) {}
 
   async answer(): Promise<Response> {
     const account = this.#admit();
     const body = await this.#body();
-    const question = this.protocol.read(body, this.request.headers, account.id);
+    const parsed = this.protocol.read(body, this.request.headers, account.id);
     const call = this.#open(account.id);
-    call.model = question.model;
-    call.stream = question.stream;
-    call.client_reference = question.client_reference;
-    const directives = directivesIn(question.last_user_text, account.id);
+    call.model = parsed.model;
+    call.stream = parsed.stream;
+    call.client_reference = parsed.client_reference;
+    const directives = directivesIn(parsed.last_user_text, account.id);
     if (directives.record === 1) call.request = recorded(this.request, body);
     await this.#wait(directives.latency_ms ?? account.control.latency_ms ?? 0);
-    this.#refuseIfTold(account, directives, question);
-    return this.#produce(call, question, directives);
+    this.#refuseIfTold(account, directives, parsed);
+    return this.#produce(call, parsed, directives);
   }
 
-  /** An error in the provider's words; what nobody foresaw is said on stderr. */
+  /** Returns an error in the provider's format. Unexpected errors go to stderr. */
   refuse(error: unknown): Response {
     if (error instanceof ClientLeft || this.request.signal.aborted) {
       this.#end('aborted', 0);
@@ -94,7 +94,7 @@ class Exchange<Asked extends Question> {
 
   #admit(): Account {
     const key = this.protocol.keyIn(this.request.headers);
-    const account = this.simulator.accounts.ofKey(key);
+    const account = this.simulator.accounts.findByKey(key);
     if (account === undefined) throw this.protocol.wrongKey(key);
     this.#account = account;
     account.calls += 1;
@@ -120,26 +120,26 @@ class Exchange<Asked extends Question> {
     }
   }
 
-  #refuseIfTold(account: Account, directives: Directives, question: Asked): void {
+  #refuseIfTold(account: Account, directives: Directives, parsed: Parsed): void {
     const controlled = controlledFailure(account, this.#nth);
     if (controlled !== undefined) throw this.protocol.errorFor(controlled, account.control);
     if (directives.status !== undefined)
       throw this.protocol.errorFor(directives.status, directives);
-    if (directives.error_after !== undefined && !question.stream) {
+    if (directives.error_after !== undefined && !parsed.stream) {
       throw this.protocol.errorFor(INTERNAL_ERROR, {});
     }
     const context_tokens = directives.context_tokens ?? this.protocol.context_tokens;
-    if (question.prompt_tokens > context_tokens) {
-      throw this.protocol.tooLong(question, context_tokens);
+    if (parsed.prompt_tokens > context_tokens) {
+      throw this.protocol.tooLong(parsed, context_tokens);
     }
   }
 
-  async #produce(call: Call, question: Asked, directives: Directives): Promise<Response> {
+  async #produce(call: Call, parsed: Parsed, directives: Directives): Promise<Response> {
     const answers: Answer[] = [];
-    for (let choice = 0; choice < question.choices; choice += 1) {
-      answers.push(answerTo(question, directives, choice));
+    for (let choice = 0; choice < parsed.choices; choice += 1) {
+      answers.push(answerTo(parsed, directives, choice));
     }
-    const usage = usageOf(question, answers, directives);
+    const usage = usageOf(parsed, answers, directives);
     Object.assign(call, usage);
     if (directives.lose === 1) {
       call.status = 0;
@@ -147,9 +147,9 @@ class Exchange<Asked extends Question> {
       return connectionReset();
     }
     if (directives.hang === 1) await this.#wait(Number.POSITIVE_INFINITY);
-    const reply: Reply<Asked> = {
+    const reply: Reply<Parsed> = {
       request_id: this.#id,
-      question,
+      parsed,
       answers,
       usage: directives.no_usage === 1 ? undefined : usage,
       chunk_tokens: Math.max(1, directives.chunk_tokens ?? 1),
@@ -157,12 +157,12 @@ class Exchange<Asked extends Question> {
     return this.#deliver(reply, directives, usage.completion_tokens);
   }
 
-  #deliver(reply: Reply<Asked>, directives: Directives, tokens: number): Response {
+  #deliver(reply: Reply<Parsed>, directives: Directives, tokens: number): Response {
     const { protocol } = this;
     const ended = (outcome: Outcome, written: number) => {
       this.#end(outcome, outcome === 'whole' ? tokens : written);
     };
-    if (!reply.question.stream) {
+    if (!reply.parsed.stream) {
       return deliverBody(protocol.body(reply), tokens, this.#headers(), directives, ended);
     }
     const error_event =
@@ -172,7 +172,7 @@ class Exchange<Asked extends Question> {
     return deliverEvents(protocol.events(reply), this.#headers(), directives, error_event, ended);
   }
 
-  /** @throws {ClientLeft} as soon as the client is gone. */
+  /** @throws {ClientLeft} as soon as the client disconnects. */
   async #wait(wait_ms: number): Promise<void> {
     if (wait_ms > 0 && (await leftOrAfter(this.request.signal, wait_ms))) throw new ClientLeft();
   }
@@ -183,7 +183,7 @@ class Exchange<Asked extends Question> {
     return this.#call;
   }
 
-  /** Only the first end counts. */
+  /** Ends the call in the books; only the first end counts. */
   #end(outcome: Outcome, delivered_tokens: number): void {
     const call = this.#call;
     if (this.#account !== undefined) this.#account.running -= 1;
@@ -212,8 +212,8 @@ class Exchange<Asked extends Question> {
   }
 }
 
-function usageOf(question: Question, answers: Answer[], directives: Directives): Usage {
-  const { prompt_tokens } = question;
+function usageOf(parsed: ParsedRequest, answers: Answer[], directives: Directives): Usage {
+  const { prompt_tokens } = parsed;
   const cached_tokens = Math.min(directives.cached ?? 0, prompt_tokens);
   const cache_write_tokens = Math.min(directives.cache_write ?? 0, prompt_tokens - cached_tokens);
   let completion_tokens = 0;

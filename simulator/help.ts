@@ -1,15 +1,15 @@
 import { CHAT_DIRECTIVES } from './shared/directives.ts';
 import { TASK_DIRECTIVES } from './shared/work-directives.ts';
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export function helpText(): string {
   return `Usage: bun simulator/main.ts [--port N] [--exit-with-parent]
 
-Speaks the wire protocols of model providers on 127.0.0.1, with made-up answers.
+Simulates the protocols of model providers on 127.0.0.1, with random answers.
 
-  --port N              listen there; 0 or nothing: on a free port
-  --exit-with-parent    end when stdin is closed, which is when the parent is gone
-  --help                print this
+  --port N              port to listen on; default: a free port
+  --exit-with-parent    end when stdin closes, i.e. when the parent process ends
+  --help                show this text
 
   OpenAI                http://127.0.0.1:N/openai/v1       key: sim-ANYTHING
   Anthropic             http://127.0.0.1:N/anthropic       key: sim-ANYTHING

@@ -1,6 +1,4 @@
-/**
- * The upstream providers, simulated: a process of its own that Weir knows by its address only.
- */
+/** The simulated upstream providers, as a separate process. Weir knows only its address. */
 import { parseArgs } from 'node:util';
 import { helpText } from './help.ts';
 import { serveSimulator } from './server.ts';
@@ -24,7 +22,7 @@ if (!Number.isInteger(port) || port < 0 || port > 65_535) {
   process.exit(2);
 }
 
-// One failing call must not end the others'.
+// A failed call must not end the process and with it the other calls.
 process.on('unhandledRejection', (error) => console.error(error));
 
 const server = serveSimulator(port);

@@ -26,7 +26,7 @@ import { xaiRoute } from './xai/routes.ts';
 
 type Route = (simulator: Simulator, path: string, request: Request) => Response | Promise<Response>;
 
-/** One entry per provider. What follows the prefix is the provider's own path. */
+/** One entry per provider. The path after the prefix is the provider's own path. */
 const ROUTES: [prefix: string, route: Route][] = [
   [
     '/openai/v1/images/generations',
@@ -65,16 +65,16 @@ const ROUTES: [prefix: string, route: Route][] = [
   ['/_sim', controlRoute],
 ];
 
-/** Above every provider's own limit, which answers in the provider's words. */
+/** Larger than every provider's own limit, so that the provider's error is returned. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 
-/** Serves on a port of the loopback; 0 takes a free one. */
+/** Serves on a port of the loopback interface; 0 chooses a free port. */
 export function serveSimulator(port: number): Bun.Server<undefined> {
   const simulator: Simulator = { accounts: new Accounts(), books: new Books() };
   return Bun.serve({
     hostname: '127.0.0.1',
     port,
-    // A quiet stream, and a call that never answers, are what some tests are about.
+    // Some tests need silent streams and calls that never answer.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
@@ -94,7 +94,7 @@ function dispatch(simulator: Simulator, request: Request): Response | Promise<Re
   return new Response(`Nothing is simulated at ${path}`, { status: 404 });
 }
 
-/** Cheaper than parsing the address, which is done for every call. */
+/** The path of a URL. It is cheaper than a URL parser, and runs for every call. */
 function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', start);

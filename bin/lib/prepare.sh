@@ -1,17 +1,17 @@
-# Sourced by the commands in bin/. Leaves the pinned Bun first on PATH, the packages installed and
-# $ROOT set. Needs node and npm only where that Bun is not there yet; touches nothing but the
-# project's own folder (.cache, node_modules).
+# The commands in bin/ source this file. It puts the pinned Bun first on PATH, installs the packages and
+# sets $ROOT. It needs node and npm only to install Bun. It writes only to .cache and node_modules
+# of the project.
 
 ROOT=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
 
-# The one place that names the version is package.json.
+# package.json is the only place that names the version.
 BUN_VERSION=$(sed -n 's/.*"bun": *"\([0-9][0-9.]*\)".*/\1/p' "$ROOT/package.json" | head -n 1)
 
-# Bun reads this once, at its start: without it the 257th concurrent call to an upstream waits.
+# Bun reads this only at its start. Without it, the 257th concurrent request to an upstream waits.
 BUN_CONFIG_MAX_HTTP_REQUESTS=${BUN_CONFIG_MAX_HTTP_REQUESTS:-65000}
 export BUN_CONFIG_MAX_HTTP_REQUESTS
-# So is this, ms: memory that was freed goes back to the system when nobody needed it for so long.
-# After the 10 ms that are usual, every stream would get its memory from the system anew.
+# Bun reads this at its start too: ms until it returns freed memory to the system. With the default of
+# 10 ms, every stream would allocate its memory from the system again.
 MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-10000}
 export MIMALLOC_PURGE_DELAY
 
@@ -28,14 +28,14 @@ fail() {
 
 is_right_bun() { [ "$("$1" --version 2>/dev/null)" = "$BUN_VERSION" ]; }
 
-# What node_modules must match: when this changes, the packages are installed anew.
+# A hash of everything that decides the packages. If it changes, they are installed again.
 fingerprint() {
   (cd "$ROOT" && cat package.json bun.lock bunfig.toml patches/* | cksum && echo "$BUN_VERSION $(uname -sm)")
 }
 
 is_installed() { [ -f "$INSTALLED" ] && [ "$(cat "$INSTALLED")" = "$(fingerprint)" ]; }
 
-# npm and Bun keep their downloads below HOME; a service account may have none that it can write.
+# npm and Bun store downloads below HOME. A service account may have no writable HOME.
 private_caches() {
   if [ -n "${HOME:-}" ] && [ -d "$HOME" ] && [ -w "$HOME" ]; then return; fi
   npm_config_cache=${npm_config_cache:-$CACHE/npm}
@@ -45,7 +45,7 @@ private_caches() {
   export HOME npm_config_cache BUN_INSTALL_CACHE_DIR
 }
 
-# Made beside its final name and moved there whole: a half installation is never taken for one.
+# Installs into a temporary folder and renames it, so that an incomplete installation is never used.
 install_bun() {
   command -v npm >/dev/null 2>&1 ||
     fail "needs Bun $BUN_VERSION on PATH, or node and npm to fetch it from the npm registry."
@@ -55,7 +55,7 @@ install_bun() {
   mkdir -p "$work"
   npm install --prefix "$work" --no-save --no-audit --no-fund --no-update-notifier --loglevel=error \
     "bun@$BUN_VERSION" >&2 || fail "npm could not install bun@$BUN_VERSION."
-  # Where npm runs no install scripts, the package is a stub until its own one has run.
+  # If npm runs no install scripts, the package is a stub until its install step has run.
   is_right_bun "$work/node_modules/.bin/bun" ||
     (cd "$work" && node node_modules/bun/install.js >&2) ||
     fail "the install step of bun@$BUN_VERSION failed."
@@ -66,7 +66,7 @@ install_bun() {
 
 install_packages() {
   say "installing packages (once per change of bun.lock) ..."
-  # Under NODE_ENV=production the tools for tests would be left out.
+  # NODE_ENV=production would omit the development dependencies.
   (cd "$ROOT" && env -u NODE_ENV "$BUN" install --frozen-lockfile >&2) ||
     fail "the packages could not be installed."
   fingerprint >"$INSTALLED"
@@ -95,7 +95,7 @@ prepare() {
   [ -n "$BUN_VERSION" ] || fail "package.json names no version of Bun."
   if ! find_bun || ! is_installed; then
     mkdir -p "$CACHE" || fail "$CACHE cannot be written."
-    # Two commands started at once must not install into each other.
+    # A lock, so that two commands do not install at the same time.
     if command -v flock >/dev/null 2>&1; then
       exec 9>"$CACHE/prepare.lock"
       flock 9

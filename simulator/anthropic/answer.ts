@@ -4,11 +4,11 @@ import type { Reply } from '../shared/protocol.ts';
 import { lettersFrom } from '../shared/random.ts';
 import type { ProducedText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import type { MessageQuestion } from './question.ts';
+import type { MessageRequest } from './question.ts';
 
 /** Messages as the API writes them, whole and as events (Anthropic docs: Messages, Streaming). */
 
-export type MessageReply = Reply<MessageQuestion>;
+export type MessageReply = Reply<MessageRequest>;
 
 const SIGNATURE_LETTERS = 88;
 const STOP_REASONS = {
@@ -21,12 +21,12 @@ const STOP_REASONS = {
 const PING = event('ping', { type: 'ping' });
 const STOP = event('message_stop', { type: 'message_stop' });
 
-/** The body of an answer that is not streamed. */
+/** The body of a whole answer. */
 export function messageBody(reply: MessageReply): string {
   const answer = onlyAnswer(reply);
   return JSON.stringify({
     ...messageHead(reply),
-    content: contentOf(answer, reply.question),
+    content: contentOf(answer, reply.parsed),
     ...ending(answer),
     ...(reply.usage && { usage: usage(reply, answer.tokens) }),
   });
@@ -46,7 +46,7 @@ export function* messageEvents(reply: MessageReply): Generator<Emission> {
   };
   yield { text: event('message_start', { type: 'message_start', message }), tokens: 0 };
   let index = 0;
-  for (const block of blocksOf(answer, reply.question)) {
+  for (const block of blocksOf(answer, reply.parsed)) {
     yield { text: startEvent(index, block.empty), tokens: block.head_tokens };
     if (index === 0) yield { text: PING, tokens: 0 };
     yield* deltaEvents(index, block, reply.chunk_tokens);
@@ -62,7 +62,7 @@ export function* messageEvents(reply: MessageReply): Generator<Emission> {
   yield { text: STOP, tokens: 0 };
 }
 
-/** A block on its way: as it starts, and what its deltas bring. */
+/** A content block of a stream: its start event, and its deltas. */
 interface Block {
   empty: object;
   head_tokens: number;
@@ -72,15 +72,15 @@ interface Block {
   signature?: string;
 }
 
-function blocksOf(answer: Answer, question: MessageQuestion): Block[] {
+function blocksOf(answer: Answer, parsed: MessageRequest): Block[] {
   const blocks: Block[] = [];
   if (answer.reasoning.tokens > 0) {
     blocks.push({
       empty: { type: 'thinking', thinking: '', signature: '' },
-      head_tokens: question.thinking_omitted ? answer.reasoning.tokens : 0,
-      text: question.thinking_omitted ? answer.reasoning.first(0) : answer.reasoning,
+      head_tokens: parsed.thinking_omitted ? answer.reasoning.tokens : 0,
+      text: parsed.thinking_omitted ? answer.reasoning.first(0) : answer.reasoning,
       delta: ['thinking_delta', 'thinking'],
-      signature: signature(question),
+      signature: signature(parsed),
     });
   }
   if (answer.text.tokens > 0) {
@@ -121,21 +121,21 @@ function* deltaEvents(index: number, block: Block, chunk_tokens: number): Genera
   yield { text: `${head}"signature_delta","signature":"${block.signature}"}}\n\n`, tokens: 0 };
 }
 
-function contentOf(answer: Answer, question: MessageQuestion): object[] {
+function contentOf(answer: Answer, parsed: MessageRequest): object[] {
   const content: object[] = [];
   if (answer.reasoning.tokens > 0) {
-    const thinking = question.thinking_omitted ? '' : answer.reasoning.whole();
-    content.push({ type: 'thinking', thinking, signature: signature(question) });
+    const thinking = parsed.thinking_omitted ? '' : answer.reasoning.whole();
+    content.push({ type: 'thinking', thinking, signature: signature(parsed) });
   }
   if (answer.text.tokens > 0) content.push({ type: 'text', text: answer.text.whole() });
   for (const { id, name, arguments: given } of answer.calls) {
-    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parsed(given.whole()) });
+    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parseOrKeep(given.whole()) });
   }
   return content;
 }
 
-/** An input that was cut by `max_tokens` is no JSON; the API then gives what it has of it. */
-function parsed(json: string): unknown {
+/** If `max_tokens` cuts an input, it is not valid JSON. The API then returns the part that it has. */
+function parseOrKeep(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -143,12 +143,12 @@ function parsed(json: string): unknown {
   }
 }
 
-function messageHead({ request_id, question }: MessageReply): object {
+function messageHead({ request_id, parsed }: MessageReply): object {
   return {
     id: request_id.replace('req_', 'msg_'),
     type: 'message',
     role: 'assistant',
-    model: question.model,
+    model: parsed.model,
   };
 }
 
@@ -161,7 +161,7 @@ function ending(answer: Answer) {
   };
 }
 
-/** `input_tokens` leaves both cache counts out (Anthropic docs: Prompt caching). */
+/** `input_tokens` excludes both cache counts (Anthropic docs: Prompt caching). */
 function usage({ usage: used, answers }: MessageReply, output_tokens: number): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens } = used;
@@ -179,7 +179,7 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
   };
 }
 
-/** In `message_delta`: cumulative, the input once more. */
+/** The usage of `message_delta`: cumulative, and the input is repeated. */
 function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens } = used;
@@ -205,7 +205,7 @@ function toolUseId(id: string): string {
   return `toolu_${id}`;
 }
 
-function signature({ seed }: MessageQuestion): string {
+function signature({ seed }: MessageRequest): string {
   return `${lettersFrom(seed, SIGNATURE_LETTERS)}==`;
 }
 

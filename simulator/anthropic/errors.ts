@@ -1,7 +1,7 @@
 import type { Directives } from '../shared/directives.ts';
 import { ProviderError } from '../shared/protocol.ts';
 
-/** Errors of the Anthropic API in its own words (Anthropic docs: Errors). */
+/** Errors with the messages of the Anthropic API (Anthropic docs: Errors). */
 
 export function invalid(message: string): ProviderError {
   return new ProviderError(400, 'invalid_request_error', message);
@@ -34,13 +34,13 @@ const WORDS: Record<number, [type: string, message: string]> = {
   529: ['overloaded_error', 'Overloaded'],
 };
 
-/** This provider says it of a prepaid account, as a fault of the request. */
+/** A prepaid account without credit: Anthropic returns it as an invalid request. */
 const NO_CREDIT = invalid(
   'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to ' +
     'upgrade or purchase credits.',
 );
 
-/** What the API says with a status. */
+/** The API's error for a status. */
 export function errorFor(
   status: number,
   { quota, retry_after }: Pick<Directives, 'quota' | 'retry_after'>,

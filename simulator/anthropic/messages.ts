@@ -3,10 +3,10 @@ import type { PromptMeter } from '../shared/tokens.ts';
 import { invalid } from './errors.ts';
 import { expected } from './parameters.ts';
 
-/** What a conversation says, besides its tokens. */
+/** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** When it ends with the result of a tool. */
+  /** The tool's result if the conversation ends with one. */
   tool_result: string | null;
 }
 
@@ -16,7 +16,7 @@ const MEDIA = ['image', 'document', 'search_result', 'container_upload'];
 interface Turn {
   text: string;
   tool_result: string | null;
-  /** Ids of the tools that the turn calls. */
+  /** Ids of the tool calls in the turn. */
   calls: Set<unknown>;
 }
 
@@ -123,7 +123,7 @@ function readBlock(
   }
 }
 
-/** Tools that the provider runs itself: their blocks come back as they were given. */
+/** True for blocks of tools that the provider runs. The client sends them back unchanged. */
 function isServerTool(type: unknown): boolean {
   return typeof type === 'string' && /^server_tool_use$|_tool_result$/.test(type);
 }

@@ -1,7 +1,7 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { invalid } from './errors.ts';
 
-/** What the messages endpoint takes at the top level, and how it refuses (Anthropic docs: Messages). */
+/** The top-level parameters of the messages endpoint, and its refusals (Anthropic docs: Messages). */
 
 type Kind = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'any';
 
@@ -44,7 +44,7 @@ const EXPECTED: Record<Kind, string> = {
 };
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
-/** From here on the sampling parameters are gone. */
+/** The first version without sampling parameters. */
 const WITHOUT_SAMPLING = '2026-10-21';
 const MIN_THINKING_TOKENS = 1024;
 
@@ -82,15 +82,15 @@ function checkRanges(body: JsonObject): void {
   atLeast('top_k', top_k, 0);
 }
 
-function atLeast(name: string, value: unknown, least: number): void {
-  if (typeof value === 'number' && value < least) {
-    expected(name, `Input should be greater than or equal to ${least}`);
+function atLeast(name: string, value: unknown, minimum: number): void {
+  if (typeof value === 'number' && value < minimum) {
+    expected(name, `Input should be greater than or equal to ${minimum}`);
   }
 }
 
-function atMost(name: string, value: unknown, most: number): void {
-  if (typeof value === 'number' && value > most) {
-    expected(name, `Input should be less than or equal to ${most}`);
+function atMost(name: string, value: unknown, maximum: number): void {
+  if (typeof value === 'number' && value > maximum) {
+    expected(name, `Input should be less than or equal to ${maximum}`);
   }
 }
 

@@ -1,13 +1,13 @@
 import { type Protocol, ProviderError } from '../shared/protocol.ts';
 import { event, messageBody, messageEvents } from './answer.ts';
 import { authenticationError, errorBody, errorFor, invalid } from './errors.ts';
-import { type MessageQuestion, readMessage } from './question.ts';
+import { type MessageRequest, readMessage } from './question.ts';
 
 const VERSIONS = ['2023-01-01', '2023-06-01', '2026-10-21'];
 const BEARER = /^Bearer +(.+)$/i;
 
 /** Anthropic's messages (Anthropic docs: API reference, Messages). */
-export const anthropicMessages: Protocol<MessageQuestion> = {
+export const anthropicMessages: Protocol<MessageRequest> = {
   name: 'anthropic',
   context_tokens: 200_000,
   max_body_bytes: 32 * 1024 * 1024,
@@ -37,7 +37,7 @@ export const anthropicMessages: Protocol<MessageQuestion> = {
   errorFor,
 };
 
-/** What the API puts on every answer; a gateway has to hide all of it. */
+/** The headers of every response of the API. A gateway must hide all of them. */
 export function anthropicHeaders(request_id: string): Record<string, string> {
   return {
     'request-id': request_id,

@@ -1,4 +1,4 @@
-import type { Question, ToolToCall } from '../shared/answer.ts';
+import type { ParsedRequest, ToolToCall } from '../shared/answer.ts';
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { PromptMeter } from '../shared/tokens.ts';
@@ -6,13 +6,13 @@ import { invalid, notFound } from './errors.ts';
 import { readMessages } from './messages.ts';
 import { checkParameters, expected } from './parameters.ts';
 
-/** What a message asks for that other protocols do not know. */
-export interface MessageQuestion extends Question {
-  /** Thinking is thought and signed, but not shown. */
+/** A parsed request of messages: the common part, and fields of this protocol only. */
+export interface MessageRequest extends ParsedRequest {
+  /** The answer has a signed thinking block without its text. */
   thinking_omitted: boolean;
 }
 
-/** No model of this name exists. */
+/** A model whose name begins with this does not exist. */
 const MISSING_MODEL = 'missing-';
 const THINKING_MIN = 8;
 const THINKING_SPREAD = 24;
@@ -20,7 +20,7 @@ const SYSTEM_TURNS = 'mid-conversation-system';
 const VERSION_WITH_SYSTEM_TURNS = '2026-10-21';
 
 /** Reads the body of `POST /v1/messages`. @throws {ProviderError} as the API refuses. */
-export function readMessage(body: unknown, headers: Headers, account: string): MessageQuestion {
+export function readMessage(body: unknown, headers: Headers, account: string): MessageRequest {
   const checked = checkedBody(body, headers, ['model', 'max_tokens', 'messages']);
   const model = checked['model'] as string;
   const meter = new PromptMeter(hashText(model, hashText(account)));
@@ -83,8 +83,8 @@ function stopSequences(sequences: unknown): string[] {
   });
 }
 
-/** In its present place, and in the one that it had while it was in beta. */
-function jsonWanted(body: JsonObject): Question['json'] {
+/** The requested JSON format: in `output_config`, or in the member of the beta version. */
+function jsonWanted(body: JsonObject): ParsedRequest['json'] {
   const config = body['output_config'];
   const format = (isObject(config) ? config['format'] : undefined) ?? body['output_format'];
   return isObject(format) && format['type'] === 'json_schema' ? { schema: format['schema'] } : null;
@@ -102,7 +102,7 @@ function clientReference(metadata: unknown): string | null {
   return typeof metadata['user_id'] === 'string' ? metadata['user_id'] : null;
 }
 
-/** The client's own tools; those that the provider runs are never called here. */
+/** The client's own tools. The simulator never calls tools that the provider runs. */
 function readTools(body: JsonObject, meter: PromptMeter): ToolToCall[] {
   const tools: unknown = body['tools'];
   if (!Array.isArray(tools)) return [];

@@ -7,7 +7,7 @@ import { countMessage } from './question.ts';
 
 const MODELS = ['claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
 
-/** Answers below `/anthropic/v1`; `path` is what follows it. */
+/** Handles requests below `/anthropic/v1`; `path` is the rest of the path. */
 export function anthropicRoute(
   simulator: Simulator,
   path: string,
@@ -19,13 +19,13 @@ export function anthropicRoute(
   return answerFree(simulator, path, request);
 }
 
-/** What costs nothing, and is not in the books. */
+/** Routes without a charge, which the books do not count. */
 async function answerFree(simulator: Simulator, path: string, request: Request): Promise<Response> {
   const request_id = newId('req_');
   const headers = { ...anthropicHeaders(request_id), 'content-type': 'application/json' };
   try {
     const key = anthropicMessages.keyIn(request.headers);
-    const account = simulator.accounts.ofKey(key);
+    const account = simulator.accounts.findByKey(key);
     if (account === undefined || account.control.revoked) throw anthropicMessages.wrongKey(key);
     anthropicMessages.checkHeaders(request.headers);
     return Response.json(await freeAnswer(path, request), { headers });

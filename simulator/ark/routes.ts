@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
-/** ByteDance's Ark: tasks with token usage; roles of frames and of references do not mix. */
+/** ByteDance's Ark: tasks with token usage. A request has either frames or references, never both. */
 const wording: Wording = {
   wrongKey: () => error(401, 'AuthenticationError', 'The API key is invalid.'),
   refusal(status, why) {
@@ -71,7 +71,7 @@ function isWrong(content: readonly Part[]): boolean {
   const frames = roles.filter((role) => FRAMES.includes(role)).length;
   if (frames > 0 && frames < roles.length) return true;
   return Object.entries(LIMITS).some(
-    ([type, most]) => content.filter((part) => part.type === type).length > most,
+    ([type, maximum]) => content.filter((part) => part.type === type).length > maximum,
   );
 }
 

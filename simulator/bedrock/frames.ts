@@ -19,14 +19,14 @@ export function frameOf(headers: Record<string, string>, body: object): Uint8Arr
   });
 }
 
-/** An event of the model's own stream as a chunk. */
+/** One event of the model's stream, wrapped into a chunk. */
 export function chunkOf(event: object): Uint8Array {
   const headers = { 'event-type': 'chunk', 'content-type': 'application/json' };
   const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
   return frameOf({ ...headers, 'message-type': 'event' }, { bytes, p: 'abcdef' });
 }
 
-/** Server-sent events of the model's own stream as the frames in which they travel here. */
+/** Converts the server-sent events of the model's stream into AWS frames. */
 export function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const text = new TextDecoder();
   let rest = '';
@@ -36,11 +36,11 @@ export function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Ar
         rest += text.decode(bytes, { stream: true });
         const whole = rest.split('\n\n');
         rest = whole.pop() ?? '';
-        for (const event of whole) {
-          const data = /^data: (.*)$/m.exec(event)?.[1];
+        for (const sse_text of whole) {
+          const data = /^data: (.*)$/m.exec(sse_text)?.[1];
           if (data === undefined) continue;
-          const said = JSON.parse(data);
-          controller.enqueue(said.type === 'error' ? exception(said.error) : chunk(said));
+          const event = JSON.parse(data);
+          controller.enqueue(event.type === 'error' ? exception(event.error) : chunk(event));
         }
       },
     }),
@@ -52,7 +52,7 @@ function exception(error: { message: string }): Uint8Array {
   return frameOf(headers, { message: error.message });
 }
 
-/** With the last event comes what the vendor measured. */
+/** Adds the provider's metrics to the last event. */
 function chunk(event: { type: string }): Uint8Array {
   if (event.type !== 'message_stop') return chunkOf(event);
   const metrics = { invocationLatency: 17, firstByteLatency: 7 };

@@ -5,13 +5,13 @@ import { answerCall, type Simulator } from '../exchange.ts';
 import { isObject } from '../shared/json.ts';
 import { framed } from './frames.ts';
 
-/** Of every access key `sim-ACCOUNT`. */
+/** The secret of every access key `sim-ACCOUNT`. */
 const SECRET_ACCESS_KEY = 'sim-secret';
 const VERSION = 'bedrock-2023-05-31';
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
-/** How far the clock of a signature may be away. */
+/** The largest accepted difference between the signature's time and the clock. */
 const SKEW_MS = 300_000;
 
 export async function bedrockRoute(
@@ -57,9 +57,9 @@ export async function bedrockRoute(
   const retry = answer.headers.get('retry-after');
   if (retry) headers.set('retry-after', retry);
   if (!answer.ok) {
-    const said = (await answer.json()) as { error: { message: string } };
+    const failure = (await answer.json()) as { error: { message: string } };
     const type = answer.status === 429 ? 'ThrottlingException' : 'ValidationException';
-    return refusal(answer.status, type, said.error.message, headers);
+    return refusal(answer.status, type, failure.error.message, headers);
   }
   headers.set('content-type', answer.headers.get('content-type') ?? 'application/json');
   if (!streamed || !answer.body) return new Response(answer.body, { headers });
@@ -67,11 +67,11 @@ export async function bedrockRoute(
   return new Response(framed(answer.body), { headers });
 }
 
-/** The account's key, where the request is signed with it now, or bears it. */
+/** The account's key if the request has a current signature of it, or carries it as a bearer key. */
 async function accountKey(request: Request, body: string): Promise<string | undefined> {
-  const said = request.headers.get('authorization') ?? '';
-  if (said.startsWith('Bearer ')) return said.slice('Bearer '.length);
-  const [, accessKeyId = '', region = '', names = '', signature] = SIGNED.exec(said) ?? [];
+  const authorization = request.headers.get('authorization') ?? '';
+  if (authorization.startsWith('Bearer ')) return authorization.slice('Bearer '.length);
+  const [, accessKeyId = '', region = '', names = '', signature] = SIGNED.exec(authorization) ?? [];
   const datetime = request.headers.get('x-amz-date') ?? '';
   const at = Date.parse(datetime.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   if (!(Math.abs(Date.now() - at) < SKEW_MS)) return undefined;

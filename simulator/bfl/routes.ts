@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** Black Forest Labs (BFL docs: API reference): `x-key`, one picture a task, a polling URL. */
+/** Black Forest Labs (BFL docs: API reference): `x-key`, one image per task, a polling URL. */
 const wording: Wording = {
   wrongKey: () => Response.json({ detail: 'Not authenticated' }, { status: 403 }),
   refusal(status, why) {

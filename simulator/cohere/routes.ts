@@ -1,6 +1,6 @@
-/** Cohere's ranks (Cohere docs: Rerank, v2). Directives are read in the query. */
+/** Cohere's rerank (Cohere docs: Rerank, v2). Directives are in the query. */
 import type { Simulator } from '../exchange.ts';
-import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { hashText, newId } from '../shared/random.ts';
@@ -10,7 +10,7 @@ const DOCUMENTS_PER_UNIT = 100;
 const refusal = (status: number, message: string, retry_after?: number) =>
   new ProviderError(status, 'error', message, null, null, retry_after);
 
-const WORDING: AtOnceWording = {
+const WORDING: DirectWording = {
   protocol: 'cohere',
   wrongKey: () => refusal(401, 'invalid api token'),
   refusal: (status, { retry_after }) => refusal(status, 'the request was refused', retry_after),
@@ -27,7 +27,7 @@ export async function cohereRoute(
 ): Promise<Response> {
   if (path !== '/v2/rerank') return new Response(null, { status: 404 });
   const key = request.headers.get('authorization')?.slice('Bearer '.length);
-  return answerAtOnce(sim, request, key, WORDING, async (begin) => {
+  return answerDirect(sim, request, key, WORDING, async (begin) => {
     const body: unknown = await request.json();
     if (!isObject(body)) throw WORDING.invalid('invalid request: body must be an object');
     const { query, documents, top_n } = body;
@@ -47,7 +47,7 @@ export async function cohereRoute(
   });
 }
 
-/** The share of the query's words that a text has, and a little of chance, the same each time. */
+/** The share of the query's words that a text contains, plus a small number from its hash. */
 function relevance(query: string, text: string): number {
   const words = new Set(query.toLowerCase().match(/\w+/g) ?? []);
   const found = new Set(text.toLowerCase().match(/\w+/g) ?? []).intersection(words);

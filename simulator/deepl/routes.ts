@@ -1,6 +1,6 @@
-/** DeepL's translations (DeepL docs: Translate). Directives are read in the first text. */
+/** DeepL's translations (DeepL docs: Translate). Directives are in the first text. */
 import type { Simulator } from '../exchange.ts';
-import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
 import { ProviderError } from '../shared/protocol.ts';
 
@@ -10,7 +10,7 @@ const MODELS = ['quality_optimized', 'prefer_quality_optimized', 'latency_optimi
 const refusal = (status: number, message: string, retry_after?: number) =>
   new ProviderError(status, 'error', message, null, null, retry_after);
 
-const WORDING: AtOnceWording = {
+const WORDING: DirectWording = {
   protocol: 'deepl',
   wrongKey: () => refusal(403, 'Authorization failure, check auth_key'),
   refusal: (status, { quota, retry_after }) =>
@@ -31,7 +31,7 @@ export async function deeplRoute(
   if (path !== '/v2/translate') return new Response(null, { status: 404 });
   const [scheme, key] = request.headers.get('authorization')?.split(' ') ?? [];
   const known = scheme === 'DeepL-Auth-Key' ? key : undefined;
-  return answerAtOnce(sim, request, known, WORDING, async (begin) => {
+  return answerDirect(sim, request, known, WORDING, async (begin) => {
     const body: unknown = await request.json();
     if (!isObject(body)) throw WORDING.invalid('Invalid request body.');
     const { text, target_lang, source_lang, model_type } = body;

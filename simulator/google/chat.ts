@@ -1,5 +1,5 @@
-/** Gemini's generateContent for words (Gemini API docs: generateContent, streamGenerateContent). */
-import type { Answer, Question } from '../shared/answer.ts';
+/** Gemini's generateContent for text (Gemini API docs: generateContent, streamGenerateContent). */
+import type { Answer, ParsedRequest } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
 import { type Protocol, ProviderError, type Reply } from '../shared/protocol.ts';
@@ -15,7 +15,7 @@ const MEMBERS = [
 ];
 const MAX_STOP_SEQUENCES = 5;
 const SOUND_TOKENS_PER_S = 32;
-/** Of the sound in a file; the real one decodes it. */
+/** Bytes of a sound file per second. The real provider decodes the file. */
 const SOUND_BYTES_PER_S = 16_000;
 
 const STATUSES: Record<number, string> = {
@@ -40,13 +40,13 @@ export function refusal(status: number, message: string, retry_after?: number): 
 
 export const invalid = (message: string) => refusal(400, message);
 
-interface GeminiQuestion extends Question {
-  /** Of `prompt_tokens`, those of sound. */
+interface GeminiRequest extends ParsedRequest {
+  /** The part of `prompt_tokens` that is sound. */
   sound_tokens: number;
 }
 
 /** The path names the model and the method. */
-export function geminiChat(model: string, stream: boolean): Protocol<GeminiQuestion> {
+export function geminiChat(model: string, stream: boolean): Protocol<GeminiRequest> {
   return {
     name: 'gemini',
     context_tokens: CONTEXT_TOKENS,
@@ -86,7 +86,7 @@ export function errorBody({ status, type, message }: ProviderError): string {
   return JSON.stringify({ error: { code: status, message, status: type } });
 }
 
-function read(body: unknown, model: string, stream: boolean, account: string): GeminiQuestion {
+function read(body: unknown, model: string, stream: boolean, account: string): GeminiRequest {
   if (!isObject(body)) throw invalid('Invalid JSON payload received.');
   const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
   if (strange)
@@ -166,7 +166,7 @@ function readPart(part: JsonObject, meter: PromptMeter): string {
   return text;
 }
 
-/** Tokens of its sound: 32 a second (Gemini API docs: Audio understanding). */
+/** Tokens of a part's sound: 32 per second (Gemini API docs: Audio understanding). */
 function soundIn(part: JsonObject): number {
   const inline = part['inlineData'];
   if (!isObject(inline) || !String(inline['mimeType']).startsWith('audio/')) return 0;
@@ -174,7 +174,7 @@ function soundIn(part: JsonObject): number {
   return Math.max(1, Math.round((bytes / SOUND_BYTES_PER_S) * SOUND_TOKENS_PER_S));
 }
 
-/** The subset of OpenAPI that the vendor takes names its types in capitals. */
+/** Converts type names to lower case: Gemini's subset of OpenAPI writes them in capitals. */
 function lowered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowered);
   if (!isObject(schema)) return schema;
@@ -239,7 +239,7 @@ function reasonOf({ finish }: Answer): string {
   return finish === 'length' ? 'MAX_TOKENS' : 'STOP';
 }
 
-function whole(reply: Reply<GeminiQuestion>): object {
+function whole(reply: Reply<GeminiRequest>): object {
   const [answer] = reply.answers;
   if (!answer) throw new Error('nothing was answered');
   const content = { role: 'model', parts: partsIn(answer, true) };
@@ -249,7 +249,7 @@ function whole(reply: Reply<GeminiQuestion>): object {
   };
 }
 
-function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): object {
+function tail({ usage, answers, parsed, request_id }: Reply<GeminiRequest>): object {
   const thoughts = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
   const counted = usage && {
     usageMetadata: {
@@ -259,18 +259,18 @@ function tail({ usage, answers, question, request_id }: Reply<GeminiQuestion>): 
       ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
       totalTokenCount: usage.prompt_tokens + usage.completion_tokens,
       promptTokensDetails: [
-        { modality: 'TEXT', tokenCount: usage.prompt_tokens - question.sound_tokens },
-        ...(question.sound_tokens > 0
-          ? [{ modality: 'AUDIO', tokenCount: question.sound_tokens }]
+        { modality: 'TEXT', tokenCount: usage.prompt_tokens - parsed.sound_tokens },
+        ...(parsed.sound_tokens > 0
+          ? [{ modality: 'AUDIO', tokenCount: parsed.sound_tokens }]
           : []),
       ],
     },
   };
-  return { ...counted, modelVersion: question.model, responseId: request_id };
+  return { ...counted, modelVersion: parsed.model, responseId: request_id };
 }
 
-/** Pieces of text, calls whole, and the reason and the usage in the last chunk. */
-function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
+/** Chunks of text, then whole tool calls. The last chunk has the finish reason and the usage. */
+function* events(reply: Reply<GeminiRequest>): Generator<Emission> {
   const [answer] = reply.answers;
   if (!answer) return;
   const chunk = (parts: object[], tokens: number, last = false): Emission => {
@@ -278,7 +278,7 @@ function* events(reply: Reply<GeminiQuestion>): Generator<Emission> {
     const candidate = { content, index: 0, ...(last ? { finishReason: reasonOf(answer) } : {}) };
     const rest = last
       ? tail(reply)
-      : { modelVersion: reply.question.model, responseId: reply.request_id };
+      : { modelVersion: reply.parsed.model, responseId: reply.request_id };
     return { text: `data: ${JSON.stringify({ candidates: [candidate], ...rest })}\n\n`, tokens };
   };
   const thought = answer.reasoning.whole();

@@ -1,7 +1,7 @@
 /** Gemini's embeddings (Gemini API docs: Embeddings, batchEmbedContents). */
 import type { Simulator } from '../exchange.ts';
 import { vector } from '../openai/at-once.ts';
-import { type AtOnceWording, answerAtOnce } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
 import { tokensOf } from '../shared/tokens.ts';
 import { errorBody, invalid, refusal } from './chat.ts';
@@ -9,8 +9,8 @@ import { errorBody, invalid, refusal } from './chat.ts';
 const DIMENSIONS = 3_072;
 const MAX_TEXTS = 100;
 
-/** How the API words what it answers at once. */
-export const WORDING: AtOnceWording = {
+/** The API's errors for direct calls. */
+export const WORDING: DirectWording = {
   protocol: 'gemini',
   wrongKey: () => invalid('API key not valid. Please pass a valid API key.'),
   refusal: (status, { retry_after }) => refusal(status, 'The request was refused.', retry_after),
@@ -20,24 +20,24 @@ export const WORDING: AtOnceWording = {
   headers: () => ({ 'server-timing': 'gfet4t7; dur=1' }),
 };
 
-/** Directives are read in the first text. */
+/** Directives are in the first text. */
 export function geminiEmbeddings(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
-  return answerAtOnce(sim, request, key, WORDING, async (begin) => {
+  return answerDirect(sim, request, key, WORDING, async (begin) => {
     const body: unknown = await request.json();
-    const asked = isObject(body) && Array.isArray(body['requests']) ? body['requests'] : [];
-    if (asked.length === 0 || asked.length > MAX_TEXTS) {
+    const requests = isObject(body) && Array.isArray(body['requests']) ? body['requests'] : [];
+    if (requests.length === 0 || requests.length > MAX_TEXTS) {
       throw invalid(`BatchEmbedContentsRequest.requests: 1 to ${MAX_TEXTS} requests are allowed.`);
     }
-    if (asked.some((each) => each?.model !== `models/${model}`)) {
+    if (requests.some((each) => each?.model !== `models/${model}`)) {
       throw invalid('BatchEmbedContentsRequest.requests: all models must be the same.');
     }
-    const texts = asked.map((each) => String(each?.content?.parts?.[0]?.text ?? ''));
+    const texts = requests.map((each) => String(each?.content?.parts?.[0]?.text ?? ''));
     const call = await begin(model, texts[0] ?? '');
     call.prompt_tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0);
     const embeddings = texts.map((text, index) => {
-      const wanted = Number(asked[index]?.outputDimensionality ?? DIMENSIONS);
-      // Only whole vectors have length one.
+      const wanted = Number(requests[index]?.outputDimensionality ?? DIMENSIONS);
+      // A shortened vector does not have length one.
       return { values: vector(text, DIMENSIONS).slice(0, wanted) };
     });
     return Response.json({ embeddings });

@@ -7,7 +7,7 @@ import { geminiChat } from './chat.ts';
 import { geminiEmbeddings } from './embeddings.ts';
 import { geminiSpeech } from './speech.ts';
 
-/** The Gemini API: pictures by generateContent, Veo's videos by long-running operations. */
+/** The Gemini API: images by generateContent, Veo's videos by long-running operations. */
 const wording: Wording = {
   wrongKey: () => error(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'),
   refusal(status, why) {
@@ -24,10 +24,10 @@ const wording: Wording = {
     }
   },
 };
-/** What Vertex takes and this API refuses. */
+/** Parameters that Vertex accepts and this API refuses. */
 const REFUSED_PARAMETERS = ['seed', 'fps', 'generateAudio', 'storageUri'];
 const TOKENS_PER_IMAGE = 1_290;
-/** Models with `image` in their names make pictures, those with `tts` speak; all others talk. */
+/** Models with `image` in their names create images, those with `tts` speech, all others text. */
 const WORDS = /^\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const EDGES: Record<string, number> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };
 

@@ -1,6 +1,6 @@
 /** Gemini's speech (Gemini API docs: Speech generation). */
 import type { Simulator } from '../exchange.ts';
-import { answerAtOnce } from '../shared/at-once.ts';
+import { answerDirect } from '../shared/at-once.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { tokensOf } from '../shared/tokens.ts';
@@ -9,14 +9,14 @@ import { WORDING } from './embeddings.ts';
 
 const RATE_HZ = 24_000;
 const TOKENS_PER_S = 25;
-/** The real one speaks; here each token of the text lasts so long. */
+/** The length of the tone for one token of the text. */
 const SAMPLES_PER_TOKEN = 2_400;
 const VOICES = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'Aoede'];
 
-/** Directives are read in the text; the sound is 16-bit PCM, the same for the same text. */
+/** Directives are in the text. The sound is 16-bit PCM, always the same for one text. */
 export function geminiSpeech(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
-  return answerAtOnce(sim, request, key, WORDING, async (begin) => {
+  return answerDirect(sim, request, key, WORDING, async (begin) => {
     const body: unknown = await request.json();
     const { contents, generationConfig: config } = isObject(body) ? body : {};
     const text = Array.isArray(contents) ? String(contents[0]?.parts?.[0]?.text ?? '') : '';
@@ -58,7 +58,7 @@ function voiceIn(speech: unknown): string {
   return isObject(built) ? String(built['voiceName']) : '';
 }
 
-/** A tone whose height is the text's. */
+/** A tone whose frequency depends on the text. */
 function pcm(text: string, samples: number): Int16Array {
   const hertz = 220 + (numberAt(hashText(text), 1) % 440);
   return Int16Array.from({ length: samples }, (_, at) =>

@@ -2,7 +2,7 @@ import type { Simulator } from '../exchange.ts';
 import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 
-/** Ideogram 3: inline, RFC 7807 errors, an unsafe picture is one without an address. */
+/** Ideogram 3: inline, RFC 7807 errors; an unsafe image has no URL. */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthorized'),
   refusal(status, why) {

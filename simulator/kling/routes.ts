@@ -4,7 +4,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
-/** Kling's v1 paths: every answer has a code; numbers are strings. */
+/** Kling's v1 paths: every response has a code; numbers are strings. */
 const CODES = { input: 1201, moderation: 1301, throttle: 1303, quota: 1102, server: 5000 };
 const STATUSES = { input: 400, moderation: 400, throttle: 429, quota: 429, server: 500 };
 const wording: Wording = {
@@ -42,9 +42,11 @@ export async function klingRoute(
     return refusedPoll(job, wording) ?? succeeded(taskOf(job, url.origin));
   }
   if (request.method === 'GET') {
-    const own = jobs.of(account.id, 'kling').filter((job) => job.details?.['path'] === kind);
+    const account_jobs = jobs
+      .of(account.id, 'kling')
+      .filter((job) => job.details?.['path'] === kind);
     const page = Number(url.searchParams.get('pageNum') ?? 1);
-    const listed = own.reverse().slice((page - 1) * LISTED, page * LISTED);
+    const listed = account_jobs.reverse().slice((page - 1) * LISTED, page * LISTED);
     return succeeded(listed.map((job) => taskOf(job, url.origin)));
   }
   const body = await bodyOf(request);
@@ -68,7 +70,7 @@ export async function klingRoute(
   return 'answer' in accepted ? accepted.answer : succeeded(taskOf(accepted.job, url.origin));
 }
 
-/** A key as it is, or the account that a token was signed for. */
+/** The key itself, or the account that signed the token. */
 function keyIn(request: Request): string | undefined {
   const token = request.headers.get('authorization')?.slice('Bearer '.length);
   const [, claims] = token?.split('.') ?? [];

@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** midjourney-proxy: every answer of `/submit` is a 200 with a code of its own. */
+/** midjourney-proxy: every response of `/submit` has status 200 and its own code. */
 const CODES = { input: 4, moderation: 24, throttle: 23, quota: 9, server: 9 };
 const wording: Wording = {
   wrongKey: () => new Response(null, { status: 401 }),

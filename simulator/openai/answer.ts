@@ -3,39 +3,39 @@ import type { Emission } from '../shared/event-stream.ts';
 import type { Reply } from '../shared/protocol.ts';
 import type { ProducedText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import type { ChatQuestion } from './question.ts';
+import type { ChatRequest } from './question.ts';
 
 /** Chat completions as the API writes them, whole and in chunks (OpenAI docs: Chat, Streaming). */
 
-/** A reply to a question that this protocol read. */
-export type ChatReply = Reply<ChatQuestion>;
+/** A reply to a request of this protocol. */
+export type ChatReply = Reply<ChatRequest>;
 
 const FINGERPRINT = 'fp_sim44709d6fcb';
 const DONE = 'data: [DONE]\n\n';
-/** Of every token that is asked for with `logprobs`. */
+/** The log probability of every token, if the request has `logprobs`. */
 const LOGPROB = -0.01;
 
 const encoder = new TextEncoder();
 
-/** The body of an answer that is not streamed. */
+/** The body of a whole answer. */
 export function chatBody(reply: ChatReply): string {
-  const { question, answers } = reply;
+  const { parsed, answers } = reply;
   return JSON.stringify({
     id: completionId(reply),
     object: 'chat.completion',
     created: nowSeconds(),
-    model: question.model,
+    model: parsed.model,
     choices: answers.map((answer, index) => ({
       index,
       message: {
         role: 'assistant',
         content: answer.calls.length > 0 ? null : answer.text.whole(),
-        ...(answer.calls.length > 0 ? { tool_calls: toolCalls(answer, question) } : {}),
+        ...(answer.calls.length > 0 ? { tool_calls: toolCalls(answer, parsed) } : {}),
         refusal: null,
         annotations: [],
       },
-      logprobs: question.logprobs ? logprobs(answer.text, 0, answer.text.pieces) : null,
-      finish_reason: finishReason(answer, question),
+      logprobs: parsed.logprobs ? logprobs(answer.text, 0, answer.text.pieces) : null,
+      finish_reason: finishReason(answer, parsed),
     })),
     usage: usage(reply),
     service_tier: 'default',
@@ -43,9 +43,9 @@ export function chatBody(reply: ChatReply): string {
   });
 }
 
-/** The chunks of a streamed answer: roles, then the choices in turn, the ends, usage, `[DONE]`. */
+/** The chunks of a streamed answer: roles, choices in turn, finish reasons, usage, `[DONE]`. */
 export function* chatEvents(reply: ChatReply): Generator<Emission> {
-  const { question, answers } = reply;
+  const { parsed, answers } = reply;
   const chunk = chunkWriter(reply);
   for (const [index, { calls }] of answers.entries()) {
     const content = calls.length > 0 ? 'null' : '""';
@@ -54,7 +54,7 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
   }
   const deltas = answers.map((answer) => deltasOf(answer, reply));
   while (deltas.length > 0) {
-    // Choices are produced side by side, so their chunks alternate.
+    // Choices are produced in parallel, so their chunks alternate.
     for (const [place, choice] of [...deltas.entries()].reverse()) {
       const { done, value } = choice.next();
       if (done) deltas.splice(place, 1);
@@ -66,10 +66,10 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
     }
   }
   for (const [index, answer] of answers.entries()) {
-    const reason = JSON.stringify(finishReason(answer, question));
+    const reason = JSON.stringify(finishReason(answer, parsed));
     yield { text: chunk(index, '{}', 'null', reason), tokens: 0 };
   }
-  if (question.include_usage && reply.usage !== undefined) {
+  if (parsed.include_usage && reply.usage !== undefined) {
     yield { text: usageChunk(reply), tokens: 0 };
   }
   yield { text: DONE, tokens: 0 };
@@ -77,10 +77,10 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
 
 type ChunkWriter = (index: number, delta: string, logprobs: string, finish: string) => string;
 
-/** Everything but the choice is the same in all chunks, so it is written once. */
+/** Writes chunks. Only the choice differs between chunks, so the rest is written once. */
 function chunkWriter(reply: ChatReply): ChunkWriter {
   const head = `${chunkHead(reply)}"choices":[{"index":`;
-  const tail = reply.question.include_usage ? '}],"usage":null}\n\n' : '}]}\n\n';
+  const tail = reply.parsed.include_usage ? '}],"usage":null}\n\n' : '}]}\n\n';
   return (index, delta, logprobs, finish) =>
     `${head}${index},"delta":${delta},"logprobs":${logprobs},"finish_reason":${finish}${tail}`;
 }
@@ -91,7 +91,7 @@ function usageChunk(reply: ChatReply): string {
 
 function chunkHead(reply: ChatReply): string {
   const id = completionId(reply);
-  const model = JSON.stringify(reply.question.model);
+  const model = JSON.stringify(reply.parsed.model);
   return (
     `data: {"id":"${id}","object":"chat.completion.chunk","created":${nowSeconds()},` +
     `"model":${model},"service_tier":"default","system_fingerprint":"${FINGERPRINT}",`
@@ -107,7 +107,7 @@ interface Delta {
 }
 
 function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
-  const { chunk_tokens, question } = reply;
+  const { chunk_tokens, parsed } = reply;
   const index = reply.answers.indexOf(answer);
   const { text } = answer;
   for (let piece = 0; piece < text.pieces; piece += chunk_tokens) {
@@ -116,7 +116,7 @@ function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
     yield {
       index,
       delta: `{"content":${JSON.stringify(content)}}`,
-      logprobs: question.logprobs ? JSON.stringify(logprobs(text, piece, until)) : 'null',
+      logprobs: parsed.logprobs ? JSON.stringify(logprobs(text, piece, until)) : 'null',
       tokens,
     };
   }
@@ -125,14 +125,14 @@ function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
   }
 }
 
-/** First the id and the name, then the arguments in fragments. */
+/** The deltas of a tool call: first id and name, then fragments of the arguments. */
 function* callDeltas(
   call: ToolCall,
   position: number,
   index: number,
-  { chunk_tokens, question }: ChatReply,
+  { chunk_tokens, parsed }: ChatReply,
 ): Generator<Delta> {
-  const kind = kindOf(call, question);
+  const kind = kindOf(call, parsed);
   const field = kind === 'custom' ? 'input' : 'arguments';
   const delta = (fields: object) =>
     JSON.stringify({ tool_calls: [{ index: position, ...fields }] });
@@ -158,26 +158,26 @@ function join(
   return { content, tokens };
 }
 
-function toolCalls(answer: Answer, question: ChatQuestion): object[] {
+function toolCalls(answer: Answer, parsed: ChatRequest): object[] {
   return answer.calls.map((call) => {
     const id = `call_${call.id}`;
     const { name } = call;
-    const given = call.arguments.whole();
-    return kindOf(call, question) === 'custom'
-      ? { id, type: 'custom', custom: { name, input: given } }
-      : { id, type: 'function', function: { name, arguments: given } };
+    const text = call.arguments.whole();
+    return kindOf(call, parsed) === 'custom'
+      ? { id, type: 'custom', custom: { name, input: text } }
+      : { id, type: 'function', function: { name, arguments: text } };
   });
 }
 
-function kindOf(call: ToolCall, question: ChatQuestion): 'function' | 'custom' {
-  const tool = question.tools.find(({ name }) => name === call.name);
+function kindOf(call: ToolCall, parsed: ChatRequest): 'function' | 'custom' {
+  const tool = parsed.tools.find(({ name }) => name === call.name);
   return tool !== undefined && tool.schema === undefined ? 'custom' : 'function';
 }
 
-function finishReason(answer: Answer, question: ChatQuestion): string {
+function finishReason(answer: Answer, parsed: ChatRequest): string {
   if (answer.finish === 'length') return 'length';
-  // Of a tool that was forced by name the API says `stop` (OpenAI docs: Function calling).
-  return answer.finish === 'tools' && !question.forced_tool ? 'tool_calls' : 'stop';
+  // If a tool was forced by name, the API returns `stop` (OpenAI docs: Function calling).
+  return answer.finish === 'tools' && !parsed.forced_tool ? 'tool_calls' : 'stop';
 }
 
 function logprobs(text: ProducedText, from: number, until: number): object {

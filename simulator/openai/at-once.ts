@@ -1,6 +1,6 @@
-/** Embeddings and audio: what the API answers at once (OpenAI docs: Embeddings; Audio). */
+/** The API's direct calls: embeddings and audio (OpenAI docs: Embeddings; Audio). */
 import type { Simulator } from '../exchange.ts';
-import { type AtOnceWording, answerAtOnce, type Begin } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording, type StartCall } from '../shared/at-once.ts';
 import { type Directives, directivesIn } from '../shared/directives.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
@@ -11,20 +11,20 @@ import { mediaOf } from '../tasks/media.ts';
 import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
 import { openaiHeaders } from './protocol.ts';
 
-/** Numbers of a vector, by model. */
+/** Dimensions of a vector, by model. */
 const DIMENSIONS: Record<string, number> = {
   'text-embedding-3-large': 3_072,
   'text-embedding-3-small': 1_536,
   'text-embedding-ada-002': 1_536,
 };
 const USUAL_DIMENSIONS = 1_536;
-/** Of the sound in a file; the real one decodes it. */
+/** Bytes of a sound file per second. The real provider decodes the file. */
 const BYTES_PER_S = 16_000;
 const WORDS_PER_SEGMENT = 8;
 const SECONDS_PER_SEGMENT = 4;
 const PIECE_BYTES = 1_024;
 
-/** `POST /embeddings`. Directives are read in the first text. */
+/** `POST /embeddings`. Directives are in the first text. */
 export function embeddings(sim: Simulator, request: Request, key: string | undefined) {
   return answered(sim, request, key, async (begin) => {
     const body: unknown = await request.json();
@@ -62,7 +62,7 @@ function inputsIn(input: unknown): (string | number[])[] {
   return typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
 }
 
-/** Of length one, the same for the same text; shortened ones are beginnings of the whole. */
+/** A vector of length one, always the same for one text. A shorter one is a prefix of the full one. */
 export function vector(text: string, dimensions: number): number[] {
   const seed = hashText(text);
   const raw = Array.from(
@@ -77,7 +77,7 @@ function base64(values: number[]): string {
   return Buffer.from(new Float32Array(values).buffer).toString('base64');
 }
 
-/** `POST /audio/translations` and `/audio/transcriptions`. Directives are read in the prompt. */
+/** `POST /audio/translations` and `/audio/transcriptions`. Directives are in the prompt. */
 export function audio(
   sim: Simulator,
   request: Request,
@@ -118,7 +118,7 @@ export function audio(
   });
 }
 
-/** `POST /audio/speech`. Directives are read in the text; the sound is longer than it is. */
+/** `POST /audio/speech`. Directives are in the text. The sound has more bytes than the text. */
 export function speech(sim: Simulator, request: Request, key: string | undefined) {
   return answered(sim, request, key, async (begin) => {
     const body: unknown = await request.json();
@@ -129,21 +129,25 @@ export function speech(sim: Simulator, request: Request, key: string | undefined
     if (!voice) throw invalid('voice is required', 'voice', null);
     const call = await begin(String(body['model']), input);
     call.prompt_tokens = [...input].length;
-    const said = directivesIn(input, call.account);
-    return new Response(pieces(mediaOf('audio', input), said, request.signal), {
+    const directives = directivesIn(input, call.account);
+    return new Response(pieces(mediaOf('audio', input), directives, request.signal), {
       headers: { 'content-type': format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
     });
   });
 }
 
-/** The bytes in pieces, as slowly as asked, and broken off where that is asked. */
-function pieces(bytes: Uint8Array, said: Directives, signal: AbortSignal): ReadableStream {
+/** Streams the bytes in pieces, with the pauses and the break of the directives. */
+function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal): ReadableStream {
   let piece = 0;
   return new ReadableStream({
     async pull(controller) {
-      if (said.truncate_after === piece) return controller.error(new Error('broken off'));
+      if (directives.truncate_after === piece) return controller.error(new Error('broken off'));
       const wait_ms =
-        said.stall_after === piece ? Number.POSITIVE_INFINITY : piece > 0 ? said.chunk_ms : 0;
+        directives.stall_after === piece
+          ? Number.POSITIVE_INFINITY
+          : piece > 0
+            ? directives.chunk_ms
+            : 0;
       if (wait_ms && (await leftOrAfter(signal, wait_ms))) return controller.error();
       const start = piece * PIECE_BYTES;
       piece += 1;
@@ -157,15 +161,15 @@ function answered(
   sim: Simulator,
   request: Request,
   key: string | undefined,
-  answer: (begin: Begin) => Promise<Response>,
+  answer: (begin: StartCall) => Promise<Response>,
 ): Promise<Response> {
-  return answerAtOnce(sim, request, key, OPENAI, answer);
+  return answerDirect(sim, request, key, OPENAI, answer);
 }
 
-const OPENAI: AtOnceWording = {
+const OPENAI: DirectWording = {
   protocol: 'openai',
   wrongKey,
-  refusal: (status, said) => errorFor(status, said),
+  refusal: (status, directives) => errorFor(status, directives),
   missing: modelNotFound,
   invalid: (message) => invalid(message, null, null),
   body: errorBody,

@@ -1,7 +1,7 @@
 import type { Directives } from '../shared/directives.ts';
 import { ProviderError } from '../shared/protocol.ts';
 
-/** Errors of the OpenAI API in its own words (OpenAI docs: Error codes). */
+/** Errors with the messages of the OpenAI API (OpenAI docs: Error codes). */
 
 const INVALID_REQUEST = 'invalid_request_error';
 
@@ -54,7 +54,7 @@ export function contextTooLong(tokens: number, context_tokens: number): Provider
   );
 }
 
-/** What the API says with a status. */
+/** The API's error for a status. */
 export function errorFor(
   status: number,
   { quota, retry_after }: Pick<Directives, 'quota' | 'retry_after'>,
@@ -110,7 +110,7 @@ function wordsFor(status: number, quota: boolean): [string, string, string | nul
   }
 }
 
-/** The envelope of every error, as indented as the API sends it. */
+/** The envelope of every error, with the API's indentation. */
 export function errorBody(error: ProviderError): string {
   const { message, type, param, code } = error;
   return JSON.stringify({ error: { message, type, param, code } }, null, 2);

@@ -56,7 +56,7 @@ const TOKENS_PER_IMAGE = 1_056;
 const TOKENS_PER_INPUT = 323;
 const DEFAULT_IMAGE_MS = 50;
 
-/** `key` = as the header carried it: OpenAI's and Azure's differ. */
+/** `key` comes from the caller, because OpenAI and Azure use different headers. */
 export async function openaiImages(
   sim: Simulator,
   request: Request,
@@ -134,7 +134,7 @@ export async function openaiImages(
   );
 }
 
-/** The texts of an edit's form. */
+/** The text fields of an edit's form. */
 function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string, unknown> {
   const texts = [...form.entries()].filter(([, value]) => typeof value === 'string');
   return Object.fromEntries(texts);

@@ -3,10 +3,10 @@ import type { PromptMeter } from '../shared/tokens.ts';
 import { invalid } from './errors.ts';
 import { missing, unsupported, wrongType } from './parameters.ts';
 
-/** What a conversation says, besides its tokens. */
+/** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** When it ends with the result of a tool. */
+  /** The tool's result if the conversation ends with one. */
   tool_result: string | null;
 }
 
@@ -61,7 +61,7 @@ function readContent(message: JsonObject, role: string, path: string, meter: Pro
     }
     return text;
   }
-  // An assistant that called a tool, or refused, need not have said anything.
+  // A message of the assistant with a tool call or a refusal may have no content.
   if (!isGiven(content) && role === 'assistant') return '';
   if (!isGiven(content)) throw missing(`${path}.content`);
   throw invalid(
@@ -102,7 +102,7 @@ function checkImage(part: JsonObject, path: string): void {
   }
 }
 
-/** The ids that the next messages have to answer. */
+/** The ids of tool calls that the next messages must answer. */
 function readToolCalls(message: JsonObject, path: string, meter: PromptMeter): Set<unknown> {
   const calls = message['tool_calls'];
   const ids = new Set<unknown>();
@@ -110,10 +110,10 @@ function readToolCalls(message: JsonObject, path: string, meter: PromptMeter): S
   if (!Array.isArray(calls)) throw wrongType(`${path}.tool_calls`, 'an array', calls);
   for (const [index, call] of calls.entries()) {
     if (!isObject(call)) throw wrongType(`${path}.tool_calls[${index}]`, 'an object', call);
-    const asked = call['function'] ?? call['custom'];
-    if (!isObject(asked)) throw missing(`${path}.tool_calls[${index}].function`);
-    meter.text(String(asked['name']));
-    meter.text(String(asked['arguments'] ?? asked['input']));
+    const called = call['function'] ?? call['custom'];
+    if (!isObject(called)) throw missing(`${path}.tool_calls[${index}].function`);
+    meter.text(String(called['name']));
+    meter.text(String(called['arguments'] ?? called['input']));
     ids.add(call['id']);
   }
   return ids;

@@ -1,7 +1,7 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { invalid } from './errors.ts';
 
-/** What the chat completions endpoint takes at the top level, and how it refuses (OpenAI docs: Chat). */
+/** The top-level parameters of chat completions, and the refusals (OpenAI docs: Chat). */
 
 type Rule =
   | { kind: 'number'; min: number; max: number }
@@ -25,7 +25,7 @@ const PARAMETERS: Record<string, Rule> = {
   functions: ARRAY,
   logit_bias: OBJECT,
   logprobs: BOOLEAN,
-  // The API demands at least 1; its own test suites send 0, which means an empty answer here.
+  // The API requires at least 1. Its own test suites send 0, which gives an empty answer here.
   max_completion_tokens: { kind: 'integer', min: 0 },
   max_tokens: { kind: 'integer', min: 0 },
   metadata: OBJECT,

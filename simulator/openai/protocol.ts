@@ -1,12 +1,12 @@
 import { type Protocol, ProviderError } from '../shared/protocol.ts';
 import { chatBody, chatEvents } from './answer.ts';
 import { contextTooLong, errorBody, errorFor, invalid, missingKey, wrongKey } from './errors.ts';
-import { type ChatQuestion, readChat } from './question.ts';
+import { type ChatRequest, readChat } from './question.ts';
 
 const BEARER = /^Bearer +(.+)$/i;
 
 /** OpenAI's chat completions (OpenAI docs: API reference, Chat). */
-export const openaiChat: Protocol<ChatQuestion> = {
+export const openaiChat: Protocol<ChatRequest> = {
   name: 'openai',
   context_tokens: 128_000,
   max_body_bytes: 50_000_000,
@@ -42,11 +42,11 @@ export const openaiChat: Protocol<ChatQuestion> = {
       null,
     ),
   bodyTooLarge: () => new ProviderError(413, 'invalid_request_error', errorFor(413, {}).message),
-  tooLong: (question, context_tokens) => contextTooLong(question.prompt_tokens, context_tokens),
+  tooLong: (parsed, context_tokens) => contextTooLong(parsed.prompt_tokens, context_tokens),
   errorFor,
 };
 
-/** What the API puts on every answer; a gateway has to hide all of it. */
+/** The headers of every response of the API. A gateway must hide all of them. */
 export function openaiHeaders(request_id: string, elapsed_ms: number): Record<string, string> {
   return {
     'x-request-id': request_id,
@@ -60,8 +60,8 @@ export function openaiHeaders(request_id: string, elapsed_ms: number): Record<st
   };
 }
 
-/** The same at Azure, with the key in a header of its own (Azure OpenAI docs: v1 API). */
-export const azureChat: Protocol<ChatQuestion> = {
+/** The same protocol at Azure, with the key in the header `api-key` (Azure OpenAI docs: v1 API). */
+export const azureChat: Protocol<ChatRequest> = {
   ...openaiChat,
   name: 'azure-openai',
   keyIn(headers) {

@@ -1,4 +1,4 @@
-import type { Question, ToolToCall } from '../shared/answer.ts';
+import type { ParsedRequest, ToolToCall } from '../shared/answer.ts';
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { hashText } from '../shared/random.ts';
 import { PromptMeter } from '../shared/tokens.ts';
@@ -6,16 +6,16 @@ import { invalid, modelNotFound } from './errors.ts';
 import { readMessages } from './messages.ts';
 import { checkParameters, missing, unsupported, wrongType } from './parameters.ts';
 
-/** What a chat asks for that other protocols do not know. */
-export interface ChatQuestion extends Question {
+/** A parsed chat request: the common part, and fields of this protocol only. */
+export interface ChatRequest extends ParsedRequest {
   include_usage: boolean;
   logprobs: boolean;
-  /** The API then says `stop` where it says `tool_calls` otherwise. */
+  /** If true, the API returns `stop` instead of `tool_calls`. */
   forced_tool: boolean;
 }
 
 const MAX_STOP_SEQUENCES = 4;
-/** No model of this name exists. */
+/** A model whose name begins with this does not exist. */
 const MISSING_MODEL = 'missing-';
 export const REASONING_TOKENS: Record<string, number> = {
   none: 0,
@@ -28,7 +28,7 @@ export const REASONING_TOKENS: Record<string, number> = {
 };
 
 /** Reads the body of `POST /chat/completions`. @throws {ProviderError} as the API refuses. */
-export function readChat(body: unknown, account: string): ChatQuestion {
+export function readChat(body: unknown, account: string): ChatRequest {
   if (!isObject(body)) throw wrongType('body', 'an object', body);
   checkParameters(body);
   const model = body['model'] as string;
@@ -60,8 +60,8 @@ export function readChat(body: unknown, account: string): ChatQuestion {
 }
 
 function smallest(...limits: unknown[]): number | null {
-  const given = limits.filter((limit) => typeof limit === 'number');
-  return given.length === 0 ? null : Math.min(...given);
+  const set_limits = limits.filter((limit) => typeof limit === 'number');
+  return set_limits.length === 0 ? null : Math.min(...set_limits);
 }
 
 function stopSequences(stop: unknown): string[] {
@@ -82,7 +82,7 @@ function stopSequences(stop: unknown): string[] {
   });
 }
 
-function jsonWanted(format: unknown): Question['json'] {
+function jsonWanted(format: unknown): ParsedRequest['json'] {
   if (!isObject(format)) return null;
   const { type } = format;
   if (type === 'text') return null;

@@ -1,5 +1,5 @@
-/** OpenAI's responses, without anything kept (OpenAI docs: Responses; Streaming). */
-import type { Answer, Question } from '../shared/answer.ts';
+/** OpenAI's responses, without storage (OpenAI docs: Responses; Streaming). */
+import type { Answer, ParsedRequest } from '../shared/answer.ts';
 import type { Emission } from '../shared/event-stream.ts';
 import { isObject, type JsonObject } from '../shared/json.ts';
 import type { Protocol, Reply } from '../shared/protocol.ts';
@@ -17,12 +17,12 @@ const MEMBERS = [
 ];
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
-interface ResponseQuestion extends Question {
-  /** Quoted in the answer. */
+interface ResponsesRequest extends ParsedRequest {
+  /** The request's body; the answer quotes it. */
   body: JsonObject;
 }
 
-export const openaiResponses: Protocol<ResponseQuestion> = {
+export const openaiResponses: Protocol<ResponsesRequest> = {
   ...openaiChat,
   name: 'openai-responses',
   read: (body, _, account) => read(body, account),
@@ -30,16 +30,16 @@ export const openaiResponses: Protocol<ResponseQuestion> = {
   events,
   errorEvent: (error) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: 0 })}\n\n`,
-  tooLong: (question, most) =>
+  tooLong: (parsed, limit) =>
     invalid(
-      `Your input exceeds the context window of this model (${question.prompt_tokens} > ${most}).`,
+      `Your input exceeds the context window of this model (${parsed.prompt_tokens} > ${limit}).`,
       'input',
       'context_length_exceeded',
     ),
   errorFor,
 };
 
-function read(body: unknown, account: string): ResponseQuestion {
+function read(body: unknown, account: string): ResponsesRequest {
   if (!isObject(body)) throw invalid('Invalid body.', null, null);
   const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
   if (strange) throw invalid(`Unknown parameter: '${strange}'.`, strange, 'unknown_parameter');
@@ -85,7 +85,7 @@ function readInput(body: JsonObject, meter: PromptMeter): { last: string; result
   for (const [at, item] of input.entries()) {
     const path = `input[${at}]`;
     if (!isObject(item)) throw invalid(`Invalid type for '${path}'.`, path, 'invalid_type');
-    // Nothing is kept here: an id can only be of something that nobody knows.
+    // The simulator stores no items, so every id is unknown.
     if (item['type'] === 'item_reference' || typeof item['id'] === 'string') {
       throw invalid(`Item with id '${item['id']}' not found.`, path, null);
     }
@@ -135,7 +135,7 @@ function textsIn(content: unknown, meter: PromptMeter): string {
   return said;
 }
 
-function jsonIn(text: unknown): Question['json'] {
+function jsonIn(text: unknown): ParsedRequest['json'] {
   const format = isObject(text) ? text['format'] : undefined;
   if (!isObject(format) || format['type'] === 'text') return null;
   return format['type'] === 'json_schema' ? { schema: format['schema'] } : {};
@@ -156,16 +156,16 @@ function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
   return isObject(choice) ? tools.filter(({ name }) => name === choice['name']) : tools;
 }
 
-/** Calls of tools that run at the vendor: what a request with web search shows of it. */
-function ownTools({ question, request_id }: Reply<ResponseQuestion>): object[] {
-  const tools = Array.isArray(question.body['tools']) ? question.body['tools'] : [];
+/** Output items of tools that run at the provider, e.g. a web search call. */
+function ownTools({ parsed, request_id }: Reply<ResponsesRequest>): object[] {
+  const tools = Array.isArray(parsed.body['tools']) ? parsed.body['tools'] : [];
   const searches = tools.some((tool) => isObject(tool) && String(tool['type']).startsWith('web_'));
   if (!searches) return [];
-  const action = { type: 'search', query: question.last_user_text.slice(0, 40) };
+  const action = { type: 'search', query: parsed.last_user_text.slice(0, 40) };
   return [{ type: 'web_search_call', id: `ws_${request_id}`, status: 'completed', action }];
 }
 
-function itemsOf(reply: Reply<ResponseQuestion>): object[] {
+function itemsOf(reply: Reply<ResponsesRequest>): object[] {
   const [answer] = reply.answers;
   if (!answer) return [];
   const id = (prefix: string, at: number) => `${prefix}_${reply.request_id}${at}`;
@@ -182,8 +182,8 @@ function itemsOf(reply: Reply<ResponseQuestion>): object[] {
   ];
 }
 
-function responseOf(reply: Reply<ResponseQuestion>, status: string, output = itemsOf(reply)) {
-  const { question, usage, answers, request_id } = reply;
+function responseOf(reply: Reply<ResponsesRequest>, status: string, output = itemsOf(reply)) {
+  const { parsed, usage, answers, request_id } = reply;
   const isCut = answers[0]?.finish === 'length' && status === 'completed';
   const thought = answers.reduce((sum, { reasoning }) => sum + reasoning.tokens, 0);
   return {
@@ -193,16 +193,16 @@ function responseOf(reply: Reply<ResponseQuestion>, status: string, output = ite
     status: isCut ? 'incomplete' : status,
     error: null,
     incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
-    instructions: question.body['instructions'] ?? null,
-    metadata: question.body['metadata'] ?? {},
-    model: question.model,
+    instructions: parsed.body['instructions'] ?? null,
+    metadata: parsed.body['metadata'] ?? {},
+    model: parsed.model,
     output,
-    parallel_tool_calls: question.parallel_tools,
-    store: question.body['store'] ?? true,
-    temperature: question.body['temperature'] ?? 1,
-    tool_choice: question.body['tool_choice'] ?? 'auto',
-    tools: question.body['tools'] ?? [],
-    top_p: question.body['top_p'] ?? 1,
+    parallel_tool_calls: parsed.parallel_tools,
+    store: parsed.body['store'] ?? true,
+    temperature: parsed.body['temperature'] ?? 1,
+    tool_choice: parsed.body['tool_choice'] ?? 'auto',
+    tools: parsed.body['tools'] ?? [],
+    top_p: parsed.body['top_p'] ?? 1,
     usage:
       status === 'completed' && usage
         ? {
@@ -219,7 +219,7 @@ function responseOf(reply: Reply<ResponseQuestion>, status: string, output = ite
   };
 }
 
-function* events(reply: Reply<ResponseQuestion>): Generator<Emission> {
+function* events(reply: Reply<ResponsesRequest>): Generator<Emission> {
   let sequence_number = 0;
   const event = (type: string, rest: object, tokens = 0): Emission => {
     const data = JSON.stringify({ type, sequence_number, ...rest });
@@ -228,9 +228,9 @@ function* events(reply: Reply<ResponseQuestion>): Generator<Emission> {
   };
   const [answer] = reply.answers;
   if (!answer) return;
-  const begun = responseOf(reply, 'in_progress', []);
-  yield event('response.created', { response: begun });
-  yield event('response.in_progress', { response: begun });
+  const started = responseOf(reply, 'in_progress', []);
+  yield event('response.created', { response: started });
+  yield event('response.in_progress', { response: started });
   for (const [output_index, item] of itemsOf(reply).entries()) {
     yield* itemEvents(item as JsonObject, output_index, answer, reply, event);
   }
@@ -244,7 +244,7 @@ function* itemEvents(
   item: JsonObject,
   output_index: number,
   answer: Answer,
-  { chunk_tokens }: Reply<ResponseQuestion>,
+  { chunk_tokens }: Reply<ResponsesRequest>,
   event: Write,
 ): Generator<Emission> {
   const at = { item_id: item['id'], output_index };
@@ -260,10 +260,10 @@ function* itemEvents(
       yield event(`response.web_search_call.${state}`, at);
     }
   } else if (type === 'function_call') {
-    const given = String(item['arguments']);
-    const tokens = tokensOf(String(item['name'])) + tokensOf(given);
-    yield event('response.function_call_arguments.delta', { ...at, delta: given }, tokens);
-    yield event('response.function_call_arguments.done', { ...at, arguments: given });
+    const arguments_text = String(item['arguments']);
+    const tokens = tokensOf(String(item['name'])) + tokensOf(arguments_text);
+    yield event('response.function_call_arguments.delta', { ...at, delta: arguments_text }, tokens);
+    yield event('response.function_call_arguments.done', { ...at, arguments: arguments_text });
   } else {
     const [part] = item['content'] as JsonObject[];
     const inPart = { ...at, content_index: 0 };

@@ -9,7 +9,7 @@ import { openaiResponses } from './responses.ts';
 const MODELS = ['gpt-4o', 'gpt-4o-2024-11-20', 'gpt-4o-mini', 'gpt-5', 'gpt-5-mini', 'o4-mini'];
 const CREATED = 1_715_367_049;
 
-/** Answers below `/openai/v1`; `path` is what follows it. */
+/** Handles requests below `/openai/v1`; `path` is the rest of the path. */
 export function openaiRoute(
   simulator: Simulator,
   path: string,
@@ -27,7 +27,7 @@ export function openaiRoute(
   if (path === '/audio/translations') return audio(simulator, request, key, 'translate');
   if (path === '/audio/transcriptions') return audio(simulator, request, key, 'transcribe');
   try {
-    const account = simulator.accounts.ofKey(openaiChat.keyIn(request.headers));
+    const account = simulator.accounts.findByKey(openaiChat.keyIn(request.headers));
     if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');
     return answer(200, JSON.stringify(modelsAt(path, request.method)));
   } catch (error) {

@@ -4,7 +4,7 @@ import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import type { MediaKind } from '../tasks/media.ts';
 
-/** Replicate's predictions: 201, a status of its own, errors as problems. */
+/** Replicate's predictions: 201, a status in the body, errors as problem details. */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthenticated', 'You did not pass a valid token'),
   refusal(status, why) {
@@ -79,7 +79,7 @@ function predictionOf(job: Job, origin: string): object {
     id: job.id,
     model: job.model,
     status: job.script.unknown ? 'dreaming' : STATUS[state],
-    // One output is an address, several are a list.
+    // One output is a URL; several are a list.
     output: state === 'done' ? (job.outputs === 1 && job.kind !== 'image' ? urls[0] : urls) : null,
     error:
       state === 'failed'

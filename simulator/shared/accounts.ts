@@ -1,32 +1,32 @@
 import { hashText, numberAt } from './random.ts';
 
-/** What a chaos test does to one account, until it is reset. Every member is optional. */
+/** Faults of one account, until a test resets them. Every member is optional. */
 export interface AccountControl {
-  /** Before every answer; a directive's `latency_ms` wins. */
+  /** The wait before every answer; a directive's `latency_ms` overrides it. */
   latency_ms?: number;
-  /** 0..1: this part of the calls fails with `status`, in an order that is always the same. */
+  /** 0 to 1: the share of calls that fail with `status`. Always the same calls fail. */
   fail_rate?: number;
-  /** Without a `fail_rate`: of every call. With it: 500 unless given. */
+  /** Without `fail_rate`, every call fails with it. With `fail_rate`, the default is 500. */
   status?: number;
-  /** Whole seconds, beside `status`. */
+  /** Whole seconds of the `Retry-After` header that is sent with `status`. */
   retry_after?: number;
   /** Connections are reset. */
   down?: boolean;
   /** The key is refused with 401. */
   revoked?: boolean;
-  /** More calls than this at once are refused with 429. */
+  /** The largest number of parallel calls; further calls get 429. */
   max_concurrency?: number;
 }
 
 export interface Account {
   readonly id: string;
   control: AccountControl;
-  /** Calls since the control was set: which of them fail depends on this count only. */
+  /** Calls since the control was set. This count alone decides which calls fail. */
   calls: number;
   running: number;
 }
 
-/** What every key starts with; the rest is the account, by custom the id of a channel. */
+/** The prefix of every key. The rest is the account, by convention the id of a channel. */
 const KEY_PREFIX = 'sim-';
 
 const MAX_ACCOUNTS = 10_000;
@@ -43,12 +43,12 @@ const KINDS: Record<keyof AccountControl, 'number' | 'boolean'> = {
   max_concurrency: 'number',
 };
 
-/** The accounts that were heard of: an account exists as soon as somebody uses its key. */
+/** All accounts. An account exists as soon as a client uses its key. */
 export class Accounts {
   readonly #accounts = new Map<string, Account>();
 
-  /** The account of a key, undefined for a key that no account has. */
-  ofKey(key: string): Account | undefined {
+  /** The account of a key; undefined for a key without the prefix. */
+  findByKey(key: string): Account | undefined {
     if (!key.startsWith(KEY_PREFIX) || key.length === KEY_PREFIX.length) return undefined;
     return this.get(key.slice(KEY_PREFIX.length));
   }
@@ -62,7 +62,7 @@ export class Accounts {
     return account;
   }
 
-  /** Replaces what is in force. @throws {TypeError} naming the member that is unknown or wrong. */
+  /** Replaces an account's control. @throws {TypeError} that names the unknown or wrong member. */
   set(id: string, control: unknown): Account {
     const checked = checkedControl(control);
     return Object.assign(this.get(id), { control: checked, calls: 0 });
@@ -76,7 +76,7 @@ export class Accounts {
     return [...this.#accounts.values()];
   }
 
-  /** Calls in flight keep their account object, so only idle ones without a control may go. */
+  /** Removes one idle account without a control. Calls in flight keep their account object. */
   #forgetOne(): void {
     for (const account of this.#accounts.values()) {
       if (account.running > 0 || Object.keys(account.control).length > 0) continue;
@@ -86,7 +86,7 @@ export class Accounts {
   }
 }
 
-/** The status that an account's control gives to its n-th call, undefined to let it pass. */
+/** The status with which the control fails the n-th call; undefined if the call passes. */
 export function controlledFailure(account: Account, nth: number): number | undefined {
   const { fail_rate, status } = account.control;
   if (fail_rate === undefined) return status;

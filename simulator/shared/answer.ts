@@ -4,36 +4,36 @@ import { hashText, lettersFrom, numberAt } from './random.ts';
 import { fixedText, NO_TEXT, type ProducedText, wordText } from './text.ts';
 import { tokensOf } from './tokens.ts';
 
-/** A tool that is to be called. */
+/** A tool that the answer can call. */
 export interface ToolToCall {
   name: string;
   /** JSON Schema of its arguments; undefined for a tool that takes plain text. */
   schema: unknown;
 }
 
-/** What a request asks for, whatever protocol it came in. */
-export interface Question {
-  /** From account, model and the texts of the request: the same question gets the same answer. */
+/** A parsed request, independent of its protocol. */
+export interface ParsedRequest {
+  /** Made from account, model and texts, so that the same request has the same answer. */
   seed: number;
   model: string;
   stream: boolean;
-  /** How many answers. */
+  /** Number of answers. */
   choices: number;
   /** Tokens of all input. */
   prompt_tokens: number;
-  /** Null for no limit. */
+  /** null means no limit. */
   max_tokens: number | null;
   stop: string[];
-  /** JSON instead of prose; without a schema, any object. */
+  /** Set if the answer must be JSON; without a schema, any object. */
   json: { schema?: unknown } | null;
-  /** Those that may be called, the first first; empty when the model has to answer in words. */
+  /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
   parallel_tools: boolean;
-  /** What the tool said, when the conversation ends with its result. */
+  /** The tool's result, if the conversation ends with one. */
   tool_result: string | null;
   /** Tokens of reasoning or thinking; 0 for none. */
   reasoning_tokens: number;
-  /** Where directives are read. */
+  /** The text that contains the directives. */
   last_user_text: string;
   client_reference: string | null;
 }
@@ -49,13 +49,13 @@ export interface ToolCall {
 type Finish = 'end' | 'length' | 'stop_sequence' | 'tools';
 
 export interface Answer {
-  /** Shown by one provider, only counted by the other. */
+  /** Anthropic shows it; OpenAI only counts it. */
   reasoning: ProducedText;
   text: ProducedText;
   calls: ToolCall[];
   finish: Finish;
   stop_sequence: string | null;
-  /** All of the above. */
+  /** Tokens of all parts. */
   tokens: number;
 }
 
@@ -65,19 +65,19 @@ const TOOL_RESULT_SHOWN_CHARS = 200;
 const TOOL_CALL_ID_LETTERS = 24;
 const MAX_TOOL_CALLS = 128;
 
-/** The answer to a question: the same each time, within the limit of tokens, exactly counted. */
-export function answerTo(question: Question, directives: Directives, choice = 0): Answer {
-  const seed = choice === 0 ? question.seed : numberAt(question.seed, choice);
-  const limit = question.max_tokens ?? Number.POSITIVE_INFINITY;
-  const thought = directives.reasoning ?? question.reasoning_tokens;
+/** The answer to a request: always the same one, within its token limit, with exact counts. */
+export function answerTo(parsed: ParsedRequest, directives: Directives, choice = 0): Answer {
+  const seed = choice === 0 ? parsed.seed : numberAt(parsed.seed, choice);
+  const limit = parsed.max_tokens ?? Number.POSITIVE_INFINITY;
+  const thought = directives.reasoning ?? parsed.reasoning_tokens;
   const reasoning = wordText(~seed, Math.min(thought, limit));
   const room = limit - reasoning.tokens;
-  const tools = calledTools(question, directives);
+  const tools = calledTools(parsed, directives);
   if (tools.length > 0) return toolAnswer(tools, seed, reasoning, room);
 
-  const wanted = wantedText(question, directives, seed);
+  const wanted = wantedText(parsed, directives, seed);
   const text = wanted.tokens > room ? wanted.first(room) : wanted;
-  const stopped = firstStop(text, question.stop);
+  const stopped = firstStop(text, parsed.stop);
   if (stopped !== undefined) {
     return answer(reasoning, stopped.text, [], 'stop_sequence', stopped.stop_sequence);
   }
@@ -96,30 +96,30 @@ function answer(
   return { reasoning, text, calls, finish, stop_sequence, tokens };
 }
 
-function wantedText(question: Question, directives: Directives, seed: number): ProducedText {
-  if (question.json !== null) {
-    const { schema } = question.json;
+function wantedText(parsed: ParsedRequest, directives: Directives, seed: number): ProducedText {
+  if (parsed.json !== null) {
+    const { schema } = parsed.json;
     const value = schema === undefined ? anyObject(seed) : instanceOf(schema, seed);
     return fixedText(JSON.stringify(value));
   }
   const tokens =
     directives.tokens ?? DEFAULT_TOKENS_MIN + (numberAt(seed, 0) % DEFAULT_TOKENS_SPREAD);
   const unicode = directives.unicode === 1;
-  if (question.tool_result === null) return wordText(seed, tokens, unicode);
+  if (parsed.tool_result === null) return wordText(seed, tokens, unicode);
   const shown = fixedText(
-    `The tool says: ${question.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
+    `The tool says: ${parsed.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
   );
-  // A length that was asked for holds for both parts together.
+  // The directive `tokens` sets the length of both parts together.
   const rest = directives.tokens === undefined ? tokens : Math.max(0, tokens - shown.tokens);
   const text = fixedText(shown.whole() + wordText(seed, rest, unicode).whole());
   return directives.tokens === undefined ? text : text.first(tokens);
 }
 
-function calledTools(question: Question, directives: Directives): ToolToCall[] {
-  const { tools, parallel_tools } = question;
+function calledTools(parsed: ParsedRequest, directives: Directives): ToolToCall[] {
+  const { tools, parallel_tools } = parsed;
   if (tools.length === 0) return [];
-  const asked = directives.tools ?? 1;
-  const size = Math.min(parallel_tools ? asked : 1, asked, MAX_TOOL_CALLS);
+  const wanted = directives.tools ?? 1;
+  const size = Math.min(parallel_tools ? wanted : 1, wanted, MAX_TOOL_CALLS);
   return Array.from({ length: size }, (_, index) => tools[index % tools.length] as ToolToCall);
 }
 
@@ -149,7 +149,7 @@ function argumentsOf(tool: ToolToCall, seed: number): ProducedText {
   return fixedText(JSON.stringify(instanceOf(tool.schema, seed)));
 }
 
-/** The text before the stop sequence that comes first in it, if one does. */
+/** The text before its first stop sequence; undefined if it contains none. */
 function firstStop(
   text: ProducedText,
   stop: string[],

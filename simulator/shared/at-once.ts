@@ -7,13 +7,13 @@ import { newId } from './random.ts';
 import { connectionReset } from './resets.ts';
 import { leftOrAfter } from './waiting.ts';
 
-/** How a provider words what it refuses. */
-export interface AtOnceWording {
+/** A provider's errors for direct calls. */
+export interface DirectWording {
   readonly protocol: string;
   readonly wrongKey: (key: string) => ProviderError;
   readonly refusal: (
     status: number,
-    said: Pick<Directives, 'quota' | 'retry_after'>,
+    directives: Pick<Directives, 'quota' | 'retry_after'>,
   ) => ProviderError;
   readonly missing: (model: string) => ProviderError;
   readonly invalid: (message: string) => ProviderError;
@@ -21,21 +21,21 @@ export interface AtOnceWording {
   readonly headers: (id: string) => Record<string, string>;
 }
 
-/** Opens the entry of a call in the books, once its model and its directives are known. */
-export type Begin = (model: string, directives: string) => Promise<Call>;
+/** Starts a call's entry in the books, when its model and its directives are known. */
+export type StartCall = (model: string, directives: string) => Promise<Call>;
 
-/** Books a call that is answered in one piece, obeys its directives, and words what goes wrong. */
-export async function answerAtOnce(
+/** Runs a direct call: applies its directives, writes it into the books, and returns errors. */
+export async function answerDirect(
   sim: Simulator,
   request: Request,
   key: string | undefined,
-  wording: AtOnceWording,
-  answer: (begin: Begin) => Promise<Response>,
+  wording: DirectWording,
+  answer: (begin: StartCall) => Promise<Response>,
 ): Promise<Response> {
   const id = newId('req_');
   let call: Call | undefined;
   try {
-    const account = key === undefined ? undefined : sim.accounts.ofKey(key);
+    const account = key === undefined ? undefined : sim.accounts.findByKey(key);
     if (!account || account.control.revoked) throw wording.wrongKey(key ?? '');
     if (account.control.down) return connectionReset();
     account.calls += 1;
@@ -46,15 +46,17 @@ export async function answerAtOnce(
     const made = await answer(async (model, text) => {
       opened.model = model;
       if (model.startsWith('missing-')) throw wording.missing(model);
-      const said = directivesIn(text, account.id);
-      const waited = said.latency_ms ?? account.control.latency_ms ?? 0;
-      if (await leftOrAfter(request.signal, said.hang === 1 ? Number.POSITIVE_INFINITY : waited)) {
+      const directives = directivesIn(text, account.id);
+      const waited = directives.latency_ms ?? account.control.latency_ms ?? 0;
+      if (
+        await leftOrAfter(request.signal, directives.hang === 1 ? Number.POSITIVE_INFINITY : waited)
+      ) {
         opened.outcome = 'aborted';
         throw new DOMException('left', 'AbortError');
       }
-      const status = controlledFailure(account, account.calls) ?? said.status;
-      if (status !== undefined) throw wording.refusal(status, said);
-      lost = said.lose === 1;
+      const status = controlledFailure(account, account.calls) ?? directives.status;
+      if (status !== undefined) throw wording.refusal(status, directives);
+      lost = directives.lose === 1;
       return opened;
     });
     opened.outcome = lost ? 'lost' : 'whole';

@@ -1,41 +1,41 @@
 /**
- * What a call came to.
- * - `whole`: the last byte was handed to a client that was still there
- * - `aborted`: the client left first
- * - `truncated`: the simulator cut, broke or failed the answer, as it was told to
- * - `refused`: an error instead of an answer
- * - `lost`: the work was done and nobody was told
+ * How a call ended.
+ * - `whole`: the last byte was sent to a connected client
+ * - `aborted`: the client disconnected before the end
+ * - `truncated`: a directive cut, broke or failed the answer
+ * - `refused`: the client received an error instead of an answer
+ * - `lost`: the work was done, and the connection was reset before any answer
  */
 export type Outcome = 'running' | 'whole' | 'aborted' | 'truncated' | 'refused' | 'lost';
 
-/** One call, as the provider's own accounting sees it. Tokens by `o200k_base`. */
+/** One call in the provider's books. Tokens are counted with `o200k_base`. */
 export interface Call {
-  /** As in the answer's `x-request-id` or `request-id`. */
+  /** Equal to the response's header `x-request-id` or `request-id`. */
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Empty when no account has the key. */
+  /** Empty if the key belongs to no account. */
   readonly account: string;
   readonly protocol: string;
-  /** The physical model; empty when the request was refused before it was read. */
+  /** The physical model; empty if the request was refused before it was parsed. */
   model: string;
   stream: boolean;
-  /** Of the answer; 0 when the connection was reset instead. */
+  /** The response's status; 0 if the connection was reset instead. */
   status: number;
   outcome: Outcome;
-  /** All input, the cached and the newly written parts included. */
+  /** All input, including tokens read from and written to the cache. */
   prompt_tokens: number;
   cached_tokens: number;
   cache_write_tokens: number;
-  /** Of the full answer, reasoning included, whether it was delivered or not. */
+  /** Tokens of the full answer, reasoning included, delivered or not. */
   completion_tokens: number;
-  /** Written until the end or the abort. */
+  /** Tokens written until the end or the abort. */
   delivered_tokens: number;
-  /** From the start of the request to the sight of the client's abort; null without one. */
+  /** From the start of the request until the disconnect was noticed; null without one. */
   aborted_at_ms: number | null;
-  /** What the request gave as `user` or `metadata.user_id`. */
+  /** The request's `user` or `metadata.user_id`. */
   client_reference: string | null;
-  /** With the directive `record`. */
+  /** Present with the directive `record`. */
   request?: RecordedRequest;
 }
 
@@ -67,7 +67,7 @@ const KEPT_CALLS = 200_000;
 /** The last calls, oldest first. */
 export class Books {
   #calls: Call[] = [];
-  /** Where the next call goes once the ring is full: the oldest's place. */
+  /** Index of the oldest call, which the next one replaces if the ring is full. */
   #next = 0;
 
   constructor(readonly kept_calls = KEPT_CALLS) {}

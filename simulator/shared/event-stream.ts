@@ -1,18 +1,18 @@
 import type { Outcome } from './books.ts';
 
-/** A part of an answer on its way: bytes-to-be, and the tokens that a reader of it has then got. */
+/** A part of an answer: its text, and the tokens that it carries. */
 export interface Emission {
   text: string;
   tokens: number;
 }
 
-/** How a stream ends before its time. `error` writes an event first. */
+/** How a stream ends early. `error` writes an error event first. */
 export type EarlyEnd = 'reset' | 'clean' | 'error' | 'stall';
 
 export interface StreamPlan {
-  /** Pause before every event but the first. */
+  /** Pause before every event except the first. */
   pause_ms: number;
-  /** Size of the pieces that the bytes are written in; 0 for whole events. */
+  /** Size of the pieces in which bytes are written; 0 for whole events. */
   split_bytes: number;
   comments: boolean;
   /** Break the JSON of the second event. */
@@ -28,22 +28,22 @@ export const SMOOTH: StreamPlan = {
   early_end: undefined,
 };
 
-/** Events go out together up to this size. */
+/** Events are sent together up to this size. */
 const BATCH_CHARS = 16_384;
-/** Of a broken event this part is written. */
+/** The part of a broken event that is written. */
 const BROKEN_PART = 0.6;
-/** Pieces that come any faster are put together again by the reader's side. */
+/** If pieces came faster, the reader would receive them joined. */
 const BETWEEN_PIECES_MS = 1;
-/** A reset overtakes bytes that are still on their way to the socket. */
+/** Wait before a reset, because a reset discards bytes that are not yet sent. */
 const BEFORE_RESET_MS = 20;
 
 const encoder = new TextEncoder();
 
 /**
- * Hands out an answer as its reader takes it: an event is made when there is room for it, so a slow
- * reader of a long answer costs one batch of memory.
+ * Streams an answer as fast as its reader reads. An event is created when the stream has room for it, so a slow
+ * reader of a long answer needs the memory of one batch.
  *
- * @param ended is told once: how it ended, and the tokens written until then.
+ * @param ended called once, with the kind of end and the tokens written until then.
  */
 export function eventStream(
   source: Iterator<Emission>,
@@ -63,7 +63,7 @@ class EventSource {
   #ending: Ending | undefined;
   #left = false;
   #upcoming: Emission | undefined;
-  /** Bytes of a batch that are still to be written, when they go in pieces. */
+  /** The unwritten bytes of a batch that is written in pieces. */
   #rest: Uint8Array = new Uint8Array();
 
   constructor(
@@ -79,7 +79,7 @@ class EventSource {
     return this.#pullBatch(controller);
   }
 
-  /** The reader left. */
+  /** Called when the reader disconnects. */
   cancel(): void {
     this.#left = true;
     this.ended('aborted', this.#tokens);
@@ -88,7 +88,7 @@ class EventSource {
   #pullBatch(controller: Controller): void | Promise<void> {
     const text = this.#gather();
     if (text !== '') controller.enqueue(encoder.encode(text));
-    // The end waits for the next pull, which says that this was taken; a short answer is one write.
+    // The end waits for the next pull, which shows that the reader took this batch. A short answer is one write.
     const short = this.#ending === 'whole' && this.#batches === 1;
     if (this.#ending !== undefined && (short || text === '')) return this.#end(controller);
   }
@@ -110,7 +110,7 @@ class EventSource {
     this.#rest = this.#rest.subarray(this.plan.split_bytes);
   }
 
-  /** The next events: one when there are pauses, else a batch. Sets the ending when it is reached. */
+  /** Returns the next events: one if there are pauses, else a batch. Sets the ending at the end. */
   #gather(): string {
     this.#batches += 1;
     const { early_end, pause_ms } = this.plan;
@@ -126,7 +126,7 @@ class EventSource {
       this.#tokens += event.tokens;
       this.#events += 1;
     } while (pause_ms === 0 && text.length < BATCH_CHARS);
-    // Looked for now, so that no pause follows the last event.
+    // Read ahead, so that no pause follows the last event.
     this.#upcoming = this.#next();
     if (this.#upcoming === undefined) this.#ending = 'whole';
     return text;
@@ -160,7 +160,7 @@ class EventSource {
       case 'reset':
         return this.#reset(controller);
       default:
-        // Neither enqueued nor closed: the reader waits until it has had enough.
+        // Neither enqueue nor close: the reader waits until it gives up.
         return undefined;
     }
   }

@@ -1,11 +1,11 @@
 import { numberAt } from './random.ts';
 import { wordText } from './text.ts';
 
-/** Deeper than this only what a schema requires is made, so that recursive schemas end. */
+/** Below this depth only required members are created, so that recursive schemas end. */
 const ROOMY_DEPTH = 4;
-/** Deeper than this nothing is made: such a schema demands an endless value. */
+/** Below this depth nothing is created: such a schema requires an infinite value. */
 const MAX_DEPTH = 64;
-/** Schemas that double with every reference end here. */
+/** Limit for schemas that double with every reference. */
 const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;
@@ -26,14 +26,14 @@ const FORMATS: Record<string, string> = {
 type Schema = Record<string, unknown>;
 
 /**
- * A value that is valid under a JSON Schema, the same for the same seed. Knows the keywords that
- * structured outputs and tools use; `pattern`, `not` and conditions are not looked at.
+ * A value that is valid under a JSON Schema, always the same for one seed. It supports the keywords of
+ * structured outputs and tools. It ignores `pattern`, `not` and conditions.
  */
 export function instanceOf(schema: unknown, seed: number): unknown {
   return new Maker(schema, seed).make(schema, 0);
 }
 
-/** What `response_format: json_object` gives, where no schema says anything. */
+/** The answer to `response_format: json_object`, which has no schema. */
 export function anyObject(seed: number): unknown {
   return { answer: wordText(seed, STRING_WORDS).whole(), certain: true };
 }
@@ -47,9 +47,9 @@ class Maker {
     readonly seed: number,
   ) {}
 
-  make(given: unknown, depth: number): unknown {
-    if (!isSchema(given) || depth > MAX_DEPTH || this.#tired()) return null;
-    const schema = this.#resolved(given, depth);
+  make(input: unknown, depth: number): unknown {
+    if (!isSchema(input) || depth > MAX_DEPTH || this.#tired()) return null;
+    const schema = this.#resolved(input, depth);
     if ('const' in schema) return schema['const'];
     if (Array.isArray(schema['enum']) && schema['enum'].length > 0) {
       return schema['enum'][this.#draw() % schema['enum'].length];
@@ -72,7 +72,7 @@ class Maker {
     }
   }
 
-  /** Follows references inside the document and lays the parts of a schema over one another. */
+  /** Follows references inside the document and merges the parts of a schema. */
   #resolved(schema: Schema, depth: number, hops = 0): Schema {
     if (hops > MAX_DEPTH || this.#tired()) return {};
     const { $ref: reference, allOf: all, anyOf: any, oneOf: one, ...own } = schema;
@@ -133,13 +133,13 @@ class Maker {
 
   #number(schema: Schema, usual_step: number): number {
     const step = numberOr(schema['multipleOf'], usual_step);
-    const { least, most } = range(schema, step);
-    let first = Math.ceil(least / step);
+    const { minimum, maximum } = range(schema, step);
+    let first = Math.ceil(minimum / step);
     if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
-    let last = Math.floor(most / step);
+    let last = Math.floor(maximum / step);
     if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
-    // A range narrower than the usual step.
-    if (last < first) return (least + most) / 2;
+    // The range is narrower than the usual step.
+    if (last < first) return (minimum + maximum) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
   }
 
@@ -154,25 +154,27 @@ class Maker {
   }
 }
 
-/** The bounds of a number, both inclusive; an open side is closed a hundred steps away. */
-function range(schema: Schema, step: number): { least: number; most: number } {
+/** The inclusive bounds of a number; a missing bound is set a hundred steps away. */
+function range(schema: Schema, step: number): { minimum: number; maximum: number } {
   const width = RANGE_STEPS * step;
-  const most = Math.min(
+  const maximum = Math.min(
     numberOr(schema['maximum'], Infinity),
     numberOr(schema['exclusiveMaximum'], Infinity),
   );
-  const least = Math.max(
+  const minimum = Math.max(
     numberOr(schema['minimum'], -Infinity),
     numberOr(schema['exclusiveMinimum'], -Infinity),
   );
-  if (least === -Infinity)
-    return most === Infinity ? { least: 0, most: width } : { least: most - width, most };
-  return { least, most: Math.min(most, least + width) };
+  if (minimum === -Infinity)
+    return maximum === Infinity
+      ? { minimum: 0, maximum: width }
+      : { minimum: maximum - width, maximum };
+  return { minimum, maximum: Math.min(maximum, minimum + width) };
 }
 
 function typeOf(schema: Schema, depth: number): unknown {
   const { type } = schema;
-  // Of a nullable type the null is chosen where the value would go deep.
+  // For a nullable type, null is chosen at great depth.
   if (Array.isArray(type)) return depth >= ROOMY_DEPTH && type.includes('null') ? 'null' : type[0];
   if (type !== undefined) return type;
   if ('properties' in schema || 'required' in schema) return 'object';
@@ -181,13 +183,13 @@ function typeOf(schema: Schema, depth: number): unknown {
   return 'string';
 }
 
-/** Where a value has gone deep enough: `null` or another scalar, if the schema leaves the choice. */
+/** The choice for great depth: `null` or another scalar, if the schema allows one. */
 function plainest(choices: Schema[]): Schema | undefined {
   const plain = ['null', 'string', 'integer', 'number', 'boolean'];
   return choices.find(({ type }) => plain.includes(String(type))) ?? choices.at(-1);
 }
 
-/** The second wins, except that properties and requirements of both count. */
+/** Merges two schemas. The second overrides the first, but properties and requirements are joined. */
 function merge(first: Schema, second: Schema): Schema {
   const merged: Schema = { ...first, ...second };
   if (isSchema(first['properties']) && isSchema(second['properties'])) {

@@ -1,4 +1,4 @@
-/** Looking into JSON that a stranger sent. */
+/** Checks of JSON that a client sent. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Absent and null are the same to the providers, except where they say otherwise. */
+/** False for absent values and null, which providers treat alike. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

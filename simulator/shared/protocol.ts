@@ -1,8 +1,8 @@
-import type { Answer, Question } from './answer.ts';
+import type { Answer, ParsedRequest } from './answer.ts';
 import type { Directives } from './directives.ts';
 import type { Emission } from './event-stream.ts';
 
-/** An error in a provider's own words, to be rendered in its own envelope. */
+/** An error with a provider's message, rendered in the provider's envelope. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
 
@@ -26,47 +26,47 @@ export interface Usage {
   prompt_tokens: number;
   cached_tokens: number;
   cache_write_tokens: number;
-  /** Of those, what is kept for an hour. */
+  /** The part of `cache_write_tokens` that is kept for an hour. */
   cache_write_1h_tokens: number;
   completion_tokens: number;
 }
 
-/** What there is to render: one answer, or several choices of it. */
-export interface Reply<Asked extends Question> {
-  /** As in the request-id header; the ids in the body are made from it. */
+/** The data for one response: a request with its answers. */
+export interface Reply<Parsed extends ParsedRequest> {
+  /** Equal to the request-id header; ids in the body are derived from it. */
   request_id: string;
-  question: Asked;
+  parsed: Parsed;
   answers: Answer[];
-  /** Undefined when the directive `no_usage` says so. */
+  /** Undefined with the directive `no_usage`. */
   usage: Usage | undefined;
   /** Tokens in one event of a stream. */
   chunk_tokens: number;
 }
 
-/** One provider's wire protocol; one folder implements it. `Asked` is what it reads from a body. */
-export interface Protocol<Asked extends Question> {
+/** One provider's wire protocol; one folder implements it. `Parsed` is its type of a parsed request. */
+export interface Protocol<Parsed extends ParsedRequest> {
   readonly name: string;
-  /** Tokens of input that its models take. */
+  /** The largest number of input tokens. */
   readonly context_tokens: number;
-  /** Of a request's body. */
+  /** The largest size of a request's body. */
   readonly max_body_bytes: number;
-  /** The key of a request. @throws {ProviderError} when there is none. */
+  /** The key of a request. @throws {ProviderError} if there is none. */
   keyIn(headers: Headers): string;
-  /** What a valid key does not excuse. @throws {ProviderError} */
+  /** Checks the other headers, even if the key is valid. @throws {ProviderError} */
   checkHeaders(headers: Headers): void;
   /** @throws {ProviderError} for what the provider would refuse. */
-  read(body: unknown, headers: Headers, account: string): Asked;
-  body(reply: Reply<Asked>): string;
-  events(reply: Reply<Asked>): Iterator<Emission>;
-  /** On every answer, errors included. */
+  read(body: unknown, headers: Headers, account: string): Parsed;
+  body(reply: Reply<Parsed>): string;
+  events(reply: Reply<Parsed>): Iterator<Emission>;
+  /** The headers of every response, errors included. */
   headers(request_id: string, elapsed_ms: number): Record<string, string>;
   errorBody(error: ProviderError, request_id: string): string;
-  /** A whole SSE event. */
+  /** An error as one server-sent event. */
   errorEvent(error: ProviderError, request_id: string): string;
   wrongKey(key: string): ProviderError;
   badJson(): ProviderError;
   bodyTooLarge(): ProviderError;
-  tooLong(question: Asked, context_tokens: number): ProviderError;
-  /** What the provider says with a status that the simulator was told to give. */
+  tooLong(parsed: Parsed, context_tokens: number): ProviderError;
+  /** The provider's error for a status from a directive or a control. */
   errorFor(status: number, directives: Pick<Directives, 'quota' | 'retry_after'>): ProviderError;
 }

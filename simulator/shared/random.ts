@@ -1,5 +1,5 @@
 /**
- * Chance that is none: the same seed gives the same numbers, on every machine and in every run.
+ * Reproducible random numbers: one seed gives the same numbers on every machine and in every run.
  */
 
 /** Folds a text into a 32-bit seed. */
@@ -15,7 +15,7 @@ export function numberAt(seed: number, index: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** `size` letters and digits made from a seed: ids of tool calls, signatures. */
+/** `size` letters and digits from a seed, for ids of tool calls and for signatures. */
 export function lettersFrom(seed: number, size: number): string {
   let letters = '';
   for (let index = 0; letters.length < size; index += 1) {
@@ -28,7 +28,7 @@ const BOOT = lettersFrom(hashText(`${process.pid} ${Date.now()}`), 8);
 let issued = 0;
 
 /**
- * An id that no other call of this or of an earlier process has. All ids contain `SIM`, so that a
+ * An id that is unique, also across processes. All ids contain `SIM`, so that a
  * test can search a gateway's answers for it.
  */
 export function newId(prefix: string): string {

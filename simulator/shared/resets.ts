@@ -1,6 +1,6 @@
 /**
- * An answer that is none: the connection is reset before any byte of it. Bun has no call for that;
- * a body that fails before its first byte does it.
+ * A response that resets the connection before its first byte. Bun has no function for this, but a
+ * body that fails before its first byte has this effect.
  */
 export function connectionReset(): Response {
   return new Response(

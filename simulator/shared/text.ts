@@ -7,19 +7,19 @@ const SENTENCE_TOKENS = 13;
 /** In a text with `unicode`, every third word has characters of several bytes. */
 const UNICODE_EVERY = 3;
 
-/** A produced text that can be handed out piece by piece. */
+/** A text that can be sent piece by piece. */
 export interface ProducedText {
   readonly tokens: number;
   readonly pieces: number;
-  /** The pieces put together are the text; the tokens of a piece are `tokensIn`. */
+  /** The joined pieces are the text; `tokensIn` returns the tokens of a piece. */
   piece(index: number): string;
   tokensIn(index: number): number;
   whole(): string;
-  /** Its beginning, of at most so many tokens. */
+  /** The beginning of the text, at most `tokens` tokens. */
   first(tokens: number): ProducedText;
 }
 
-/** Exactly `tokens` tokens of words, each made when it is asked for: a megabyte costs nothing. */
+/** A text of exactly `tokens` tokens. Each word is created when it is read, so long texts need no memory. */
 export function wordText(seed: number, tokens: number, unicode = false): ProducedText {
   const pieceAt = unicode ? unicodePiece : plainPiece;
   return {
@@ -43,7 +43,7 @@ function plainPiece(seed: number, index: number): string {
   return ` ${WORDS[number % WORDS.length]}`;
 }
 
-/** A full stop joins a symbol before it into one stretch, so these texts have none. */
+/** The tokenizer joins a full stop with a symbol before it, so these texts have no full stops. */
 function unicodePiece(seed: number, index: number): string {
   const number = numberAt(seed, index);
   if (index === 0) return OPENERS[number % OPENERS.length] as string;
@@ -51,7 +51,7 @@ function unicodePiece(seed: number, index: number): string {
   return ` ${words[number % words.length]}`;
 }
 
-/** A text that is known: JSON, the echo of a tool's result, what is left before a stop sequence. */
+/** A fixed text: JSON, a quoted tool result, or the text before a stop sequence. */
 export function fixedText(text: string): ProducedText {
   let parts: string[] | undefined;
   const pieces = () => {
@@ -73,7 +73,7 @@ export function fixedText(text: string): ProducedText {
   };
 }
 
-/** Whole characters only, so a text may end up a token shorter than allowed. */
+/** Cuts at whole characters only, so a text may be one token shorter than allowed. */
 function startOf(pieces: string[], limit: number): string {
   let text = '';
   let tokens = 0;

@@ -1,14 +1,14 @@
 import { countTokens, decodeGenerator, encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { hashText } from './random.ts';
 
-/** Per generation of the cache; it holds at most two. */
+/** Texts in one generation of the cache, which has at most two generations. */
 const REMEMBERED_TEXTS = 10_000;
 const REMEMBERED_CHARS = 8_000_000;
-/** Texts above this are counted each time. */
+/** Longer texts are not cached. */
 const MEMORABLE_CHARS = 1_000_000;
 /**
- * The tokenizer's time grows with the square of a stretch without a word boundary (a megabyte of
- * one letter takes minutes), so longer stretches are counted in slices of this size.
+ * The tokenizer's time grows with the square of the length of a text without a word boundary: a megabyte of
+ * one letter takes minutes. So such texts are counted in slices of this size.
  */
 const STRETCH_CHARS = 2_000;
 const LONG_STRETCHES = new RegExp(`\\S{${STRETCH_CHARS},}|\\s{${STRETCH_CHARS},}`, 'g');
@@ -17,17 +17,17 @@ const LONG_STRETCHES = new RegExp(`\\S{${STRETCH_CHARS},}|\\s{${STRETCH_CHARS},}
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_FOR_PRIMING = 3;
 const TOKENS_PER_NAME = 1;
-/** What an image, a sound or a file counts, whatever its size. */
+/** Tokens of an image, a sound or a file of any size. */
 const TOKENS_PER_MEDIUM = 85;
 
-/** `<|endoftext|>` and its kin are ordinary characters in what a client sends. */
+/** Special tokens such as `<|endoftext|>` are ordinary characters in a client's text. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
 let young = new Map<string, number>();
 let old = new Map<string, number>();
 let young_chars = 0;
 
-/** Tokens of a text by `o200k_base`; remembered for the texts that come again and again. */
+/** Tokens of a text by `o200k_base`; cached, because tests repeat texts. */
 export function tokensOf(text: string): number {
   const remembered = young.get(text);
   if (remembered !== undefined) return remembered;
@@ -58,33 +58,33 @@ function count(text: string): number {
   return tokens + countTokens(text.slice(from), AS_PLAIN_TEXT);
 }
 
-/** A text in the pieces that its tokens make; a character of several tokens stays whole. */
+/** A text, split at its tokens; a character of several tokens stays whole. */
 export function tokenPieces(text: string): string[] {
   return [...decodeGenerator(encode(text, AS_PLAIN_TEXT))];
 }
 
 /**
- * Counts the tokens of a prompt, one message after the other, and folds its texts into the seed
- * of the answer.
+ * Counts the tokens of a prompt, one message after the other, and computes the seed of the answer from
+ * its texts.
  */
 export class PromptMeter {
   tokens = TOKENS_FOR_PRIMING;
 
   constructor(public seed: number) {}
 
-  /** A message begins. */
+  /** Starts a message. */
   message(role: string, name?: string): void {
     this.tokens += TOKENS_PER_MESSAGE + tokensOf(role);
     if (name !== undefined) this.tokens += TOKENS_PER_NAME + tokensOf(name);
   }
 
-  /** Text in the message: content, the name and arguments of a tool call, a tool's definition. */
+  /** Adds text: content, the name and arguments of a tool call, or a tool's definition. */
   text(text: string): void {
     this.tokens += tokensOf(text);
     this.seed = hashText(text, this.seed);
   }
 
-  /** An image, a sound or a file. */
+  /** Adds an image, a sound or a file. */
   medium(): void {
     this.tokens += TOKENS_PER_MEDIUM;
   }

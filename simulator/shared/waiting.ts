@@ -1,4 +1,4 @@
-/** Waits, forever if need be; true as soon as the client is gone, false when the time is over. */
+/** Waits `wait_ms`. Returns true as soon as the client disconnects, false after the time. */
 export function leftOrAfter(signal: AbortSignal, wait_ms: number): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(true);
   return new Promise((resolve) => {

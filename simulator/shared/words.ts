@@ -1,12 +1,12 @@
 /**
- * Words whose every one is exactly one token of `o200k_base`, with the space before it. The
- * tokenizer splits at spaces first, so a text of N of them has exactly N tokens.
+ * Each of these words, with the space before it, is exactly one token of `o200k_base`. The
+ * tokenizer splits at spaces first, so a text of N such words has exactly N tokens.
  */
 
-/** Starts a text: one token without a space before it. */
+/** First words of a text; each is one token without a space before it. */
 export const OPENERS = 'The A This In When It We One Every Some Here As On For Two All'.split(' ');
 
-/** One token each with a space before them. */
+/** Each is one token with a space before it. */
 export const WORDS = `
 time people year way day man thing woman life child world school state family student group country
 problem hand part place case week company system program question work government number night point
@@ -24,7 +24,7 @@ hold bring send find lose choose move turn walk run stand rest sleep wake dream 
   .trim()
   .split(/\s+/);
 
-/** Of several bytes in UTF-8, and one token each with a space before them. */
+/** Words with characters of several bytes; each is one token with a space before it. */
 export const UNICODE_WORDS = `
 日本 世界 мир привет café é über señor façade слово где 한국 في está também não für möglich être où
 数据 の 中国 时间 今天 사람 για και это очень жизнь день время año niño más día schön früh très après

@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** The submit/fetch protocol of Suno relays. */
+/** The submit and fetch routes of Suno proxies. */
 const wording: Wording = {
   wrongKey: () =>
     Response.json({ code: 'unauthorized', message: 'invalid token' }, { status: 401 }),
@@ -46,7 +46,7 @@ export async function sunoRoute(sim: Simulator, path: string, request: Request):
   const body = await bodyOf(request);
   const prompt = textIn(body, 'prompt') || textIn(body, 'gpt_description_prompt');
   const continues = textIn(body, 'continue_clip_id');
-  // A continuation has to name the task that made the clip.
+  // A continuation must name the task that created the clip.
   const isWrong =
     prompt === '' || (continues !== '' && !jobs.find(account.id, textIn(body, 'task_id')));
   if (isWrong) return wording.refusal(400, 'input');

@@ -8,17 +8,17 @@ import { leftOrAfter } from '../shared/waiting.ts';
 import { type Job, type JobOrder, Jobs } from './jobs.ts';
 import { type Script, scriptOf } from './script.ts';
 
-/** The jobs of this process, of all providers. */
+/** The jobs of all providers. */
 export const jobs = new Jobs();
 
-/** How a provider words what can go wrong. */
+/** A provider's error responses. */
 export interface Wording {
   wrongKey(): Response;
-  /** `input` = the caller's mistake; `moderation` = the content is refused. */
+  /** `input`: the request is wrong; `moderation`: the content is refused. */
   refusal(status: number, why: 'input' | 'moderation' | 'throttle' | 'quota' | 'server'): Response;
 }
 
-/** What was accepted, or the answer that says why not. */
+/** The accepted job, or the error response. */
 export type Accepted =
   | { readonly job: Job; readonly script: Script }
   | { readonly answer: Response };
@@ -26,19 +26,19 @@ export type Accepted =
 const INPUT_STATUS = 400;
 const THROTTLED = 429;
 
-/** The account of a key; the provider's own 401 without one. */
+/** The account of a key, or the provider's 401. */
 export function admit(
   simulator: Simulator,
   key: string | null | undefined,
   wording: Wording,
 ): Account | Response {
-  const account = key ? simulator.accounts.ofKey(key) : undefined;
+  const account = key ? simulator.accounts.findByKey(key) : undefined;
   if (!account || account.control.revoked) return wording.wrongKey();
   if (account.control.down) return connectionReset();
   return account;
 }
 
-/** Takes a submission as its prompt scripts it: refused, accepted, or accepted and lost. */
+/** Handles a submission by the directives of its prompt: refuses, accepts, or accepts and loses it. */
 export async function accept(
   simulator: Simulator,
   account: Account,
@@ -85,7 +85,7 @@ function whyOf(status: number, script: Script): 'throttle' | 'quota' | 'server' 
   return status >= 500 ? 'server' : 'input';
 }
 
-/** A poll that the script refuses; undefined = it is answered. */
+/** The refusal of a poll; undefined if the script allows the poll. */
 export function refusedPoll(job: Job, wording: Wording): Response | undefined {
   job.polls += 1;
   const { poll_status, poll_times } = job.script;
@@ -93,7 +93,7 @@ export function refusedPoll(job: Job, wording: Wording): Response | undefined {
   return wording.refusal(poll_status, whyOf(poll_status, job.script));
 }
 
-/** The body of a request as an object; `{}` where it is none. */
+/** The body of a request as an object; `{}` if it is not one. */
 export async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   try {
     const body: unknown = await request.json();

@@ -2,10 +2,10 @@ import { hashText } from '../shared/random.ts';
 import type { Job } from './jobs.ts';
 import { MEDIA_TYPES, type MediaKind, mediaOf } from './media.ts';
 
-/** Where results lie; the address is signed, and good for a while. */
+/** Path prefix of results. Their URLs are signed and expire. */
 export const FILES_PREFIX = '/_sim/files/';
 
-/** The address of a job's n-th result, counted from its end. */
+/** The URL of one result of a job; its lifetime starts when the job ends. */
 export function fileUrl(origin: string, job: Job, index: number): string {
   const { kind, width = 256, height = 256, script, began_at } = job;
   const expires = began_at + script.task_ms + script.url_ms;
@@ -18,7 +18,7 @@ export function addressesOf(origin: string, job: Job): string[] {
   return Array.from({ length: job.outputs }, (_, index) => fileUrl(origin, job, index));
 }
 
-/** Serves a result, or 403 as object stores do once the address has expired. */
+/** Serves a result; returns 403 after the URL has expired, as object stores do. */
 export function serveFile(path: string, request: Request): Response {
   const url = new URL(request.url);
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -2,7 +2,7 @@ import { newId } from '../shared/random.ts';
 import type { MediaKind } from './media.ts';
 import type { Script } from './script.ts';
 
-/** What a provider was asked to make. */
+/** A submitted job. */
 export interface JobOrder {
   readonly account: string;
   readonly protocol: string;
@@ -12,11 +12,11 @@ export interface JobOrder {
   readonly outputs: number;
   readonly width?: number;
   readonly height?: number;
-  /** Seconds of output. */
+  /** Length of the result, in seconds. */
   readonly duration?: number;
-  /** The provider recognises a repetition by it. */
+  /** Idempotency key. */
   readonly key?: string;
-  /** Anything else that the provider's answers quote. */
+  /** Further values that the provider's responses quote. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,15 +32,15 @@ export interface Job extends JobOrder {
 export type JobState = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 
 const KEPT_JOBS = 100_000;
-/** This part of its time a job waits for its turn. */
+/** The part of its time for which a job is queued. */
 const QUEUED_PART = 1 / 3;
 
-/** The jobs that the made-up providers were given. */
+/** All jobs of the simulated providers. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #byKey = new Map<string, Job>();
 
-  /** Takes a job; a repeated key is the same job again. */
+  /** Adds a job; for a repeated key it returns the existing job. */
   submit(order: JobOrder, script: Script, id: string = newId('')): { job: Job; isNew: boolean } {
     const key =
       order.key === undefined ? undefined : `${order.account}/${order.protocol}/${order.key}`;
@@ -53,7 +53,7 @@ export class Jobs {
     return { job, isNew: true };
   }
 
-  /** Another account's job is no job. */
+  /** The job of an id; undefined for another account's job. */
   find(account: string, id: string): Job | undefined {
     const job = this.#jobs.get(id);
     return job?.account === account && !job.script.gone ? job : undefined;
@@ -63,14 +63,14 @@ export class Jobs {
     return this.#byKey.get(`${account}/${protocol}/${key}`);
   }
 
-  /** All that an account gave to a provider. */
+  /** All jobs of an account at one provider. */
   of(account: string, protocol: string): Job[] {
     return [...this.#jobs.values()].filter(
       (job) => job.account === account && job.protocol === protocol,
     );
   }
 
-  /** All that an account gave to anybody, oldest first. */
+  /** All jobs of an account at all providers, oldest first. */
   ofAccount(account: string): Job[] {
     return [...this.#jobs.values()].filter((job) => job.account === account);
   }
@@ -81,7 +81,7 @@ export class Jobs {
   }
 }
 
-/** Where a job is now. */
+/** The state of a job at a time. */
 export function stateOf({ began_at, cancelled, script }: Job, now = Date.now()): JobState {
   if (cancelled) return 'cancelled';
   const elapsed = now - began_at;
@@ -90,7 +90,7 @@ export function stateOf({ began_at, cancelled, script }: Job, now = Date.now()):
   return script.fail === undefined ? 'done' : 'failed';
 }
 
-/** Part of the way, 0–1. */
+/** Progress, 0 to 1. */
 export function progressOf({ began_at, script }: Job, now = Date.now()): number {
   return Math.min(1, (now - began_at) / Math.max(1, script.task_ms));
 }

@@ -1,10 +1,10 @@
 import { deflateSync } from 'node:zlib';
 import { hashText } from '../shared/random.ts';
 
-/** A second of moving picture, H.264 in MP4, and a second of a tone in MP3: real files, and small. */
+/** Small real files: one second of video, H.264 in MP4, and one second of a tone in MP3. */
 const VIDEO = await Bun.file(new URL('./media/video.mp4', import.meta.url)).bytes();
 const AUDIO = await Bun.file(new URL('./media/audio.mp3', import.meta.url)).bytes();
-/** Pictures are drawn no larger than this; nobody looks at them closely. */
+/** The longest edge of an image; larger ones would only cost time. */
 const MAX_EDGE = 1_024;
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'model';
@@ -16,7 +16,7 @@ export const MEDIA_TYPES: Record<MediaKind, string> = {
   model: 'model/gltf-binary',
 };
 
-/** The bytes of a result; a picture's colour is made from its seed. */
+/** The bytes of a result; the seed decides an image's color. */
 export function mediaOf(kind: MediaKind, seed: string, width = 256, height = 256): Uint8Array {
   if (kind === 'video') return VIDEO;
   if (kind === 'audio') return AUDIO;
@@ -41,7 +41,7 @@ const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const DEPTH = 8;
 const TRUECOLOUR = 2;
 
-/** A picture of one colour (PNG specification: chunk layout, filter type 0). */
+/** An image of one color (PNG specification: chunk layout, filter type 0). */
 function pngOf(width: number, height: number, colour: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, width);

@@ -1,13 +1,13 @@
 import { directivesIn } from '../shared/directives.ts';
 
-/** How a job goes, as its prompt asks for it (design 8). */
+/** The course of a job, from the directives of its prompt (design 8). */
 export interface Script {
   latency_ms: number;
   status: number | undefined;
   retry_after: number | undefined;
   quota: boolean;
   malformed: boolean;
-  /** The submission is accepted and booked, and nobody is told. */
+  /** The submission is accepted and booked, but its answer is lost. */
   lose: boolean;
   task_ms: number;
   fail: 'moderation' | 'input' | 'upstream' | undefined;
@@ -24,18 +24,18 @@ const DEFAULT_TASK_MS = 1_500;
 const DEFAULT_URL_MS = 10 * 60 * 1_000;
 const FAILURES = ['moderation', 'input', 'upstream'] as const;
 
-/** @throws {DirectiveError} for what the simulator does not know. */
+/** Reads a job's directives. @throws {DirectiveError} for an unknown one. */
 export function scriptOf(prompt: string, account: string): Script {
-  const said = directivesIn(prompt, account);
+  const directives = directivesIn(prompt, account);
   const words = wordsIn(prompt, account);
   const number = (key: string, usual: number) => Number(words.get(key) ?? usual);
   return {
-    latency_ms: said.latency_ms ?? 0,
-    status: said.status,
-    retry_after: said.retry_after,
-    quota: said.quota === 1,
-    malformed: said.malformed === 1,
-    lose: said.lose === 1,
+    latency_ms: directives.latency_ms ?? 0,
+    status: directives.status,
+    retry_after: directives.retry_after,
+    quota: directives.quota === 1,
+    malformed: directives.malformed === 1,
+    lose: directives.lose === 1,
     task_ms: number('task_ms', DEFAULT_TASK_MS),
     fail: FAILURES.find((each) => each === words.get('fail')),
     fails_at: words.get('at') === 'submit' ? 'submit' : 'processing',
@@ -48,17 +48,17 @@ export function scriptOf(prompt: string, account: string): Script {
   };
 }
 
-/** The pairs of all directives for an account, as words. */
+/** Names and values of all directives for an account. */
 function wordsIn(prompt: string, account: string): Map<string, string> {
   const words = new Map<string, string>();
-  for (const [, pairs = ''] of prompt.matchAll(/\[\[sim ([^\]]*)\]\]/g)) {
-    const own = new Map<string, string>();
-    for (const pair of pairs.split(/\s+/).filter(Boolean)) {
+  for (const [, body = ''] of prompt.matchAll(/\[\[sim ([^\]]*)\]\]/g)) {
+    const pairs = new Map<string, string>();
+    for (const pair of body.split(/\s+/).filter(Boolean)) {
       const [key = '', value = '1'] = pair.split('=');
-      own.set(key, value);
+      pairs.set(key, value);
     }
-    if ((own.get('channel') ?? account) !== account) continue;
-    for (const [key, value] of own) words.set(key, value);
+    if ((pairs.get('channel') ?? account) !== account) continue;
+    for (const [key, value] of pairs) words.set(key, value);
   }
   return words;
 }

@@ -7,10 +7,10 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const MODEL = /^\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/google(\/models\/.+)$/;
 
 let pair: Promise<CryptoKeyPair> | undefined;
-/** Tokens that were given out, and the account of each. */
+/** Issued tokens, with their accounts. */
 const tokens = new Map<string, string>();
 
-/** `GET /service-account?account=ID` (of nobody's API), `POST /token`, and the models. */
+/** `GET /service-account?account=ID` (for tests only), `POST /token`, and the models. */
 export async function vertexRoute(
   simulator: Simulator,
   path: string,
@@ -47,7 +47,7 @@ export async function vertexRoute(
   if (!model) return error(404, 'NOT_FOUND', 'The requested resource was not found.');
   const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
   const account = tokens.get(bearer);
-  // A key of an account is taken for a token, too: not every test is about tokens.
+  // An account's key works as a token too, because most tests are not about tokens.
   const key = account === undefined ? bearer : `sim-${account}`;
   if (!key.startsWith('sim-')) {
     const words = 'Request had invalid authentication credentials. Expected OAuth 2 access token.';

@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** xAI: errors in three shapes, pictures at once, videos by request id. */
+/** xAI: errors in three forms, inline images, videos by request id. */
 const wording: Wording = {
   wrongKey: () =>
     Response.json({ code: 'unauthenticated', error: 'Incorrect API key' }, { status: 401 }),
@@ -30,9 +30,9 @@ export async function xaiRoute(sim: Simulator, path: string, request: Request): 
   );
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);
-  const asked = /^\/videos\/([^/]+)$/.exec(path)?.[1];
-  if (asked && request.method === 'GET') {
-    const job = jobs.find(account.id, asked);
+  const id = /^\/videos\/([^/]+)$/.exec(path)?.[1];
+  if (id && request.method === 'GET') {
+    const job = jobs.find(account.id, id);
     if (!job) return Response.json({ error: 'not found' }, { status: 404 });
     return refusedPoll(job, wording) ?? videoAnswer(job, origin);
   }

@@ -1,6 +1,6 @@
 /**
- * kill -9 of Weir while it carries out a message batch, again and again. Afterwards every request
- * has its result, each was charged once, and the charges are what the simulator's books say.
+ * Kills Weir with -9 several times while it runs a message batch. Afterwards every request must
+ * have its result, must be charged once, and its charge must agree with the simulator's books.
  */
 import { join } from 'node:path';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -17,20 +17,20 @@ import { withDatabaseOf } from './database-of.ts';
 export interface BatchKillOptions {
   kills: number;
   requests: number;
-  /** Work before each kill, ms. */
+  /** Time of work before each kill, in ms. */
   work_ms: number;
 }
 
 export interface BatchKillReport {
   requests: number;
   succeeded: number;
-  /** Answers that the simulator gave, those that a kill lost included. */
-  asked: number;
+  /** Answers of the simulator, including those that a kill lost. */
+  answered: number;
   /** Usage lines in the ledger. */
   charged: number;
-  /** Kills that came while the batch was under way. */
+  /** Kills while the batch was running. */
   struck: number;
-  /** What must not be; empty. */
+  /** Violated rules; must be empty. */
   violations: string[];
 }
 
@@ -83,8 +83,8 @@ export async function runBatchKills(options: BatchKillOptions): Promise<BatchKil
     const results = await resultsOf(weir, id);
     await weir.stop();
     const { calls } = await simulator.closedBooks();
-    const asked = calls.filter(({ outcome }) => outcome === 'whole').length;
-    return { ...(await compare(settings.data, results, options.requests)), asked, struck };
+    const answered = calls.filter(({ outcome }) => outcome === 'whole').length;
+    return { ...(await compare(settings.data, results, options.requests)), answered, struck };
   } finally {
     await weir.stop().catch(() => undefined);
     await simulator.stop();
@@ -141,7 +141,7 @@ interface Line {
   custom_id: string;
 }
 
-/** What each result says was used is what its request was charged, once. */
+/** Checks that each request was charged once, for the usage in its result. */
 async function compare(data: string, results: Result[], requests: number) {
   const { lines, held, imbalances } = await withDatabaseOf(data, async (sql) => {
     const rows = await sql<Line[]>`

@@ -1,6 +1,6 @@
 /**
- * A brown-out: of three channels one turns slow, one fails three calls in ten, one dies and comes back.
- * Clients keep calling; the provider's books say who was asked when.
+ * A partial outage of three channels: one becomes slow, one fails three calls in ten, one dies and recovers.
+ * Clients keep calling. The simulator's books record which channel got each call, and when.
  */
 import type { Call } from '../../simulator/shared/books.ts';
 import { startSimulator } from '../support/simulator.ts';
@@ -8,35 +8,35 @@ import { startWeir } from '../support/weir.ts';
 
 export interface BrownOutOptions {
   clients: number;
-  /** Of the faults, and of the time after them, ms. */
+  /** Duration of the faults, and of the time after them, in ms. */
   fault_ms: number;
 }
 
 export interface BrownOutReport {
   calls: number;
   succeeded: number;
-  /** What clients saw, 0–1. */
+  /** Share of successful calls as the clients saw them, 0 to 1. */
   success: number;
-  /** From the fault's beginning to the last call but probes, ms, by channel. */
+  /** From the start of the fault to the last call that was not a probe, in ms, by channel. */
   ejected_ms: Record<string, number>;
-  /** From the fault's end to the first call that was answered, ms. */
+  /** From the end of the fault to the first answered call, in ms. */
   readmitted_ms: Record<string, number>;
-  /** Calls that began in each round after it was let in again, as long as its answers take. */
+  /** Calls that started in each round after the recovery; a round lasts as long as an answer. */
   ramp: Record<string, number[]>;
-  /** The largest of them beside what slow start allows: 1, then 2, then 4 …; above 1 is a herd. */
+  /** The largest ratio of a round's calls to what slow start allows (1, 2, 4 …); above 1 is a herd. */
   herd: Record<string, number>;
-  /** Calls that were sent to a channel while it was at fault. */
+  /** Calls to a channel during its fault. */
   wasted: Record<string, number>;
 }
 
 const CHANNELS = ['slow', 'flaky', 'dead', 'well'] as const;
 type Channel = (typeof CHANNELS)[number];
 const TIMEOUT_MS = 3_000;
-/** A usual answer, with its way through Weir; doubling needs a whole one. */
+/** Duration of one answer through Weir; slow start doubles only after a complete answer. */
 const ROUND_MS = 50;
 const ROUNDS = 6;
 const CALM_MS = 3_000;
-/** Calls of a channel that is ejected are single: probes, farther apart than this. */
+/** Probes of an open channel are at least this far apart. */
 const PROBES_APART_MS = 1_000;
 
 export async function runBrownOut(options: BrownOutOptions): Promise<BrownOutReport> {
@@ -109,7 +109,7 @@ function report(statuses: number[], calls: Call[], began: number, ended: number)
   };
 }
 
-/** The probe is the first round; what came in each round from then on. */
+/** Calls in each round from `from` on; the probe is the first round. */
 function ramp(calls: Call[], from: number): number[] {
   return Array.from({ length: ROUNDS }, (_, round) => {
     const start = from + round * ROUND_MS;
@@ -117,7 +117,7 @@ function ramp(calls: Call[], from: number): number[] {
   });
 }
 
-/** When the last call came that was not alone: later ones are probes. */
+/** Time of the last call that was not alone; later calls are probes. */
 function lastOfCrowd(calls: Call[]): number {
   let last = calls[0]?.at ?? 0;
   for (const [place, call] of calls.entries()) {

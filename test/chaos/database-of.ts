@@ -5,15 +5,15 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 
 const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Opens a stopped installation's database by itself: the truth, without Weir in between. */
+/** Opens the database of a stopped Weir and runs `work` with it. */
 export async function withDatabaseOf<Found>(
   data: string,
-  look: (sql: Sql) => Promise<Found>,
+  work: (sql: Sql) => Promise<Found>,
 ): Promise<Found> {
   const server = await startEmbeddedPostgres({ data_dir: join(data, 'postgres'), log: NULL_LOG });
   const database = connectDatabase(server.connection, { pool: 'single' });
   try {
-    return await look(database.sql);
+    return await work(database.sql);
   } finally {
     await database.close();
     await server.stop();

@@ -7,7 +7,7 @@ test('P1: kill -9 of Weir under 50 streams: after the restart the ledger is what
   expect(report.held_nano_usd).toBe(0);
   expect(report.broken).toBeGreaterThan(0);
   expect(report.whole).toBeGreaterThan(50);
-  // Every answer is accounted for: charged, or cut by the kill before its charge was committed.
+  // Every answer was charged, or was cut by the kill before its charge was committed.
   expect(report.upstream_whole).toBe(report.settled + report.killed_before_commit);
 }, 180_000);
 

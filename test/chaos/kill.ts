@@ -1,6 +1,6 @@
 /**
- * kill -9 under load: of Weir, or of its database, while clients stream. Afterwards every answer
- * is compared with the simulator's own books, one by one, and every cent must be where it belongs.
+ * Kills Weir or its database with -9 while clients stream. Afterwards each answer
+ * is compared with the simulator's books and with its charge.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,27 +19,27 @@ export interface KillOptions {
   victim: 'weir' | 'database';
   kills: number;
   streams: number;
-  /** Load before each kill, ms. */
+  /** Time of load before each kill, in ms. */
   load_ms: number;
 }
 
 export interface KillReport {
   calls: number;
-  /** Answers that reached their client whole. */
+  /** Complete answers at the clients. */
   whole: number;
   broken: number;
   refused: number;
-  /** Answers that the simulator delivered whole to Weir. */
+  /** Complete answers from the simulator to Weir. */
   upstream_whole: number;
   /** Charges in the ledger. */
   settled: number;
-  /** The upstream was done, the kill came before the commit: not charged, the client saw a break. */
+  /** Killed after the upstream's answer, before the commit: not charged, the client's connection broke. */
   killed_before_commit: number;
-  /** The kill came between the commit and the last byte: charged, the client saw a break. */
+  /** Killed between the commit and the last byte: charged, the client's connection broke. */
   killed_after_commit: number;
-  /** Nano-USD still set aside at the end. */
+  /** Nano-USD that are still held at the end. */
   held_nano_usd: number;
-  /** What must not be; empty. */
+  /** Violated rules; must be empty. */
   violations: string[];
 }
 
@@ -169,7 +169,7 @@ async function compare(
       if (call.outcome !== 'whole') killed_after_commit += 1;
     } else if (!line && book?.outcome === 'whole') killed_before_commit += 1;
   }
-  // The first event carries the id; a call that was charged was at least that far.
+  // The first event carries the id, and every charged call has sent it.
   if (lines.size > 0) violations.push(`${lines.size} charges belong to no call`);
   if (ledger.held !== 0) violations.push(`${ledger.held} nano-USD are still held`);
   const count = (outcome: ClientCall['outcome']) =>

@@ -1,14 +1,14 @@
 /** What one streaming client saw. */
 export interface ClientCall {
-  /** Sent as `user`: the simulator's books know the call by it. */
+  /** Sent as `user`; identifies the call in the simulator's books. */
   reference: string;
-  /** From the answer's id; the ledger knows the call by it. */
+  /** From the answer's id; identifies the call in the ledger. */
   request_id?: string | undefined;
   outcome: 'whole' | 'broken' | 'refused' | 'running';
   status?: number;
 }
 
-/** Clients that stream one answer after the other until they are told to stop. */
+/** Clients that stream one answer after the other until `stop` is called. */
 export class Load {
   readonly calls: ClientCall[] = [];
   private stopping = false;
@@ -23,7 +23,7 @@ export class Load {
     this.clients = Array.from({ length: clients }, (_, client) => this.runClient(client));
   }
 
-  /** Lets every running answer end, one way or the other. */
+  /** Waits until every running answer has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.clients);

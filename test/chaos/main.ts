@@ -1,4 +1,4 @@
-/** Experiments that break things on purpose, each one command, each printing what it counted. */
+/** The command line of `bin/chaos`: each experiment prints its counts. */
 import { parseArgs } from 'node:util';
 import { runBatchKills } from './batches.ts';
 import { runBrownOut } from './channels.ts';
@@ -21,10 +21,10 @@ const HELP = `Usage: bin/chaos <experiment> [options]
   channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
              --clients N --fault-ms N (default 40 and 20000)
 
-  batches  kill -9 while a message batch is carried out, restart, compare results and ledger
+  batches  kill -9 while a message batch runs, restart, compare results and ledger
              --kills N --requests N   (default 5 and 400)
 
-  durable  two replicas of the durable actor runtime, likewise
+  durable  the same for two replicas of the durable actor runtime
              --seed N --runs N --actors N --faults P --kills N --trace
 
   ledger   two replicas in one process, seeded faults and kills at every commit point
@@ -142,7 +142,7 @@ async function channels(): Promise<boolean> {
     ),
   ]);
   console.table(Object.fromEntries(rows));
-  // Who was never sick has nothing to come back from; who fails now and then may not have been away.
+  // Only these two recover for certain: the failing channel may never have been open.
   const herd = Math.max(report.herd['slow'] ?? 0, report.herd['dead'] ?? 0);
   console.log(`no thundering herd: ${herd <= 1 ? 'right' : 'WRONG'}`);
   return success >= 0.999 && herd <= 1;

@@ -1,7 +1,7 @@
 /**
- * Providers of generations for the kill matrix, one per trait that decides what Weir may do after a
- * lost answer. They live in the process of the experiment, so they outlast every kill; their books
- * say how many submissions each accepted.
+ * Providers of generations for the kill matrix. There is one for each trait that decides what Weir may do after a
+ * lost answer. They run in the process of the experiment, so they survive every kill. Their books
+ * count the accepted submissions.
  */
 import type {
   GenerationProtocol,
@@ -12,10 +12,10 @@ import type {
 } from '../../src/upstreams/generation/contract.ts';
 import { LostSubmissionError } from '../../src/upstreams/generation/contract.ts';
 
-/** What a kind of provider offers. */
+/** The abilities of a kind of provider. */
 export interface Trait {
   readonly name: string;
-  /** False: the answer of the submission is the result. */
+  /** False if the answer to the submission is the result. */
   readonly by_job: boolean;
   readonly idempotent: boolean;
   readonly finds: boolean;
@@ -37,7 +37,7 @@ interface Accepted {
 
 export interface ChaosProvider {
   url: string;
-  /** Submissions that were accepted under each key. */
+  /** Number of accepted submissions for each key. */
   accepted(): Map<string, number>;
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export function startChaosProvider({ idempotent }: Trait): ChaosProvider {
   };
 }
 
-/** How Weir talks to such a provider. `hit` is told of the steps of a submission. */
+/** Weir's protocol for such a provider. It calls `hit` at each step of a submission. */
 export function chaosProtocol(trait: Trait, hit: (step: string) => void): GenerationProtocol {
   const { idempotent, by_job, finds } = trait;
   return {

@@ -1,14 +1,13 @@
 /**
- * Whom a task of the kill matrix is given to: each provider protocol that Weir speaks, over the wire
- * to the simulator, and the kinds of provider that none of them is, such as one that recognises a
- * repeated submission.
+ * The providers of the kill matrix: each generation protocol of Weir, over HTTP to the simulator, and kinds
+ * of provider that no protocol has, e.g. one that recognizes a repeated submission.
  */
 import type { GenerationProtocolName } from '../../src/protocols/names.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { startChaosProvider, TRAITS, type Trait } from './tasks-provider.ts';
 
 export interface Subject extends Trait {
-  /** Who serves one case, and what it was given. */
+  /** Starts the provider of one case. */
   open(): Promise<Provider>;
 }
 
@@ -16,9 +15,9 @@ export interface Provider {
   /** The text of a weir.yaml. */
   config: string;
   env: Record<string, string>;
-  /** What the client asks for; `fails` = the job is to fail. */
+  /** The client's create call; with `fails`, the job must fail. */
   create(fails: boolean): { path: string; body: object };
-  /** How many submissions the provider took. */
+  /** Number of submissions that the provider accepted. */
   accepted(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -48,7 +47,7 @@ const kinds: Subject[] = TRAITS.map((trait) => ({
 
 interface Spoken {
   readonly protocol: GenerationProtocolName;
-  /** Where the simulator speaks it. */
+  /** Path prefix of the protocol at the simulator. */
   readonly base: string;
   readonly model: string;
   readonly physical: string;
@@ -57,7 +56,7 @@ interface Spoken {
   readonly finds?: true;
 }
 
-/** One row for each protocol, and for each way in which it works. */
+/** One row for each protocol and each of its ways to work. */
 const SPOKEN: readonly Spoken[] = [
   spoken('openai-images', '/openai/v1', 'gpt-image-1', 'gpt-image-1', 'images', 'inline'),
   spoken('azure-images', '/azure', 'gpt-image-1', 'pictures', 'images', 'inline'),
@@ -90,7 +89,7 @@ function spoken(
 
 let simulator: Promise<RunningSimulator> | undefined;
 
-/** The simulator of all cases; it outlasts every kill. */
+/** The simulator of all cases; it survives every kill. */
 function sharedSimulator(): Promise<RunningSimulator> {
   simulator ??= startSimulator();
   return simulator;

@@ -4,15 +4,15 @@ import { SUBJECTS } from './tasks-subject.ts';
 const LEGEND = `1/1 completed, charged once, submitted once · 0/1 failed, refunded, submitted once
 0/0 failed, refunded, never submitted · blank: this provider has no such step`;
 
-/** Prints the matrix step × provider → charges/submissions, and below it whatever is wrong. */
+/** Prints the matrix of steps and providers with charges/submissions, then all violations. */
 export function printTaskKills(reports: readonly CaseReport[]): void {
   const providers = SUBJECTS.map(({ name }) => name).filter((name) =>
     reports.some(({ provider }) => provider === name),
   );
   const rows = STEPS.flatMap(({ name: step }) => {
-    const own = reports.filter((each) => each.step === step);
-    if (own.length === 0) return [];
-    const cells = providers.map((name) => own.find(({ provider }) => provider === name));
+    const of_step = reports.filter((each) => each.step === step);
+    if (of_step.length === 0) return [];
+    const cells = providers.map((name) => of_step.find(({ provider }) => provider === name));
     return [[step, ...cells.map((report) => (report ? cell(report) : ''))]];
   });
   printColumns([['killed at', ...providers], ...rows]);
@@ -32,7 +32,7 @@ function cell({ charged, submitted, violations }: CaseReport): string {
   return `${charged}/${submitted}${violations.length > 0 ? ' WRONG' : ''}`;
 }
 
-/** Headings of many columns are written downwards, one word a line. */
+/** Prints columns; long headings are printed downwards, one word per line. */
 function printColumns([heads = [], ...rows]: string[][]): void {
   const words = heads.map((head) => head.split(/[ ,-]+/));
   const height = Math.max(...words.map(({ length }) => length));

@@ -1,7 +1,7 @@
 /**
- * Weir as the kill matrix starts it: the product's own composition, with its own protocols or with a
- * provider of one trait, and with a step at which the process kills itself. Nothing of this is
- * reachable in the product.
+ * Weir as the kill matrix starts it: the product's own startup, with its own protocols or with a
+ * provider of one trait. The process kills itself at a given step. The product cannot
+ * reach this code.
  */
 import type { DurableKind, Effect } from '../../src/actors/durable/kind.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
@@ -15,12 +15,12 @@ import { chaosProtocol, TRAITS, type Trait } from './tasks-provider.ts';
 const { CHAOS_TRAIT, CHAOS_STEP } = process.env;
 const trait = TRAITS.find(({ name }) => name === CHAOS_TRAIT);
 
-/** kill -9 of this very process, in the middle of what it does. */
+/** Kills this process with -9 if `step` is the step of this case. */
 function hit(step: string): void {
   if (step === CHAOS_STEP) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Every effect has a step before and one after it; every commit has one right before it. */
+/** Adds steps to a kind: before and after every effect, and before every commit. */
 function watched(kind: DurableKind): DurableKind {
   const watch = (name: string, effect: Effect): Effect => {
     return async (params, context) => {
@@ -42,7 +42,7 @@ function watched(kind: DurableKind): DurableKind {
   };
 }
 
-/** The product's protocols, with the steps of a submission. */
+/** The product's protocols, with steps in each submission. */
 function ownProtocols(): Record<string, GenerationProtocol> {
   const watch = (protocol: GenerationProtocol): GenerationProtocol => ({
     ...protocol,

@@ -1,7 +1,7 @@
 /**
- * The kill matrix of durable tasks: Weir is killed with -9 at every step of a task's life, for every
- * kind of provider, and started again. Each task must end right: completed and charged once, or
- * failed and refunded once; the provider's books say how often it was submitted.
+ * The kill matrix of durable tasks. Weir is killed with -9 at every step of a task, for every
+ * kind of provider, and started again. Each task must end correctly: completed and charged once, or
+ * failed and refunded once. The provider's books count its submissions.
  */
 import { connectDatabase, type Sql } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -12,7 +12,7 @@ import type { Trait } from './tasks-provider.ts';
 import { type Provider, SUBJECTS, type Subject, stopSharedSimulator } from './tasks-subject.ts';
 
 export interface TaskKillOptions {
-  /** Names of providers and steps, or parts of names; default: all. */
+  /** Parts of names of providers and steps; default: all. */
   provider?: string;
   step?: string;
   /** Cases at a time. */
@@ -29,12 +29,12 @@ export interface CaseReport {
 
 interface Step {
   readonly name: string;
-  /** The job is to fail, so that its money goes back. */
+  /** The job must fail, so that its money is refunded. */
   readonly fails?: boolean;
   readonly only?: 'job' | 'inline';
 }
 
-/** Every commit of a task's life, and every moment between a commit and its effect or within one. */
+/** Every commit of a task, and every point between a commit and its effect or inside an effect. */
 export const STEPS: readonly Step[] = [
   { name: 'pending.submitting, written and not committed' },
   { name: 'submit, not begun' },
@@ -57,7 +57,7 @@ export const STEPS: readonly Step[] = [
   { name: 'failed, written and not committed', fails: true },
 ];
 
-/** Runs the cases that the options name, and hands each report over as it comes. */
+/** Runs the chosen cases and yields each report. */
 export async function runTaskKills(
   options: TaskKillOptions,
   onReport: (report: CaseReport) => void = () => undefined,
@@ -94,16 +94,16 @@ async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
   let weir: RunningWeir | undefined;
   try {
     weir = await start({ CHAOS_STEP: step.name });
-    const first = ask(weir, step, provider).catch(() => undefined);
+    const first = createTask(weir, step, provider).catch(() => undefined);
     const violations: string[] = [];
     const killed = await Promise.race([weir.exited.then(() => true), Bun.sleep(20_000)]);
     if (!killed) violations.push('the step was never reached');
     await first;
     await weir.stop();
-    // As when its lease has run out; nobody waits ten seconds for that here.
+    // Ends the lease at once instead of after ten seconds.
     await database.sql`update replica set status = 'dead'`;
     weir = await start({});
-    await ask(weir, step, provider).catch((error) => violations.push(String(error)));
+    await createTask(weir, step, provider).catch((error) => violations.push(String(error)));
     const books = await judge(database.sql, step, subject, provider, violations);
     return { step: step.name, provider: subject.name, ...books, violations };
   } catch (error) {
@@ -117,8 +117,8 @@ async function runCase(step: Step, subject: Subject): Promise<CaseReport> {
   }
 }
 
-/** The client: creates, or repeats its create with the same key after a break (P7). */
-async function ask(weir: RunningWeir, step: Step, provider: Provider): Promise<void> {
+/** The client: sends the create call, and repeats it with the same key after a break (P7). */
+async function createTask(weir: RunningWeir, step: Step, provider: Provider): Promise<void> {
   const { path, body } = provider.create(step.fails ?? false);
   const response = await fetch(weir.base_url + path, {
     method: 'POST',
@@ -138,7 +138,7 @@ interface TaskRow {
   error_code: string | null;
 }
 
-/** Compares task, ledger and the provider's books; adds what is wrong to `violations`. */
+/** Compares task, ledger and the provider's books, and adds differences to `violations`. */
 async function judge(
   sql: Sql,
   step: Step,
@@ -165,7 +165,7 @@ async function judge(
   for (const imbalance of await findImbalances(sql)) violations.push(JSON.stringify(imbalance));
   const charges = task?.status === 'completed' ? 1 : 0;
   if (lines.length !== charges) violations.push(`${task?.status} with ${lines.length} charges`);
-  // Read last: whatever is still on its way to the provider counts.
+  // Read last, so that late submissions count.
   const times = await provider.accepted();
   if (task?.status === 'completed' && times === 0) violations.push('completed out of nothing');
   if (times > 1) violations.push(`${times} submissions of one task`);
@@ -175,10 +175,10 @@ async function judge(
   return { charged: lines.length, submitted: times };
 }
 
-/** Nobody can ever know: such a provider neither tells nor recognises a repetition (P10). */
+/** True if the outcome stays unknown: the provider has neither lookup nor idempotency (P10). */
 function mayBeLost({ name }: Step, { idempotent, finds, by_job }: Trait): boolean {
   if (idempotent) return false;
-  // Nothing was sent, so there is nothing to be found, and nobody may be sure of that.
+  // Nothing was sent, but after the kill Weir cannot know that.
   if (name === 'submit, nothing sent yet') return true;
   return name === 'submit, accepted upstream' && !(finds && by_job);
 }

@@ -10,7 +10,7 @@ interface Constant {
 
 /** `const NAME = …;` at the start of a line, exported or not. */
 const DECLARATION = /^(?:export )?const ([A-Z][A-Z0-9_]*)\b[^=\n]*=\s*([\s\S]*?);$/gm;
-/** `NAME`, or `file.ts#NAME` where several files have a constant of this name. */
+/** `NAME`, or `file.ts#NAME` if several files have a constant of this name. */
 const REFERENCE = /(?:([\w./-]+\.ts)#)?\b([A-Z][A-Z0-9_]+)\b/g;
 
 const constants = new Map<string, Constant[]>();
@@ -25,11 +25,11 @@ for (const path of projectFiles('{src,db}/**/*.ts')) {
 /**
  * The value of an expression over the constants of the code, such as `LEASE_MS - SAFETY_MS`.
  *
- * @throws if no constant has a name, or several have and `file.ts#` does not choose one of them.
+ * @throws if no constant has the name, or if several have it and `file.ts#` chooses none of them.
  */
 export function constantValue(expression: string, home?: string): number {
   const value = evaluate(expression, home);
-  if (typeof value !== 'number') throw new Error(`${expression} is no number`);
+  if (typeof value !== 'number') throw new Error(`${expression} is not a number`);
   return value;
 }
 
@@ -49,7 +49,7 @@ function evaluate(expression: string, home: string | undefined): unknown {
 
 const withoutComments = (code: string) => code.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
-/** A file's own constant comes before those of other files. */
+/** The constant of a name; a file's own constant takes precedence. */
 function find(name: string, file: string | undefined, chosen: boolean): Constant {
   const all = constants.get(name) ?? [];
   const here = all.filter(({ path }) => file !== undefined && `/${path}`.endsWith(`/${file}`));

@@ -17,7 +17,7 @@ const codeOf = (patterns: string[]) =>
 const product = codeOf(['{src,db}/**/*.ts', 'bin/**']);
 const tests = codeOf(['test/run.ts', 'test/{support,sim,runner}/*.ts']);
 
-/** The settings of the process: each row of the table in operations. */
+/** The rows of the table of settings in docs/operations.md. */
 const rows = textOf('docs/operations.md')
   .split('\n')
   .filter((line) => /^\| `[A-Z0-9_]+`/.test(line))
@@ -40,17 +40,17 @@ const read = [
 ].filter((name) => !['PATH', 'HOME'].includes(name));
 
 describe('the settings of the process', () => {
-  test('are found in the code and in docs/operations.md', () => {
+  test('exist in the code and in docs/operations.md', () => {
     expect(read).toContain('WEIR_S3_SECRET_ACCESS_KEY');
     expect(read).toContain('MIMALLOC_PURGE_DELAY');
     expect(documented).toContain('WEIR_DATA');
   });
 
-  test('that the code reads are all in the table', () => {
+  test('of the code are all in the table', () => {
     expect(read.filter((name) => !documented.includes(name))).toEqual([]);
   });
 
-  test('in the table are all read by the code', () => {
+  test('of the table are all read by the code', () => {
     expect(documented.filter((name) => !read.includes(name))).toEqual([]);
   });
 
@@ -58,9 +58,12 @@ describe('the settings of the process', () => {
     const usual: Record<string, unknown> = { ...readEnvironment([], {}).environment };
     const wrong = rows
       .filter(({ names }) => names.some((name) => usual[name] !== undefined))
-      .filter(({ names, usual: said }) => String(usual[names[0] ?? '']) !== said);
+      .filter(
+        ({ names, usual: documented_default }) =>
+          String(usual[names[0] ?? '']) !== documented_default,
+      );
     expect(wrong).toEqual([]);
-    // `bin/` sets the others.
+    // The commands in `bin/` set the other defaults.
     const [bun] = rows.filter(({ names }) => names.includes('BUN_CONFIG_MAX_HTTP_REQUESTS'));
     expect(product).toContain(
       `BUN_CONFIG_MAX_HTTP_REQUESTS:-${Number.parseInt(bun?.usual ?? '', 10)}}`,
@@ -69,7 +72,7 @@ describe('the settings of the process', () => {
     expect(product).toContain(`MIMALLOC_PURGE_DELAY:-${Number.parseInt(purge?.usual ?? '', 10)}}`);
   });
 
-  test('that a help text names are read by the code', () => {
+  test('of the help texts are read by the code', () => {
     const helps = ['start', 'test', 'bench', 'chaos'].map((name) =>
       Bun.spawnSync([join(ROOT, 'bin', name), '--help']).stdout.toString(),
     );
@@ -77,18 +80,15 @@ describe('the settings of the process', () => {
     expect(named.filter((name) => !read.includes(name) && !tests.includes(name))).toEqual([]);
   });
 
-  test.each(documentPaths())(
-    '%s: each variable in backticks is one that the code reads',
-    (path) => {
-      const named = [...withoutFences(textOf(path)).matchAll(/`([^`\n]+)`/g)].flatMap(
-        (match) => match[1]?.match(VARIABLE) ?? [],
-      );
-      expect(named.filter((name) => !read.includes(name))).toEqual([]);
-    },
-  );
+  test.each(documentPaths())('%s: the code reads each variable in backticks', (path) => {
+    const named = [...withoutFences(textOf(path)).matchAll(/`([^`\n]+)`/g)].flatMap(
+      (match) => match[1]?.match(VARIABLE) ?? [],
+    );
+    expect(named.filter((name) => !read.includes(name))).toEqual([]);
+  });
 });
 
-test('the weir.yaml of docs/operations.md is one that Weir takes', () => {
+test('the weir.yaml of docs/operations.md is valid', () => {
   const [yaml] = fencesOf(textOf('docs/operations.md')).filter(
     ({ language }) => language === 'yaml',
   );

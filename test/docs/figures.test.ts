@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { errorOf, type Figure, figuresOf, looseComments, untiedFigures } from './figures.ts';
 import { documentPaths, textOf } from './pages.ts';
 
-/** Pages on which each figure with a unit has to be tied to the code. */
+/** Pages on which each figure with a unit needs a comment with its constant. */
 const STRICT = [
   'README.md',
   'docs/architecture.md',
@@ -14,7 +14,7 @@ const STRICT = [
 const figure = (text: string, expression: string): Figure => ({ line: 1, text, expression });
 
 describe('the figures in the pages', () => {
-  test.each(documentPaths())('%s: each tied figure is what the code says', (path) => {
+  test.each(documentPaths())('%s: each tied figure equals its constant', (path) => {
     const errors = figuresOf(textOf(path)).map(errorOf);
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
     expect(looseComments(textOf(path))).toEqual([]);
@@ -35,14 +35,14 @@ describe('the check of figures', () => {
     expect(errorOf(figure('8 s', 'LEASE_MS - replica.ts#SAFETY_MS'))).toBeUndefined();
   });
 
-  test('sees a wrong figure, a name that no constant has, and one that several have', () => {
+  test('detects a wrong figure, an unknown constant, and an ambiguous one', () => {
     expect(errorOf(figure('11 s', 'LEASE_MS'))).toContain('LEASE_MS is 10000');
     expect(errorOf(figure('10 ms', 'LEASE_MS'))).toContain('LEASE_MS is 10000');
     expect(() => errorOf(figure('10 s', 'LEASED_MS'))).toThrow('no file');
     expect(() => errorOf(figure('4', 'MAX_ATTEMPTS'))).toThrow('src/inference/routing/route.ts');
   });
 
-  test('sees a figure without a comment, and a comment without a figure', () => {
+  test('detects a figure without a comment, and a comment without a figure', () => {
     expect(untiedFigures('after 10 s<!-- LEASE_MS --> or\n2 minutes')).toEqual(['2: 2 minutes']);
     expect(looseComments('soon<!-- LEASE_MS -->')).toEqual(['1: <!-- LEASE_MS -->']);
   });

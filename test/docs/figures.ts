@@ -2,7 +2,7 @@ import { constantValue } from './constants.ts';
 import { withoutFences } from './pages.ts';
 
 /**
- * A figure of a page is tied to the code by a comment behind it, which readers do not see:
+ * A comment behind a figure ties it to the code. Readers do not see the comment:
  *
  *     60 s<!-- LONGEST_COOLDOWNS_MS.timeout -->
  *
@@ -12,7 +12,7 @@ import { withoutFences } from './pages.ts';
  */
 export interface Figure {
   line: number;
-  /** As readers see it. */
+  /** The visible text. */
   text: string;
   expression: string;
 }
@@ -55,13 +55,13 @@ export function figuresOf(page: string): Figure[] {
   }));
 }
 
-/** Comments that name a constant and follow no figure: they would check nothing. */
+/** Comments that name a constant but follow no figure, so that they check nothing. */
 export function looseComments(page: string): string[] {
   const rest = withoutFences(page).replace(TIED, (all) => ' '.repeat(all.length));
   return [...rest.matchAll(ANY_TIE)].map((match) => `${lineAt(page, match.index)}: ${match[0]}`);
 }
 
-/** Figures with a unit that nothing ties to the code. */
+/** Figures with a unit and without a comment. */
 export function untiedFigures(page: string): string[] {
   const text = withoutFences(page).replace(/`[^`\n]*`/g, (code) => ' '.repeat(code.length));
   return [...text.matchAll(WITH_UNIT)]
@@ -71,16 +71,16 @@ export function untiedFigures(page: string): string[] {
 
 const lineAt = (page: string, index: number) => page.slice(0, index).split('\n').length;
 
-/** What is wrong with a figure; undefined if it is what the code says. */
+/** What is wrong with a figure; undefined if it equals its constant. */
 export function errorOf(figure: Figure): string | undefined {
   if (figure.expression === 'measured') return undefined;
-  const said = saidBy(figure.text);
+  const shown = figureValue(figure.text);
   const value = constantValue(figure.expression) * unitOf(figure.expression);
-  if (said === value) return undefined;
-  return `line ${figure.line}: "${figure.text}" is ${said}, but ${figure.expression} is ${value}`;
+  if (shown === value) return undefined;
+  return `line ${figure.line}: "${figure.text}" is ${shown}, but ${figure.expression} is ${value}`;
 }
 
-function saidBy(text: string): number {
+function figureValue(text: string): number {
   const [amount = '', unit = ''] = text.toLowerCase().split(' ');
   const number = WORDS[amount] ?? Number(amount.replaceAll(',', ''));
   const [, as_written = ''] = text.split(' ');
@@ -89,7 +89,7 @@ function saidBy(text: string): number {
   );
 }
 
-/** Milliseconds, or bytes, in the unit that a constant's name ends with. */
+/** Milliseconds (or bytes) in one unit of a constant, from the ending of its name. */
 function unitOf(expression: string): number {
   const ending = /_(S|HOURS|DAYS)\b/.exec(expression)?.[1];
   return { S: 1_000, HOURS: 3_600_000, DAYS: 86_400_000 }[ending ?? ''] ?? 1;

@@ -9,7 +9,7 @@ import { documentPaths } from './pages.ts';
 
 const machines = await findMachines();
 
-/** A machine's configuration, as far as the diagram shows it. */
+/** The part of a machine's configuration that the diagram shows. */
 interface Config {
   states?: Record<string, Config>;
   on?: Record<string, unknown>;
@@ -33,7 +33,7 @@ test('docs/machines.md agrees with src/machines: after a change, run "bun run ma
 });
 
 describe('the state diagrams', () => {
-  test('show all machines that are known by name', () => {
+  test('show the machines channel, quota and task', () => {
     const ids = machines.map(({ machine }) => machine.id);
     expect(ids).toEqual(expect.arrayContaining(['channel', 'quota', 'task']));
   });
@@ -48,7 +48,7 @@ describe('the state diagrams', () => {
     },
   );
 
-  test('no other page draws states by hand', () => {
+  test('no other page has a handwritten state diagram', () => {
     const by_hand = documentPaths()
       .filter((path) => path !== 'docs/machines.md')
       .filter((path) => mermaidBlocks(path).some((text) => text.startsWith('stateDiagram')));

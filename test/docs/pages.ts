@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFiles, ROOT } from '../house/sources.ts';
 
-/** Paths of all pages that people read. */
+/** Paths of all Markdown pages. */
 export function documentPaths(): string[] {
   return projectFiles('**/*.md');
 }
@@ -26,7 +26,7 @@ export function fencesOf(text: string): Fence[] {
   }));
 }
 
-/** The page with its fenced blocks blanked; positions stay. */
+/** The page with spaces instead of its fenced blocks, so that positions stay. */
 export function withoutFences(text: string): string {
   return text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '));
 }

@@ -5,18 +5,18 @@ import { projectFiles, ROOT } from '../house/sources.ts';
 import { documentPaths, fencesOf, textOf, withoutFences } from './pages.ts';
 
 /**
- * A path in backticks is whole: it begins at the project's root. Patterns such as
- * `test/db/embedded*.test.ts` are paths too. A relative link begins at its page.
+ * A path in backticks starts at the project's root. Patterns such as
+ * `test/db/embedded*.test.ts` are paths too. A relative link starts at its page.
  */
 const IS_PATH =
   /^(?:src|db|test|docs|bin|simulator|bench|catalogue|patches)\/|\.(?:tsx?|md|json|ya?ml|sql|sh|patch)$/;
 
-/** Files of whoever runs Weir, or of a data folder; and packages whose names end like files. */
+/** Files of an installation, which are not in the project. */
 const NOT_OURS = ['weir.yaml', './weir.yaml', 'first-run.json', '<data>/first-run.json'];
 
 const pages = documentPaths().map((path) => ({ path, text: withoutFences(textOf(path)) }));
 
-/** Each path in backticks; of a command such as `bin/chaos kill` the command. */
+/** Each path in backticks; for a command such as `bin/chaos kill`, only the program. */
 function pathsIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)]
     .map((match) => (match[1] ?? '').replace(/^(bin\/\S+) .*/, '$1'))
@@ -44,7 +44,7 @@ describe('the paths that pages name', () => {
     },
   );
 
-  test('a path that is not there is seen', () => {
+  test('the check detects a missing path and a missing heading', () => {
     const paths = pathsIn('`src/main.ts` `main.ts` `weir.yaml` `bin/nothing --help` `a b.ts`');
     expect(paths).toEqual(['src/main.ts', 'main.ts', 'bin/nothing']);
     expect(paths.map(exists)).toEqual([true, false, false]);
@@ -98,7 +98,7 @@ describe('the commands that pages name', () => {
   });
 });
 
-/** The commands of `bin/` on a page, in console blocks and in backticks, without their comments. */
+/** The commands of `bin/` on a page, in console blocks and in backticks, without comments. */
 function commandsOf(path: string): string[] {
   const text = textOf(path);
   const in_blocks = fencesOf(text).flatMap((fence) => fence.text.match(/^\$ .*\bbin\/.*$/gm) ?? []);

@@ -16,7 +16,7 @@ const named = textOf('docs/consistency.md')
     return path && names ? [{ path, names: namesIn(names) }] : [];
   });
 
-/** `; ` separates names, and `…` stands for words that are left out. Notes are in parentheses. */
+/** `; ` separates names, and `…` replaces omitted words. Notes are in parentheses. */
 function namesIn(text: string): string[] {
   return text
     .replace(/ \((?:`|\[).*\)/, '')
@@ -32,7 +32,7 @@ function missing({ path, names }: { path: string; names: string[] }): string[] {
 }
 
 describe('the tests that docs/consistency.md names', () => {
-  test('are found, and one that is not there is seen', () => {
+  test('are found, and a missing one is detected', () => {
     expect(named.length).toBeGreaterThan(40);
     const path = 'test/house/files.test.ts';
     expect(missing({ path, names: ['no such test'] })).toEqual(['no such test']);

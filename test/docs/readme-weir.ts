@@ -6,21 +6,21 @@ import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 import { type Fence, fencesOf, textOf } from './pages.ts';
 
-/** The address at which README reaches Weir. */
+/** The address of Weir in the README. */
 const ADDRESS = 'localhost:3999';
 
 export interface ReadmeWeir {
   weir: RunningWeir;
-  /** Address of the receiver of webhooks. */
+  /** Address of the webhook receiver. */
   receiver: string;
-  /** The first webhook that the receiver got. */
+  /** The first webhook that the receiver received. */
   webhook: Promise<{ headers: Record<string, string>; body: string }>;
-  /** Where the blocks run. */
+  /** The folder in which the blocks run. */
   folder: string;
   stop(): Promise<void>;
 }
 
-/** A Weir as README starts it, and a folder where its blocks run. */
+/** Starts Weir as the README does, and creates a folder for the blocks. */
 export async function startReadmeWeir(): Promise<ReadmeWeir> {
   const received = Promise.withResolvers<{ headers: Record<string, string>; body: string }>();
   const server = Bun.serve({
@@ -32,10 +32,10 @@ export async function startReadmeWeir(): Promise<ReadmeWeir> {
     },
   });
   const receiver = `127.0.0.1:${server.port}`;
-  const own = throwawayFolder('readme');
-  const folder = mkdtempSync(join(own, 'run-'));
+  const parent = throwawayFolder('readme');
+  const folder = mkdtempSync(join(parent, 'run-'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  // Each refused call fails its block, and each answer has its own line.
+  // With these settings, a refused call fails its block, and each answer has its own line.
   writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nwrite-out = "\\n"\n');
   const weir = await startWeir({
     random_credentials: true,
@@ -49,25 +49,25 @@ export async function startReadmeWeir(): Promise<ReadmeWeir> {
     async stop() {
       await weir.stop();
       await server.stop(true);
-      removeFolder(own);
+      removeFolder(parent);
     },
   };
 }
 
 const unused = new Set(fencesOf(textOf('README.md')));
 
-/** README's only block that has these words. */
+/** The README's only block that contains `words`. @throws if there is none, or more than one. */
 export function blockWith(words: string): Fence {
   const [block, other] = fencesOf(textOf('README.md')).filter(({ text }) => text.includes(words));
-  if (!block || other) throw new Error(`README has not one block with "${words}"`);
+  if (!block || other) throw new Error(`The README must have exactly one block with "${words}"`);
   for (const each of unused) if (each.line === block.line) unused.delete(each);
   return block;
 }
 
-/** Lines of README's blocks that nothing asked for yet. */
+/** The README's blocks that no test has used. */
 export const unusedBlocks = () => [...unused].map(({ line, text }) => `${line}: ${text}`);
 
-/** The commands of a console block, without the answers that it shows. */
+/** The commands of a console block, without the shown answers. */
 export function commandsOf(block: Fence): string {
   const lines = block.text.split('\n');
   const commands = lines.filter(
@@ -76,7 +76,7 @@ export function commandsOf(block: Fence): string {
   return commands.map((line) => line.replace(/^\$ /, '')).join('\n');
 }
 
-/** What a console block shows below its commands. */
+/** The answer that a console block shows below its commands. */
 export function shownBy(block: Fence): string {
   const lines = block.text.split('\n');
   const last = lines.findLastIndex(
@@ -85,12 +85,12 @@ export function shownBy(block: Fence): string {
   return lines.slice(last + 1).join('\n');
 }
 
-/** Runs commands as a shell does. Throws with all output if one fails. */
+/** Runs commands in a shell. @throws with all output if one fails. */
 export function runShell(at: ReadmeWeir, commands: string, args: string[] = []): Promise<string> {
   return run(at, ['sh', '-ec', here(at, commands), 'README', ...args]);
 }
 
-/** Runs TypeScript as a program of its own, and returns what it prints. */
+/** Runs TypeScript blocks as one program and returns its output. */
 export async function runProgram(at: ReadmeWeir, blocks: string[]): Promise<string> {
   const file = join(at.folder, `program-${blocks.join('').length}.ts`);
   writeFileSync(file, here(at, `${blocks.join('\n')}\nexport {};\n`));
@@ -118,12 +118,12 @@ async function run(at: ReadmeWeir, command: string[]): Promise<string> {
   return out;
 }
 
-/** Names of the members that a JSON text shows, also where the text leaves others out. */
+/** Sorted names of the members in a JSON text, which may be abbreviated with `…`. */
 export function membersOf(text: string): string[] {
   return [...new Set([...text.matchAll(/"(\w+)":/g)].map((match) => match[1] ?? ''))].sort();
 }
 
-/** The lines that a program prints according to the comments below its `console.log`s. */
+/** The output of a program according to its comments. */
 export function promisedBy(block: Fence): string[] {
   return block.text.split('\n').flatMap((line) => /^\/\/ (.+)$/.exec(line)?.slice(1) ?? []);
 }

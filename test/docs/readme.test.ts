@@ -14,7 +14,7 @@ import {
   unusedBlocks,
 } from './readme-weir.ts';
 
-/** README's blocks, run one after the other against a Weir that was started as README says. */
+/** The README's blocks run one after the other against a Weir that was started as the README says. */
 let at: ReadmeWeir;
 beforeAll(async () => {
   at = await startReadmeWeir();
@@ -28,7 +28,7 @@ const ANTHROPIC = blockWith("from '@anthropic-ai/sdk'");
 const bytesOf = (name: string) => readFileSync(join(at.folder, name));
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
 
-/** Bun prints objects over several lines, in double quotes. */
+/** Converts Bun's output to Node's: Bun prints objects on several lines, with double quotes. */
 const asNodePrints = (lines: string[]) =>
   lines.join(' ').replace(/\s+/g, ' ').replaceAll('"', "'").replaceAll(', }', ' }');
 
@@ -45,7 +45,7 @@ describe('README', () => {
     for (const line of labels) expect(at.weir.output()).toContain(line.split('  ')[0] ?? '');
   });
 
-  test('asks for a chat completion', async () => {
+  test('requests a chat completion', async () => {
     const answer = await runShell(at, commandsOf(CHAT));
     expect(membersOf(answer)).toEqual(expect.arrayContaining(membersOf(shownBy(CHAT))));
     const { choices, usage } = JSON.parse(answer);
@@ -53,7 +53,7 @@ describe('README', () => {
     expect(shownBy(CHAT)).toContain(choices[0].message.content);
   });
 
-  test('asks for a stream', async () => {
+  test('requests a stream', async () => {
     const shown = blockWith('data: [DONE]').text;
     const streamed = commandsOf(CHAT).replace('"model"', '"stream":true,"model"');
     const answer = await runShell(at, streamed);
@@ -61,7 +61,7 @@ describe('README', () => {
     expect(answer.trimEnd()).toEndWith('\n\ndata: [DONE]');
   });
 
-  test('uses the openai package, for words and a picture', async () => {
+  test('uses the openai package for text and an image', async () => {
     const picture = blockWith('client.images.generate');
     const [answered, streamed, url] = linesOf(
       await runProgram(at, [OPENAI.text, 'console.log();', picture.text]),
@@ -71,7 +71,7 @@ describe('README', () => {
     expect((await fetch(url ?? '')).status).toBe(200);
   });
 
-  test('uses the @anthropic-ai/sdk package, on another vendor’s model and for a batch', async () => {
+  test('uses the @anthropic-ai/sdk package, for a message, another provider’s model and a batch', async () => {
     const other = blockWith('const other');
     const batch = blockWith('messages.batches.create');
     const output = linesOf(
@@ -86,7 +86,7 @@ describe('README', () => {
     expect(asNodePrints(output)).toBe(promised.join(' '));
   });
 
-  test('asks for embeddings, speech, ranks, translations and a transcript', async () => {
+  test('requests embeddings, speech, rerank, translations and a transcript', async () => {
     const block = blockWith('/v1/embeddings');
     const answers = linesOf(await runShell(at, commandsOf(block))).map((line) => JSON.parse(line));
     expect(answers[0].data.length).toBe(2);
@@ -94,7 +94,7 @@ describe('README', () => {
     expect(bytesOf('hello.mp3').length).toBeGreaterThan(1_000);
   });
 
-  test('asks for an image, a video and a song', async () => {
+  test('requests an image, a video and a song', async () => {
     const block = blockWith('/v1/music/generations');
     const [alias] = commandsOf(blockWith('/v1/embeddings')).split('\n');
     const answers = linesOf(await runShell(at, `${alias}\n${commandsOf(block)}`));
@@ -110,13 +110,13 @@ describe('README', () => {
   test('has a script that creates, polls and downloads', async () => {
     const script = blockWith('# create, poll, download');
     const [, , args = ''] = /sh make\.sh (\w+) '([^']+)' (\S+)/.exec(script.text) ?? [];
-    // The script reads answers from files, so nothing may be added to them.
+    // The script reads answers from files, so curl must not add a line end.
     const curl = 'curl() { command curl -q --fail-with-body "$@"; }\n';
     await runShell(at, curl + script.text, ['images', args, 'out.png']);
     expect(bytesOf('out.png').subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('reads a webhook', async () => {
+  test('verifies a webhook', async () => {
     const block = blockWith("from 'standardwebhooks'");
     const body = {
       model: 'gpt-image-1',
@@ -127,19 +127,19 @@ describe('README', () => {
     const create = `curl -s localhost:3999/v1/images/generations -H "Authorization: Bearer $WEIR_KEY" \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
     const { task_id } = JSON.parse(await runShell(at, create));
-    const told = await at.webhook;
-    const given = `
+    const webhook = await at.webhook;
+    const setup = `
       const asked = await fetch('http://localhost:3999/v1/management/webhook-secret', {
         headers: { authorization: \`Bearer \${process.env.WEIR_MANAGEMENT_TOKEN}\` },
       });
       const { secret } = await asked.json();
-      const told = ${JSON.stringify(told)};
-      const request = new Request('http://localhost/hook', { method: 'POST', ...told });`;
-    const printed = await runProgram(at, [given, block.text]);
+      const webhook = ${JSON.stringify(webhook)};
+      const request = new Request('http://localhost/hook', { method: 'POST', ...webhook });`;
+    const printed = await runProgram(at, [setup, block.text]);
     expect(printed).toStartWith(`${task_id} /v1/files/${task_id}/`);
   });
 
-  test('asks for the balance', async () => {
+  test('requests the balance', async () => {
     const block = blockWith('/v1/management/balance');
     const answer = await runShell(at, commandsOf(block));
     expect(membersOf(answer)).toEqual(membersOf(shownBy(block)));
@@ -152,13 +152,13 @@ describe('README', () => {
 
   test('shows the error for a misspelled model', async () => {
     const shown = JSON.parse(blockWith('did_you_mean').text);
-    const asked = commandsOf(CHAT).replace('gpt-4o-mini', 'gpt-4o-mni');
-    // Without the setting that fails the block.
-    const answer = JSON.parse(await runShell(at, asked.replace('curl -s', 'curl -q -s')));
+    const commands = commandsOf(CHAT).replace('gpt-4o-mini', 'gpt-4o-mni');
+    // `-q` ignores the settings under which a refused call fails.
+    const answer = JSON.parse(await runShell(at, commands.replace('curl -s', 'curl -q -s')));
     expect(answer).toEqual(shown);
   });
 
-  test('has no block that is not run here', () => {
+  test('has no untested block', () => {
     expect(unusedBlocks()).toEqual([]);
   });
 });

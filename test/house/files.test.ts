@@ -9,7 +9,7 @@ const texts = projectFiles('**/*')
   .filter((path) => !/\.(png|svg|ico|woff2?|wasm|gz)$/.test(path))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-/** `path:line` of each line that matches. */
+/** `path:line` of each matching line. */
 function linesWith(pattern: RegExp, in_path = /./): string[] {
   return texts
     .filter(({ path }) => in_path.test(path))
@@ -20,11 +20,11 @@ function linesWith(pattern: RegExp, in_path = /./): string[] {
     );
 }
 
-/** Written in pieces, so that this file does not name what it forbids. */
+/** Joins parts of a forbidden word, so that this file does not contain it. */
 const pieces = (...parts: string[]) => parts.join('');
 
 describe('the files of the project', () => {
-  test('the lock file holds no address: it installs from whatever registry is set up', () => {
+  test('the lock file contains no address, so it installs from the configured registry', () => {
     expect(linesWith(/https?:\/\//, /^bun\.lock$/)).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('the files of the project', () => {
     expect(long).toEqual([]);
   });
 
-  test('no source file holds an unfinished thought', () => {
+  test('no source file has an unfinished note', () => {
     const pattern = new RegExp(pieces('\\b(TO', 'DO|FIX', 'ME|XX', 'X)\\b'));
     expect(linesWith(pattern, /^(src|db|simulator|test|bench|bin|web)\//)).toEqual([]);
   });
@@ -74,14 +74,14 @@ describe('the files of the project', () => {
 describe('the commands', () => {
   const commands = projectFiles('bin/*');
 
-  test('are these', () => {
+  test('are found', () => {
     expect(commands).toEqual(expect.arrayContaining(['bin/start', 'bin/test', 'bin/verify']));
   });
 
-  test.each(commands)('%s is executable, is valid for sh, and explains itself', (path) => {
+  test.each(commands)('%s is executable, valid for sh, and has --help', (path) => {
     expect(statSync(join(ROOT, path)).mode & 0o111).toBe(0o111);
     expect(Bun.spawnSync(['sh', '-n', join(ROOT, path)]).exitCode).toBe(0);
-    // From another folder, and without anything but the system's own programs.
+    // Runs from another folder, with only the system's programs on PATH.
     const help = Bun.spawnSync([join(ROOT, path), '--help'], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { importsOf, projectFiles, ROOT } from './sources.ts';
 
-/** Imports point down only (design 2). The first entry that fits a path is its floor. */
+/** Imports point down only (design 2). The first matching entry is a path's floor. */
 const FLOORS: [prefix: string, floor: number][] = [
   ['src/machines/', 1],
   ['src/json/', 1],
@@ -20,7 +20,7 @@ const FLOORS: [prefix: string, floor: number][] = [
   ['src/main.ts', 6],
 ];
 
-/** What lives beside the server and is never part of it. */
+/** Folders that the server must not import. */
 const OUTSIDE = ['test/', 'bench/', 'simulator/', 'web/', 'docs/', 'bin/'];
 
 function floorOf(path: string): number | undefined {
@@ -45,7 +45,7 @@ const FOLDERS = [
   ]),
 ].sort();
 
-/** How many arrows the rooms of the largest folders may have, so that they stay apart. */
+/** The largest number of imports between the rooms of a folder, so that rooms stay separate. */
 const MAX_ARROWS: [folder: string, arrows: number][] = [
   ['src/actors', 12],
   ['src/upstreams', 20],
@@ -60,7 +60,7 @@ describe('the floors of the house', () => {
     );
   });
 
-  test('every source file stands on one', () => {
+  test('every source file has one', () => {
     expect(sources.filter((path) => floorOf(path) === undefined)).toEqual([]);
   });
 
@@ -73,9 +73,9 @@ describe('the floors of the house', () => {
     expect(upward).toEqual([]);
   });
 
-  test('the server knows nothing of its tests, its simulator and its dashboard', () => {
+  test('the server imports nothing of its tests, its simulator and its dashboard', () => {
     const outward = sources
-      // The composition root may serve the dashboard's page.
+      // The startup code may serve the dashboard's page.
       .filter((path) => floorOf(path) !== 6)
       .flatMap((path) =>
         (imports.get(path) ?? [])
@@ -106,11 +106,11 @@ describe('the floors of the house', () => {
     expect(foreign).toEqual([]);
   });
 
-  test('imports make no circle', () => {
+  test('imports form no circle', () => {
     expect(findCircle(imports)).toEqual([]);
   });
 
-  test.each(FOLDERS)('the rooms of %s make no circle', (folder) => {
+  test.each(FOLDERS)('the rooms of %s form no circle', (folder) => {
     expect(findCircle(arrowsWithin(folder, imports))).toEqual([]);
   });
 
@@ -124,8 +124,8 @@ describe('the floors of the house', () => {
 });
 
 /**
- * The arrows between the rooms of a folder: a room is a folder or a file directly below it. An import
- * within one room, or to a place outside the folder, is no arrow.
+ * The arrows (imports) between the rooms of a folder. A room is a folder or a file directly below it. Imports
+ * inside one room, or of files outside the folder, are not counted.
  */
 function arrowsWithin(folder: string, graph: Map<string, string[]>): Map<string, string[]> {
   const prefix = folder === '' ? '' : `${folder}/`;
@@ -145,7 +145,7 @@ function arrowsWithin(folder: string, graph: Map<string, string[]>): Map<string,
   return arrows;
 }
 
-/** The first circle found, as the paths along it; empty when there is none. */
+/** The paths of the first circle found; empty if there is none. */
 function findCircle(graph: Map<string, string[]>): string[] {
   const finished = new Set<string>();
   const walk = (path: string, trail: string[]): string[] => {

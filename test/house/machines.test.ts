@@ -18,7 +18,7 @@ for (const path of files) {
   }
 }
 
-/** All values of a machine's definition under a key, at any depth. */
+/** All values of a key in a machine's definition, at any depth. */
 function valuesOf(key: string, node: unknown): unknown[] {
   if (Array.isArray(node)) return node.flatMap((item) => valuesOf(key, item));
   if (typeof node !== 'object' || node === null) return [];
@@ -28,7 +28,7 @@ function valuesOf(key: string, node: unknown): unknown[] {
   ]);
 }
 
-/** The names in a guard or an action, parametrized or not. */
+/** The name of a guard or an action, with or without parameters. */
 function nameOf(reference: unknown): unknown {
   return typeof reference === 'object' && reference !== null && 'type' in reference
     ? reference.type
@@ -40,14 +40,14 @@ describe('the machines', () => {
     expect(machines.length).toBeGreaterThan(0);
   });
 
-  test.each(machines)('$name is data: its definition survives JSON', ({ machine }) => {
-    // A function that makes the first context from the input is the one exception.
+  test.each(machines)('$name is data: its definition can be written as JSON', ({ machine }) => {
+    // The only exception is a function that creates the context from the input.
     const { context, ...definition } = machine.config as Record<string, unknown>;
     const data = typeof context === 'function' ? definition : { context, ...definition };
     expect(JSON.parse(JSON.stringify(data))).toEqual(data);
   });
 
-  test.each(machines)('$name names guards and actions that it has', ({ machine }) => {
+  test.each(machines)('$name has all guards and actions that it names', ({ machine }) => {
     const { guards, actions } = machine.implementations;
     const named_guards = valuesOf('guard', machine.config).map(nameOf);
     const named_actions = ['actions', 'entry', 'exit']
@@ -57,12 +57,12 @@ describe('the machines', () => {
     expect(named_actions.filter((name) => !Object.hasOwn(actions ?? {}, String(name)))).toEqual([]);
   });
 
-  test.each(machines)('$name neither waits nor calls anybody', ({ machine }) => {
+  test.each(machines)('$name has no timers and invokes nothing', ({ machine }) => {
     expect(valuesOf('after', machine.config)).toEqual([]);
     expect(valuesOf('invoke', machine.config)).toEqual([]);
   });
 
-  test.each(files)('%s knows neither clock nor chance', (path) => {
+  test.each(files)('%s reads no clock and no random number', (path) => {
     const text = readFileSync(join(ROOT, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     expect(text).not.toMatch(
       /\bDate\b|Math\.random|\bcrypto\b|setTimeout|setInterval|performance\./,

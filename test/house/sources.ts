@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 
-/** What `.gitignore` names, and git's own folder, which is a file in a linked work tree. */
+/** Paths of `.gitignore`, and git's own folder, which is a file in a linked work tree. */
 const NOT_OURS = /(^|\/)((node_modules|\.cache|\.bun|data|coverage)\/|\.git(\/|$))|\.log$/;
 
 /** Paths below {@link ROOT} of all files that match, sorted. */
@@ -14,7 +14,7 @@ export function projectFiles(pattern: string): string[] {
   return [...found].filter((path) => !NOT_OURS.test(path)).sort();
 }
 
-/** Separate ones, since `<T>(x: T) => …` is a function in one language and an element in the other. */
+/** One scanner per language, because `<T>(x: T) => …` has another meaning in TSX. */
 const SCANNERS = { ts: scanner('ts'), tsx: scanner('tsx') };
 
 function scanner(loader: 'ts' | 'tsx'): Bun.Transpiler {
@@ -26,12 +26,12 @@ function scanner(loader: 'ts' | 'tsx'): Bun.Transpiler {
 }
 
 /**
- * What a file imports: paths below {@link ROOT} for its own files, names for packages. An import of
- * types counts like any other: it is knowledge of the other side.
+ * The imports of a file: paths below {@link ROOT} for the project's files, names for packages. Imports of
+ * types count too, because they depend on the other file.
  */
 export async function importsOf(path: string): Promise<string[]> {
   const text = await Bun.file(join(ROOT, path)).text();
-  // The transpiler leaves type imports out, so they are shown to it as ordinary ones.
+  // The transpiler drops type imports, so they are rewritten to ordinary ones first.
   const specifiers = SCANNERS[path.endsWith('x') ? 'tsx' : 'ts']
     .scanImports(text.replace(/\b(import type (?=[\w{*])|export type (?=[{*]))/g, shown))
     .map((found) => found.path);

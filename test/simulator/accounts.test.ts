@@ -32,7 +32,7 @@ describe('the control of an account', () => {
     expect((await chat(simulator, body, 'a')).status).toBe(200);
   });
 
-  test('fails a part of the calls, the same ones each time', async () => {
+  test('fails a share of the calls, always the same ones', async () => {
     await simulator.setAccount('a', { fail_rate: 0.3 });
     const first = await statuses('a', 100);
     await simulator.setAccount('a', { fail_rate: 0.3 });
@@ -62,7 +62,7 @@ describe('the control of an account', () => {
     expect((await message(simulator, body, 'a')).status).toBe(401);
   });
 
-  test('allows so many calls at once', async () => {
+  test('limits the number of parallel calls', async () => {
     await simulator.setAccount('a', { max_concurrency: 2 });
     const leaving = new AbortController();
     const hanging = ['1', '2'].map((reference) =>
@@ -83,7 +83,7 @@ describe('the control of an account', () => {
     expect((await chat(simulator, body, 'a')).status).toBe(200);
   });
 
-  test('slows an account down; a directive wins', async () => {
+  test('slows an account down; a directive overrides it', async () => {
     await simulator.setAccount('a', { latency_ms: 80 });
     const started = performance.now();
     await chat(simulator, body, 'a');
@@ -93,7 +93,7 @@ describe('the control of an account', () => {
     expect(quick.status).toBe(200);
   });
 
-  test('is shown, with the calls since it was set', async () => {
+  test('is returned by GET, with the number of calls since it was set', async () => {
     await statuses('a', 2);
     await simulator.setAccount('a', { latency_ms: 1 });
     await statuses('a', 3);
@@ -114,7 +114,7 @@ describe('the control of an account', () => {
     expect((await fetch(url, { method: 'POST', body })).status).toBe(405);
   });
 
-  test('control of anything else is not there', async () => {
+  test('an unknown control path returns 404', async () => {
     expect((await fetch(`${simulator.url}/_sim/cats`)).status).toBe(404);
   });
 });

@@ -40,7 +40,7 @@ function textOf({ content }: Anthropic.Message): string {
 }
 
 describe('Anthropic’s messages, through its SDK', () => {
-  test('answers the same question with the same text, whole and streamed', async () => {
+  test('returns the same text for the same request, whole and streamed', async () => {
     const request = { model, max_tokens, messages: ask('What is a gateway? [[sim tokens=30]]') };
     const whole = await anthropic.messages.create(request);
     const streamed = await anthropic.messages.stream(request).finalMessage();
@@ -105,7 +105,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(after.stop_reason).toBe('end_turn');
   });
 
-  test('honours the choice of tools', async () => {
+  test('follows tool_choice', async () => {
     const request = {
       model,
       max_tokens,
@@ -121,7 +121,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(await names({ type: 'none' })).toEqual(['text']);
   });
 
-  test('thinks, signs it, and counts it', async () => {
+  test('returns, signs and counts thinking', async () => {
     const request = {
       model,
       max_tokens,
@@ -145,7 +145,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(hidden.usage.output_tokens).toBe(21);
   });
 
-  test('keeps to a JSON schema', async () => {
+  test('returns JSON that fits the schema', async () => {
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
     const answer = await anthropic.messages.create({
       model,
@@ -156,7 +156,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(JSON.parse(textOf(answer))).toEqual({ ok: expect.any(Boolean) });
   });
 
-  test('cuts at the maximum and at a stop sequence, and says which', async () => {
+  test('cuts at max_tokens and at a stop sequence, with the right stop_reason', async () => {
     const messages = ask('Go on [[sim tokens=60]]');
     const whole = textOf(await anthropic.messages.create({ model, max_tokens, messages }));
     const cut = await anthropic.messages.create({ model, max_tokens: 9, messages });
@@ -174,7 +174,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(textOf(stopped)).toBe(whole.slice(0, whole.indexOf(stop)));
   });
 
-  test('takes pictures', async () => {
+  test('accepts images', async () => {
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: 'iVBORw0K' };
     const text = { type: 'text' as const, text: 'What is this?' };
     const count = (content: Anthropic.ContentBlockParam[]) =>
@@ -191,7 +191,7 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(await anthropic.models.retrieve('anything')).toMatchObject({ id: 'anything' });
   });
 
-  test('errors are the SDK’s own classes', async () => {
+  test('the SDK raises its own error classes', async () => {
     const refused = (text: string, options: { apiKey?: string; model?: string } = {}) =>
       anthropic
         .withOptions({ apiKey: options.apiKey ?? `sim-${ACCOUNT}` })
@@ -228,7 +228,7 @@ describe('Anthropic’s messages, through its SDK', () => {
   });
 });
 
-describe('Anthropic’s wire', () => {
+describe('Anthropic’s protocol', () => {
   test('events come in the documented order, each with its name', async () => {
     const response = await message(simulator, {
       stream: true,
@@ -342,7 +342,7 @@ describe('Anthropic’s wire', () => {
     expect(answer.request_id).toBe(response.headers.get('request-id'));
   });
 
-  test('the version header is required, and the newest takes no sampling parameters', async () => {
+  test('the version header is required, and the newest version refuses sampling parameters', async () => {
     const post = (headers: Record<string, string>, more: Json = {}) =>
       fetch(`${simulator.anthropic_url}/v1/messages?beta=true`, {
         method: 'POST',

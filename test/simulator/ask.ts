@@ -1,19 +1,19 @@
 /**
- * Raw calls to the simulator, beside the SDKs that hide half of the wire.
+ * Raw calls to the simulator, because SDKs hide parts of the protocol.
  */
 import { connect } from 'node:net';
 import type { RunningSimulator } from '../support/simulator.ts';
 
 export type Json = Record<string, unknown>;
 
-/** The account of a key, for tests that do not care which. */
+/** The account of most tests. */
 export const ACCOUNT = 'main';
 
 export function user(text: string): Json[] {
   return [{ role: 'user', content: text }];
 }
 
-/** POST /chat/completions with a model and messages, and whatever else is given. */
+/** POST /chat/completions with a model, messages and the given members. */
 export function chat(
   simulator: RunningSimulator,
   body: Json,
@@ -28,7 +28,7 @@ export function chat(
   });
 }
 
-/** POST /v1/messages with a model and a maximum, and whatever else is given. */
+/** POST /v1/messages with a model, `max_tokens` and the given members. */
 export function message(
   simulator: RunningSimulator,
   body: Json,
@@ -47,7 +47,7 @@ export function message(
   });
 }
 
-/** The data of the events of a whole SSE text; `[DONE]` as it is. */
+/** The data of all events of a complete stream; `[DONE]` stays text. */
 export function eventsIn(text: string): Json[] {
   return text
     .split('\n\n')
@@ -55,7 +55,7 @@ export function eventsIn(text: string): Json[] {
     .map((data) => (data === '[DONE]' ? { done: true } : JSON.parse(data)));
 }
 
-/** The member at a path, as in `choices.0.message.content`. */
+/** The member at a path, such as `choices.0.message.content`. */
 export function at(value: unknown, path: string): unknown {
   let found = value;
   for (const key of path.split('.')) found = (found as Json | undefined)?.[key];
@@ -63,15 +63,15 @@ export function at(value: unknown, path: string): unknown {
 }
 
 export interface RawAnswer {
-  /** Head and body as they came, chunk sizes included. */
+  /** The bytes of head and body, chunk sizes included. */
   text: string;
-  /** False when the connection was reset. */
+  /** False if the connection was reset. */
   clean: boolean;
 }
 
 /**
- * A chat over a bare socket, so that a reset can be told from an end. The request asks for the
- * connection to be closed after the answer.
+ * A chat over a plain socket, so that a test can distinguish a reset from a clean end. The request closes the
+ * connection after the answer.
  */
 export function rawChat(simulator: RunningSimulator, body: Json): Promise<RawAnswer> {
   const payload = JSON.stringify({ model: 'gpt-4o', ...body });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => simulator.reset());
 afterAll(() => simulator.stop());
 
-/** The events so far of a stream that is left after so many of them. */
+/** Reads `events` events of a stream, disconnects, and returns the events. */
 async function leaveAfter(events: number, ask: (signal: AbortSignal) => Promise<Response>) {
   const leaving = new AbortController();
   const response = await ask(leaving.signal);
@@ -32,7 +32,7 @@ async function leaveAfter(events: number, ask: (signal: AbortSignal) => Promise<
 }
 
 describe('the books', () => {
-  test('say what was received, in both protocols, streamed or not', async () => {
+  test('record the delivered tokens in both protocols, streamed or not', async () => {
     const seen: Json[] = [];
     const text = 'Hello there [[sim cached=3]]';
     for (const stream of [false, true]) {
@@ -78,7 +78,7 @@ describe('the books', () => {
     expect(totals.prompt_tokens).toBe(calls.reduce((sum, call) => sum + call.prompt_tokens, 0));
   });
 
-  test('can be asked for one account, for what came since, for totals, and be emptied', async () => {
+  test('can be filtered by account and call, reduced to totals, and emptied', async () => {
     const ids: (string | null)[] = [];
     for (const account of ['a', 'b', 'a', 'b']) {
       const { headers } = await chat(simulator, { messages: user('Hi') }, account);
@@ -98,7 +98,7 @@ describe('the books', () => {
     expect((await simulator.books()).calls).toEqual([]);
   });
 
-  test('name a refused call with its status, and one without an account too', async () => {
+  test('record refused calls with their status, also without an account', async () => {
     await chat(simulator, { messages: [] });
     await fetch(`${simulator.openai_url}/chat/completions`, { method: 'POST', body: '{}' });
     expect((await simulator.books()).calls).toMatchObject([
@@ -107,7 +107,7 @@ describe('the books', () => {
     ]);
   });
 
-  test('see a client that leaves a stream, and what it had got by then', async () => {
+  test('record a client that disconnects from a stream, with the tokens delivered so far', async () => {
     const text = '[[sim tokens=500 chunk_ms=5]]';
     const chunks = await leaveAfter(6, (signal) =>
       chat(simulator, { messages: user(text), stream: true }, ACCOUNT, signal),
@@ -128,7 +128,7 @@ describe('the books', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('see a client that leaves before the answer', async () => {
+  test('record a client that disconnects before the answer', async () => {
     const leaving = new AbortController();
     const body = { messages: user('[[sim latency_ms=60000]]') };
     const answer = chat(simulator, body, ACCOUNT, leaving.signal).catch(() => 'left');
@@ -145,7 +145,7 @@ describe('the books', () => {
     expect(accounts.find(({ id }) => id === ACCOUNT)).toMatchObject({ running: 0 });
   });
 
-  test('keep the last calls only, and cost no more than those', () => {
+  test('keep only the last calls in memory', () => {
     fc.assert(
       fc.property(fc.nat(30), (extra) => {
         const books = new Books(20);
@@ -164,7 +164,7 @@ describe('the books', () => {
 });
 
 describe('long answers', () => {
-  test('of a megabyte arrive whole, streamed and not', async () => {
+  test('of a megabyte arrive completely, streamed or not', async () => {
     const messages = user('[[sim tokens=200000]]');
     const [body, stream] = [
       (await (await chat(simulator, { messages })).json()) as Json,
@@ -179,7 +179,7 @@ describe('long answers', () => {
     expect(calls.map((call) => call.delivered_tokens)).toEqual([200_000, 200_000]);
   });
 
-  test('wait for a reader that does not read', async () => {
+  test('are not created faster than the client reads', async () => {
     const body = JSON.stringify({
       model: 'gpt-4o',
       stream: true,
@@ -194,7 +194,7 @@ describe('long answers', () => {
     await until('the call runs', async () => {
       return (await simulator.books()).totals.outcomes.running === 1;
     });
-    // 200 MB of events: what the system's buffers do not take is not made.
+    // 200 MB of events: the simulator must not create more than the system's buffers hold.
     for (let call = 0; call < 400; call += 1) await chat(simulator, { messages: user('Hi') });
     const running = (await simulator.books({ account: 'slow' })).calls[0];
     expect(running?.outcome).toBe('running');

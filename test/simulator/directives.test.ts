@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => simulator.stop());
 
-/** The data of a streamed chat; `include_usage`, so that the usage is seen. */
+/** The data of a streamed chat with `include_usage`. */
 async function streamed(text: string): Promise<Json[]> {
   return eventsIn(await (await chat(simulator, streaming(text))).text());
 }
@@ -33,7 +33,7 @@ async function lastCall() {
   return (await simulator.closedBooks()).calls.at(-1);
 }
 
-/** What a reader gets until the stream ends or breaks. */
+/** Reads a response until it ends or breaks. */
 async function readAll(response: Response): Promise<{ text: string; broken: boolean }> {
   let text = '';
   const decoder = new TextDecoder();
@@ -45,7 +45,7 @@ async function readAll(response: Response): Promise<{ text: string; broken: bool
   }
 }
 
-/** One test for each: the table below is complete (see the last test). */
+/** One test for each directive; another test checks that none is missing. */
 const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
   async channel() {
     const text = 'Hi [[sim tokens=3 channel=a]] [[sim status=500 channel=b]] [[sim channel=c]]';
@@ -65,7 +65,7 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
   async latency_ms() {
     const started = performance.now();
     await answered('[[sim latency_ms=120]]');
-    // A lower bound only: an upper one would depend on the machine.
+    // Only a lower bound, because an upper one would depend on the machine.
     expect(performance.now() - started).toBeGreaterThanOrEqual(110);
   },
   async tokens() {
@@ -158,7 +158,7 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
   async split() {
     const body = { messages: user('[[sim unicode=1 tokens=12 split=7]]') };
     const { text } = await rawChat(simulator, { ...body, stream: true });
-    // Each piece is a chunk of its own on the wire: its size in hexadecimal, then 7 bytes.
+    // Each piece is a separate chunk: its size in hexadecimal, then 7 bytes.
     expect(text.match(/^7\r$/gm)?.length).toBeGreaterThan(300);
     const pieces: Uint8Array[] = [];
     const response = await chat(simulator, { ...body, stream: true });
@@ -233,7 +233,7 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
     expect(body.text).toContain('HTTP/1.1 200 OK');
     expect(body.text).toContain('"id":"chatcmpl-SIM');
     expect(body.text).not.toContain('"usage"');
-    // Also through a client of the kind that a gateway is.
+    // The same through `fetch`, which a gateway may use.
     const fetched = await chat(simulator, streaming('[[sim truncate_after=4 chunk_ms=1]]'));
     expect(await readAll(fetched)).toMatchObject({ broken: true });
   },
@@ -321,7 +321,7 @@ describe('the directives', () => {
     expect(Object.keys(TESTS).sort()).toEqual(Object.keys(CHAT_DIRECTIVES).sort());
   });
 
-  test('are read in the last text of the user only', async () => {
+  test('are read only in the last user text', async () => {
     const messages = [...user('[[sim status=500]]'), { role: 'assistant', content: 'Well.' }];
     const more = { messages: [...messages, ...user('And now? [[sim tokens=3]]')] };
     expect(at(await answered('', more), 'usage.completion_tokens')).toBe(3);
@@ -337,7 +337,7 @@ describe('the directives', () => {
     expect(quoted.usage).toBeDefined();
   });
 
-  test('of long work are known and change nothing here', async () => {
+  test('for jobs are accepted and have no effect on a chat', async () => {
     const answer = await answered('[[sim task_ms=3000 fail=moderation at=processing tokens=2]]');
     expect(at(answer, 'usage.completion_tokens')).toBe(2);
   });

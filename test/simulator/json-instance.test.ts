@@ -51,7 +51,7 @@ describe('the simulator’s JSON', () => {
     );
   });
 
-  test('follows references and comes to an end in a recursive schema', () => {
+  test('follows references and ends for a recursive schema', () => {
     const schema = {
       type: 'object',
       properties: { root: { $ref: '#/$defs/node' } },
@@ -79,7 +79,7 @@ describe('the simulator’s JSON', () => {
     expect([...Value.Errors(Type.Object({ root: Node }), value)]).toEqual([]);
   });
 
-  test('gives something for a schema that says nothing or cannot be met', () => {
+  test('returns a value for an empty or unsatisfiable schema', () => {
     expect(instanceOf({}, 1)).toBeString();
     expect(instanceOf(undefined, 1)).toBeNull();
     expect(instanceOf({ $ref: '#/nowhere' }, 1)).toBeString();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => simulator.stop());
 
-describe('OpenAI’s wire', () => {
+describe('OpenAI’s protocol', () => {
   test('chunks come in the documented order', async () => {
     const response = await chat(simulator, {
       messages: user('Hi [[sim tokens=4]]'),
@@ -34,7 +34,7 @@ describe('OpenAI’s wire', () => {
     expect(chunks).toHaveLength(8);
   });
 
-  test('choices are produced side by side, each under its index', async () => {
+  test('choices are streamed in parallel, each with its index', async () => {
     const body = { messages: user('Hi [[sim tokens=6]]'), n: 2 };
     const whole = await (await chat(simulator, body)).json();
     const chunks = eventsIn(await (await chat(simulator, { ...body, stream: true })).text());
@@ -63,7 +63,7 @@ describe('OpenAI’s wire', () => {
     expect(input.join('')).toBe(String(at(call, 'custom.input')));
   });
 
-  test('a call that is cut by the maximum has the length as its reason', async () => {
+  test('a tool call that max_tokens cuts has finish_reason length', async () => {
     const parameters = { type: 'object', properties: { text: { type: 'string' } } };
     const tools = [{ type: 'function', function: { name: 'write', parameters } }];
     const answer = await (
@@ -73,7 +73,7 @@ describe('OpenAI’s wire', () => {
     expect(at(answer, 'usage.completion_tokens')).toBe(5);
   });
 
-  test('a stream has no usage unless it is asked for', async () => {
+  test('a stream has no usage without include_usage', async () => {
     const response = await chat(simulator, { messages: user('Hi'), stream: true });
     const text = await response.text();
     expect(text).not.toContain('usage');
@@ -151,7 +151,7 @@ describe('OpenAI’s wire', () => {
     expect(answer.error).toMatchObject({ type: 'invalid_request_error', ...error });
   });
 
-  test('says an unknown parameter in the API’s words', async () => {
+  test('refuses an unknown parameter with the API’s message', async () => {
     const response = await chat(simulator, { messages: user('Hi'), foo: 1 });
     expect(await response.json()).toEqual({
       error: {
@@ -163,7 +163,7 @@ describe('OpenAI’s wire', () => {
     });
   });
 
-  test('refuses a missing key, another provider’s key, broken JSON and unknown addresses', async () => {
+  test('refuses a missing key, another provider’s key, broken JSON and unknown paths', async () => {
     const url = `${simulator.openai_url}/chat/completions`;
     const post = (headers: Record<string, string>, body: string) =>
       fetch(url, { method: 'POST', headers, body });

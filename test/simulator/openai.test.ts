@@ -38,7 +38,7 @@ function ask(text: string): OpenAI.ChatCompletionMessageParam[] {
 }
 
 describe('OpenAI’s chat, through its SDK', () => {
-  test('answers the same question with the same text, and counts it truly', async () => {
+  test('returns the same text for the same request, with exact token counts', async () => {
     const request = { model, messages: ask('What is a gateway?') };
     const [first, second] = [
       await openai.chat.completions.create(request),
@@ -57,7 +57,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(first._request_id).toStartWith('req_SIM');
   });
 
-  test('another account gives another answer', async () => {
+  test('returns another answer on another account', async () => {
     const request = { model, messages: ask('What is a gateway?') };
     const here = await openai.chat.completions.create(request);
     const there = await openai
@@ -66,7 +66,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(there.choices[0]?.message.content).not.toBe(here.choices[0]?.message.content);
   });
 
-  test('streams the very text that it gives whole', async () => {
+  test('streams the same text as without streaming', async () => {
     const request = { model, messages: ask('Tell me a story [[sim tokens=30]]') };
     const whole = await openai.chat.completions.create(request);
     const stream = openai.chat.completions.stream({
@@ -78,7 +78,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(streamed.usage).toEqual(whole.usage);
   });
 
-  test('calls a tool, then answers with what the tool said', async () => {
+  test('calls a tool, then quotes the tool’s result', async () => {
     const asked: string[] = [];
     const runner = openai.chat.completions.runTools({
       model,
@@ -103,7 +103,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(asked).toEqual([expect.any(String), expect.stringMatching(/^[cf]$/)]);
   });
 
-  test('streams tool calls in fragments that add up', async () => {
+  test('streams tool calls in fragments that form the whole arguments', async () => {
     const stream = await openai.chat.completions.create({
       model,
       messages: ask('Weather and time? [[sim tools=2]]'),
@@ -136,7 +136,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(calls.every(({ id }) => id?.startsWith('call_'))).toBe(true);
   });
 
-  test('a forced tool is the one called, and one that is forbidden is not', async () => {
+  test('calls a forced tool, and never a forbidden one', async () => {
     const tools = [WEATHER, CLOCK];
     const messages = ask('Now?');
     const forced = await openai.chat.completions.create({
@@ -163,7 +163,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(single.choices[0]?.message.tool_calls).toHaveLength(1);
   });
 
-  test('keeps to a JSON schema', async () => {
+  test('returns JSON that fits the schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18, maximum: 99 } },
@@ -186,7 +186,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(JSON.parse(object.choices[0]?.message.content ?? '')).toBeObject();
   });
 
-  test('cuts at the maximum, at a stop sequence, and gives several choices', async () => {
+  test('cuts at max_tokens and at a stop sequence, and returns several choices', async () => {
     const messages = ask('Go on [[sim tokens=60]]');
     const whole = await openai.chat.completions.create({ model, messages });
     const text = whole.choices[0]?.message.content ?? '';
@@ -206,7 +206,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(many.choices[0]?.message.content).toBe(text);
   });
 
-  test('takes pictures, counts reasoning, and gives log probabilities', async () => {
+  test('accepts images, counts reasoning, and returns log probabilities', async () => {
     const request = (content: OpenAI.ChatCompletionContentPart[]) =>
       openai.chat.completions.create({
         model,
@@ -235,7 +235,7 @@ describe('OpenAI’s chat, through its SDK', () => {
     expect(refusal).toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  test('errors are the SDK’s own classes', async () => {
+  test('the SDK raises its own error classes', async () => {
     const refused = (text: string, options: { apiKey?: string; model?: string } = {}) =>
       openai
         .withOptions({ apiKey: options.apiKey ?? `sim-${ACCOUNT}` })

@@ -34,13 +34,13 @@ describe('the simulator as a process', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('ends with its parent when it was asked to', async () => {
+  test('ends with its parent with --exit-with-parent', async () => {
     const simulator = await startSimulator();
     started.push(simulator);
     expect((await fetch(`${simulator.url}/_sim/books`)).status).toBe(200);
     expect(await simulator.stop()).toBe(0);
 
-    // A parent that is killed cannot tell its child; its end of the pipe closes.
+    // A killed parent cannot send anything, but its end of the pipe closes.
     const script = `
       const child = Bun.spawn([process.execPath, ${JSON.stringify(MAIN)}, '--exit-with-parent'],
         { stdin: 'pipe', stdout: 'pipe' });
@@ -67,7 +67,7 @@ describe('the simulator as a process', () => {
     }
   });
 
-  test('refuses a port that is none', () => {
+  test('refuses an invalid port', () => {
     const run = Bun.spawnSync([process.execPath, MAIN, '--port', 'http'], { stderr: 'pipe' });
     expect(run.exitCode).toBe(2);
     expect(run.stderr.toString()).toContain('--port http');
@@ -84,7 +84,7 @@ describe('the simulator as a process', () => {
   });
 });
 
-/** Dead, but nobody waited for it: where no init process reaps, an orphan stays like this. */
+/** True for a process that ended and was not reaped, which happens without an init process. */
 function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -29,7 +29,7 @@ describe('the simulator’s texts', () => {
     );
   });
 
-  test('the beginning of a text is one, and never longer than allowed', () => {
+  test('first() returns the beginning of a text, never longer than allowed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (whole, limit) => {
         const text = fixedText(whole);
@@ -44,7 +44,7 @@ describe('the simulator’s texts', () => {
 });
 
 describe('the simulator’s counting', () => {
-  test('counts what the tokenizer counts, names of special tokens included', () => {
+  test('counts like the tokenizer, also names of special tokens', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         expect(tokensOf(text)).toBe(encode(text, NO_SPECIAL).length);
@@ -56,7 +56,7 @@ describe('the simulator’s counting', () => {
     expect(tokensOf(prose)).toBe(encode(prose).length);
   });
 
-  test('a megabyte without a word boundary is counted in slices, so it ends', () => {
+  test('counts a megabyte without a word boundary in slices, within seconds', () => {
     const letters = Array.from({ length: 1_000_000 }, (_, index) =>
       String.fromCharCode(97 + ((Math.imul(index, 2_654_435_761) >>> 16) % 26)),
     ).join('');

@@ -1,6 +1,6 @@
 /**
- * The HTTP floor on a free port, with a database of its own and an inference floor that a test
- * scripts: everything but the life of a call is real.
+ * The HTTP floor on a free port with its own database. A test scripts the inference floor; all other parts
+ * are real.
  */
 import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
@@ -17,14 +17,14 @@ import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestAppOptions {
-  /** Requests per minute of each role; default: so many that no test meets the limit. */
+  /** Requests per minute of each role; the default is too high for any test to reach. */
   roles?: Record<string, number>;
   redis?: Redis;
-  /** The clock of authentication, milliseconds. */
+  /** The clock of authentication, in milliseconds. */
   now?: () => number;
-  /** Whether a channel would take a call of the model now; default: always. */
+  /** Whether a channel takes calls of the model now; default: always. */
   isServed?: (model: CatalogueModel) => boolean;
-  /** Another place where the app looks for its database once it runs, e.g. one where none is. */
+  /** A database URL for the running app, e.g. one without a server. */
   requests_go_to?: string;
 }
 
@@ -38,15 +38,15 @@ export interface TestApp {
   keys: KeyCache;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
-  /** What the inference floor answers; a test may replace it. */
+  /** Returns the answer of the inference floor; a test may replace it. */
   answer: (call: InferenceCall) => Response | Promise<Response>;
   /** The tasks of the app, and the files that hold their results. */
   tasks: FakeTasks;
   files: Map<string, string>;
-  /** Errors that were reported, with what clients are not told. */
+  /** Reported errors, with details that clients do not see. */
   reported: unknown[];
   ready: boolean;
-  /** With the API key, or whatever `authorization` says instead. */
+  /** Sends the API key unless `init` has its own `authorization`. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** With the management token. */
   manage(method: string, path: string, body?: unknown): Promise<Response>;
@@ -148,7 +148,7 @@ async function firstRun(url: string): Promise<{ credentials: FirstRun; organizat
   return { credentials, organization_id: organization.id };
 }
 
-/** What calls that are answered at once meet here, once they are found to be right. */
+/** The result of every valid direct call here: no upstream exists. */
 function nobodyServes(): WeirError {
   return new WeirError('service_unavailable', 'Nobody serves here.');
 }

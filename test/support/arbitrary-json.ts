@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 
-/** Text with what breaks parsers, databases and terminals: NUL, lone surrogates, emoji, length. */
+/** Text that often breaks parsers, databases and terminals: NUL, lone surrogates, emoji, great length. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ maxLength: 60 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
@@ -27,7 +27,7 @@ export const anyNumber: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, -0, 1e-9, 1e-300, 1e308, 2 ** 53, 1_000_000, 99_999.999999999),
 );
 
-/** Any JSON value, with keys that mean something to JavaScript among its keys. */
+/** Any JSON value; some keys have a meaning in JavaScript, e.g. `__proto__`. */
 export const anyJson: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -44,14 +44,14 @@ export const anyJson: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Undefined now and then. */
+/** Sometimes a value, sometimes undefined. */
 export function sometimes<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 2 });
 }
 
 /**
- * A sensible body, or one in which something is not: a value of another kind, a field too many, a
- * field too few, or no object at all.
+ * A valid body, or one with a mistake: a value of another type, an extra field, a missing
+ * field, or not an object.
  */
 export function mutated(body: fc.Arbitrary<object>): fc.Arbitrary<unknown> {
   return fc.oneof(

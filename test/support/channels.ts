@@ -1,5 +1,5 @@
 /**
- * Channels for tests, without anybody at their other end.
+ * Channels for tests, without an upstream.
  */
 
 import { ChannelAccount } from '../../src/actors/channels/account.ts';

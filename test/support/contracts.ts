@@ -7,14 +7,14 @@ import { WeirError } from '../../src/errors/weir-error.ts';
 
 const catalogue = new Catalogue(builtInModels());
 
-/** One line of a table: the rule, a model, what is sent, and what comes of it. */
+/** A row of a table of accepted bodies: rule, model, body, canonical input. */
 export type Accepted = readonly [rule: string, model: string, body: object, input: object];
-/** … and the parameter that is named in the refusal. */
+/** A row of a table of refused bodies: rule, model, body, parameter in the error. */
 export type Refused = readonly [rule: string, model: string, body: object, param: string];
 
 export function generationModel(name: string, from: Catalogue = catalogue): GenerationModel {
   const model = from.find(name);
-  if (model?.kind !== 'generation') throw new Error(`${name} makes nothing`);
+  if (model?.kind !== 'generation') throw new Error(`${name} is not a generation model`);
   return model;
 }
 
@@ -26,13 +26,13 @@ export function declaredModel(declaration: Partial<ModelDeclaration>): Generatio
 
 const PROMPT = { prompt: 'a lighthouse' };
 
-/** The canonical input of a body, which has a prompt unless it says otherwise. */
+/** The canonical input of a body. Adds a prompt if the body has none. */
 export function accept(model: string | GenerationModel, body: object): GenerationInput {
   const found = typeof model === 'string' ? generationModel(model) : model;
   return found.contract.accept({ ...PROMPT, ...body });
 }
 
-/** The refusal of a body. Throws if it is accepted. */
+/** The error for a body. @throws if the body is accepted. */
 export function refusal(model: string | GenerationModel, body: object): WeirError {
   try {
     accept(model, body);

@@ -1,6 +1,6 @@
 /**
- * Programs from Debian's packages without installing them: downloaded with private apt folders and
- * unpacked below `.cache`, so that it needs neither root nor a change of the machine.
+ * Gets programs from Debian's packages without installing them. The packages are downloaded with private apt
+ * folders and unpacked below `.cache`. This needs no root and does not change the machine.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,10 +18,10 @@ export interface UnpackedPackages {
 /**
  * Downloads and unpacks `packages` once; later calls find them in `.cache/debian/<name>`.
  *
- * `optional` ones are tried and may be missing: which libraries a program needs and what they are
- * called differs between Debian's releases, and most are on the machine anyway.
+ * Packages in `optional` may be missing: names of libraries differ between Debian's releases, and most
+ * libraries are already on the machine.
  *
- * @throws with apt's own complaint when apt is missing or a needed package cannot be had.
+ * @throws with apt's message if apt is missing or a required package is not available.
  */
 export async function unpackDebianPackages(
   name: string,
@@ -38,7 +38,7 @@ export async function unpackDebianPackages(
     try {
       await download(work, packages, optional);
       await unpack(work);
-      // Two processes may have done this at once: the first one wins.
+      // If two processes unpack at the same time, the first result stays.
       if (!existsSync(root)) renameSync(join(work, 'unpacked'), root);
     } finally {
       rmSync(work, { recursive: true, force: true });

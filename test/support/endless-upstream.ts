@@ -1,16 +1,16 @@
-/** An upstream of chat and messages whose answers hardly end: 160 MB each, in events of 16 kB. */
+/** An upstream of chat and messages with very long answers: 160 MB each, in events of 16 kB. */
 export interface EndlessUpstream {
   url: string;
-  /** Calls that came. */
+  /** Number of received calls. */
   calls(): number;
-  /** Bytes that were taken of all answers. */
+  /** Bytes of all answers that were read so far. */
   taken(): number;
   stop(): Promise<void>;
 }
 
 const EVENT_CHARS = 16_000;
 const EVENTS = 10_000;
-/** What all answers of so many calls would have. */
+/** Bytes of one complete answer. */
 export const ENDLESS_BYTES = EVENT_CHARS * EVENTS;
 
 const content = 'x'.repeat(EVENT_CHARS);

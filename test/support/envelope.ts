@@ -15,18 +15,18 @@ export interface ErrorBody {
   retry_after?: number;
 }
 
-/** What must never be seen outside: a stack, a file, a query, a driver's wording. */
+/** Text that clients must never see: a stack, a file, a query, a driver's message. */
 const INSIDE =
   /\bat (async )?\S+ \(|\.ts:\d|node_modules|select .* from|postgres|drizzle|SQLSTATE/i;
 
-/** The error of an answer with this status, its envelope and headers checked. */
+/** The error of a response. Checks status, envelope and headers. */
 export async function errorOf(response: Response, status: number): Promise<ErrorBody> {
   const text = await response.text();
   expect({ status: response.status, text }).toEqual({ status, text });
   return checkEnvelope(response, text);
 }
 
-/** The same, in the envelope of the native messages family. */
+/** Like `errorOf`, for the envelope of the native messages family. */
 export async function nativeErrorOf(response: Response, status: number): Promise<ErrorBody> {
   const text = await response.text();
   const error = await errorOf(new Response(text, response), status);

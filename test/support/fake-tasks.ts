@@ -1,11 +1,11 @@
-/** Tasks as the routes see them, in memory: for tests of the routes alone. */
+/** Tasks in memory, for tests of the routes alone. */
 import type { CreateTask, TaskPort, TaskView } from '../../src/inference/tasks/port.ts';
 
 export class FakeTasks implements TaskPort {
-  /** Every create that came through the contract. */
+  /** Every create call that the contract accepted. */
   readonly asks: CreateTask[] = [];
   private readonly owned = new Map<string, { organization_id: string; view: TaskView }>();
-  /** How a new task is answered; a test may replace it. */
+  /** Returns the view of a new task; a test may replace it. */
   answer = (ask: CreateTask): TaskView =>
     ask.wait ? this.view(ask, { status: 'completed' }) : this.view(ask, {});
 
@@ -25,7 +25,7 @@ export class FakeTasks implements TaskPort {
     this.owned.set(view.id, { organization_id, view });
   }
 
-  /** A task of an ask, pending unless said otherwise. */
+  /** The view of a created task; pending unless `more` changes it. */
   view(ask: Pick<CreateTask, 'model' | 'request_id'>, more: Partial<TaskView>): TaskView {
     const { scene, id } = ask.model;
     const kind = scene === 'music' ? 'audio' : scene === '3d' ? 'model' : scene;

@@ -1,6 +1,6 @@
 /**
- * All of Weir in this process, composed as it is in production, in front of an upstream that a test
- * scripts. Its database can be looked into, and so can its log.
+ * All of Weir in this process, composed as in production, with an upstream that a test
+ * scripts. Tests can read its database and its log.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { removeFolder, throwawayFolder } from './throwaway.ts';
 import { answerOf } from './upstream-answers.ts';
 
-/** Public model → what the upstream calls it. The names begin with what must never be seen. */
+/** Physical model of each public model. Their prefix must never appear in an answer. */
 const MODELS = {
   openai: { 'gpt-4o-mini': 'canary-model-small', 'gpt-4o': 'canary-model-large' },
   anthropic: { 'claude-haiku-4-5': 'canary-model-haiku' },
 } as const;
 
 export interface GatewayOptions {
-  /** Calls at a time on each channel. */
+  /** Parallel calls on each channel. */
   max_concurrency?: number;
   timeout_ms?: number;
   balance_usd?: number;
@@ -30,11 +30,11 @@ export interface Gateway {
   api_key: string;
   database: TestDatabase;
   upstream: Upstream;
-  /** Lines of the log from `error` on: what Weir calls a defect or a failure. */
+  /** Log lines of level `error` and above. */
   errors: string[];
-  /** With the API key, or whatever `authorization` says instead. */
+  /** Sends the API key unless `init` has its own `authorization`. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
-  /** With the management token; the parsed answer. */
+  /** Sends the management token and returns the parsed answer. */
   manage<Answer>(method: string, path: string, body?: object): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -104,6 +104,6 @@ function configOf(url: string, limits: object): string {
     models,
     ...limits,
   }));
-  // JSON is YAML.
+  // YAML includes JSON.
   return JSON.stringify({ channels, roles: { standard: 10_000_000 } });
 }

@@ -5,7 +5,7 @@ import { type RunningWeir, startWeir, type WeirOptions } from './weir.ts';
 export interface TestInstallation {
   weir: RunningWeir;
   simulator: RunningSimulator;
-  /** A management call; the parsed answer. */
+  /** Sends a management request and returns the parsed answer. */
   manage<Answer>(method: string, path: string, body?: object): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface KeyAnswer {
   status: string;
 }
 
-/** Public model → the channels that serve it. A fault scripted for one model spares the others. */
+/** The channels of each public model. Models share no channel, so a fault of one does not affect others. */
 const CHANNELS: Record<string, { id: string; protocol: 'openai' | 'anthropic' }[]> = {
   'gpt-4o': [
     { id: 'openai-main', protocol: 'openai' },
@@ -32,7 +32,7 @@ const CHANNELS: Record<string, { id: string; protocol: 'openai' | 'anthropic' }[
   'claude-haiku-4-5': [{ id: 'anthropic-busy', protocol: 'anthropic' }],
 };
 
-/** One channel an entry above, in its order of priority; a rate limit that nobody meets. */
+/** Channels as above, in order of priority, with a rate limit that no test reaches. */
 export function configOf(simulatorUrl: string): string {
   const channels = Object.entries(CHANNELS).flatMap(([model, serving]) =>
     serving.map(({ id, protocol }, priority) => ({
@@ -44,11 +44,11 @@ export function configOf(simulatorUrl: string): string {
       models: { [model]: `${model}-physical` },
     })),
   );
-  // JSON is YAML.
+  // YAML includes JSON.
   return JSON.stringify({ channels, roles: { standard: 1_000_000 } }, null, 2);
 }
 
-/** Starts both; `options.config` replaces the channels above. */
+/** Starts simulator and Weir; `options.config` replaces the channels above. */
 export async function startInstallation(options: WeirOptions = {}): Promise<TestInstallation> {
   const simulator = await startSimulator();
   const weir = await startWeir({ config: configOf(simulator.url), ...options });

@@ -1,4 +1,4 @@
-/** A lane on a database of its own, accounts in it, and its books. */
+/** A lane on its own database, with accounts and a check of their sums. */
 import { expect } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -8,7 +8,7 @@ import { Lane } from '../../src/actors/money/lane.ts';
 import type { LedgerCommand } from '../../src/actors/money/ledger-commands.ts';
 import { createTestDatabase } from './postgres.ts';
 
-/** Nano-USD of each account. */
+/** Deposit of each account, in nano-USD. */
 export const FUNDS = 1_000;
 
 export interface Account {
@@ -48,7 +48,7 @@ export async function openLedger() {
     return names;
   }
 
-  /** What the rows say; they must agree with each other. */
+  /** The amounts of key and organization. Checks that the rows agree. */
   async function books({ key_id, organization_id }: Account) {
     const [row] = await database.sql<
       { balance: number; org_held: number; settled: number; used: number; key_held: number }[]
@@ -68,7 +68,7 @@ export async function openLedger() {
   };
 }
 
-/** Asks for a durable hold. */
+/** A command that creates a hold. */
 export function hold(
   of: Account,
   amount: number,
@@ -87,7 +87,7 @@ export function hold(
   };
 }
 
-/** A usage line of a task; only its money matters. */
+/** A usage line of a task with a charge; its other values are arbitrary. */
 export function line(of: Account, charged: number): UsageLine {
   return {
     id: systemIdSource.uuid(),
@@ -110,7 +110,7 @@ export function line(of: Account, charged: number): UsageLine {
   };
 }
 
-/** Asks for a grant of `need`, and no more. */
+/** A command that requests a grant of exactly `need`. */
 export function grant(of: Account, need: number, grant_id: string = systemIdSource.uuid()) {
   return {
     type: 'GRANT' as const,

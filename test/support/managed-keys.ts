@@ -1,5 +1,5 @@
 /**
- * The management interface's API keys, as a client handles them.
+ * Calls of the API key routes of the management interface.
  */
 import { expect } from 'bun:test';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
@@ -17,7 +17,7 @@ export interface KeyRecord {
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;
-  /** The full key, in the answer to its creation. */
+  /** The full key, only in the response of its creation. */
   key?: string;
 }
 
@@ -26,7 +26,7 @@ export interface KeyList {
   data: KeyRecord[];
 }
 
-/** The key that an answer shows, which must be a 200. */
+/** The API key record of a response, which must have status 200. */
 export async function record(response: Response): Promise<KeyRecord> {
   const body = await response.json();
   expect({ status: response.status, body }).toEqual({ status: 200, body });
@@ -56,7 +56,7 @@ export class ManagedKeys {
     return (await this.list()).data.find((key) => key.id === id);
   }
 
-  /** Another organization with a key and a management token of its own. */
+  /** Creates another organization with its own key and management token. */
   async addStranger(): Promise<{ key_id: string; token: string }> {
     const { sql } = this.app().database;
     const [organization_id, key_id, token] = [newId('org'), newId('key'), newCredential('mt')];

@@ -4,8 +4,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A port of the loopback interface that nobody listened on a moment ago. Somebody may take it before
- * the caller does: start servers with a retry on another one.
+ * A free port of the loopback interface. Another process may take it before the
+ * caller does, so start servers with a retry on another port.
  */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

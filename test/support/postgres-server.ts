@@ -1,5 +1,5 @@
 /**
- * Throwaway PostgreSQL servers for tests: real ones, of the oldest and the newest supported version.
+ * Temporary, real PostgreSQL servers for tests, of the oldest and the newest supported version.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { unpackDebianPackages } from './debian-packages.ts';
 import { freePort } from './ports.ts';
 import { removeFolder, throwawayFolder } from './throwaway.ts';
 
-/** 18 is the embedded default, 15 the oldest that `DATABASE_URL` may lead to. */
+/** 18 is the embedded version; 15 is the oldest supported by `DATABASE_URL`. */
 export type PostgresVersion = 15 | 18;
 
 export const POSTGRES_VERSIONS: readonly PostgresVersion[] = [15, 18];
@@ -28,8 +28,8 @@ const START_TRIES = 3;
 const SILENT = { info() {}, warn() {}, error() {} };
 
 /**
- * Starts a server in a throwaway folder. It does not survive this process, and its data would not
- * survive a power cut: nothing in it is worth an fsync.
+ * Starts a server in a temporary folder. It ends with this process. It runs without fsync, because its data need not
+ * survive a power cut.
  */
 export async function startTestPostgres(version: PostgresVersion): Promise<TestPostgres> {
   const binaries = version === 15 ? await findPostgres15() : undefined;
@@ -70,7 +70,7 @@ function throwawaySettings() {
   };
 }
 
-/** A random password: on TCP, other users of the machine could become superuser without one. */
+/** Opens TCP with a random password. Without one, other users of the machine could become superuser. */
 async function openTcp(server: EmbeddedPostgres, port: number): Promise<string> {
   const password = randomBytes(16).toString('hex');
   const { username } = server.connection;
@@ -80,7 +80,7 @@ async function openTcp(server: EmbeddedPostgres, port: number): Promise<string> 
   return `postgres://${username}:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** What postgresql-15 of Debian 12 links to beyond the base system; the rest is there or optional. */
+/** Libraries of postgresql-15 of Debian 12 that the base system lacks; others are optional. */
 const POSTGRES_15_LIBRARIES = [
   ...['libicu72', 'libldap-2.5-0', 'libsasl2-2', 'libxml2', 'libxslt1.1', 'libssl3'],
   ...['libgssapi-krb5-2', 'libkrb5-3', 'libk5crypto3', 'libkrb5support0', 'libkeyutils1'],
@@ -93,7 +93,7 @@ let found_15: Promise<PostgresBinaries> | undefined;
  * PostgreSQL 15: the folder of programs in `WEIR_TEST_POSTGRES_15`, else Debian's installed one,
  * else Debian's package unpacked into `.cache`.
  *
- * @throws when none of them runs: a suite that silently tests one version proves too little.
+ * @throws if none of them runs, because the tests must not skip a version silently.
  */
 function findPostgres15(): Promise<PostgresBinaries> {
   found_15 ??= searchPostgres15();

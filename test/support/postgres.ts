@@ -1,5 +1,5 @@
 /**
- * A database of its own for each test file, in about 50 ms: a copy of a template that was migrated
+ * Gives each test file its own database in about 50 ms: a copy of a template that was migrated
  * once per server.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -8,16 +8,16 @@ import { MIGRATIONS_DIR, migrateDatabase } from '../../db/migrate.ts';
 import { type PostgresVersion, startTestPostgres } from './postgres-server.ts';
 
 export interface TestDatabase {
-  /** For `connectDatabase` or `DATABASE_URL`. */
+  /** URL for `connectDatabase` or `DATABASE_URL`. */
   url: string;
   name: string;
   /** A pool of 16 connections, opened on first use and closed by {@link TestDatabase.drop}. */
   readonly sql: Sql;
-  /** Cuts whoever is still connected, and removes the database. */
+  /** Ends all connections to the database and removes it. */
   drop(): Promise<void>;
 }
 
-/** Any constant, but one for all test processes. */
+/** Any number; all test processes must use the same one. */
 const TEMPLATE_LOCK = 0x74_65_73_74;
 
 interface Server {
@@ -27,13 +27,13 @@ interface Server {
 
 const servers = new Map<PostgresVersion, Promise<Server>>();
 
-/** Makes a fresh, migrated database on the shared test server of that version. */
+/** Creates a migrated database on the shared test server of a version. */
 export async function createTestDatabase(version: PostgresVersion = 18): Promise<TestDatabase> {
   const { admin_url, template } = await serverOf(version);
   return createDatabase(admin_url, `TEMPLATE ${template}`);
 }
 
-/** Makes a fresh database without any table. */
+/** Creates a database without tables. */
 export async function createEmptyDatabase(version: PostgresVersion = 18): Promise<TestDatabase> {
   const { admin_url } = await serverOf(version);
   return createDatabase(admin_url, 'TEMPLATE template0');
@@ -41,7 +41,7 @@ export async function createEmptyDatabase(version: PostgresVersion = 18): Promis
 
 async function createDatabase(admin_url: string, clause: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // A plain copy of the files takes a third of the time where nothing waits for fsync.
+  // Without fsync, a plain copy of the files takes a third of the time.
   const statement = `CREATE DATABASE ${name} ${clause} STRATEGY FILE_COPY`;
   await withAdmin(admin_url, (sql) => sql.unsafe(statement));
   const url = inDatabase(admin_url, name);
@@ -78,7 +78,7 @@ async function findServer(version: PostgresVersion): Promise<Server> {
   return { admin_url, template: await ensureTemplate(admin_url) };
 }
 
-/** Test processes run side by side: one of them makes the template, the others wait for it. */
+/** Creates the template once. Test processes run in parallel, so the others wait for the first one. */
 async function ensureTemplate(admin_url: string): Promise<string> {
   const template = `weir_${await migrationsFingerprint()}`;
   await withAdmin(admin_url, async (sql) => {
@@ -107,7 +107,7 @@ async function withAdmin<T>(url: string, work: (sql: Sql) => Promise<T>): Promis
   try {
     return await work(database.sql);
   } finally {
-    // Ends the session, and with it the advisory lock.
+    // Ends the session and thereby the advisory lock.
     await database.close();
   }
 }

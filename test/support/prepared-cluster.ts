@@ -3,12 +3,12 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { removeFolder, throwawayFolder } from './throwaway.ts';
 
 export interface PreparedCluster {
-  /** Gives an empty data folder the state after a first start and a clean stop. */
+  /** Fills an empty data folder with the state after a first start and a clean stop. */
   copyTo(data_dir: string): void;
   remove(): void;
 }
 
-/** An embedded database that was started once. Copying it is much faster than `initdb`. */
+/** Prepares an embedded database that was started once. A copy of it is much faster than `initdb`. */
 export async function prepareCluster(): Promise<PreparedCluster> {
   const folder = throwawayFolder('prepared');
   const log = { info() {}, warn() {}, error() {} };

@@ -21,8 +21,8 @@ const START_TIMEOUT_MS = 10_000;
 let shared: Promise<string> | undefined;
 
 /**
- * The server that all test files share: nobody may flush it, and keys need a random prefix. A test
- * that wants one for itself calls {@link startTestRedis}; it takes about 30 ms.
+ * URL of the server that all test files share. Tests must not flush it, and their keys need a random prefix. A test
+ * that needs its own server calls {@link startTestRedis}, which takes about 30 ms.
  */
 export function sharedRedisUrl(): Promise<string> {
   const given = process.env.WEIR_TEST_REDIS_URL ?? process.env.REDIS_URL;
@@ -31,7 +31,7 @@ export function sharedRedisUrl(): Promise<string> {
   return shared;
 }
 
-/** Starts a server that keeps nothing on disk and does not survive this process. */
+/** Starts a server without files on disk. It ends with this process. */
 export async function startTestRedis(): Promise<TestRedis> {
   const program = await findRedis();
   for (let tries_left = START_TRIES - 1; ; tries_left--) {
@@ -78,7 +78,7 @@ async function answering(url: string, child: Bun.Subprocess): Promise<void> {
     maxRetriesPerRequest: null,
     retryStrategy: () => 20,
   });
-  // The first attempts come too early; only the outcome of PING counts.
+  // The first attempts may come too early, so only the result of PING counts.
   redis.on('error', () => {});
   const deadline = setTimeout(() => redis.disconnect(), START_TIMEOUT_MS);
   child.exited.then(() => redis.disconnect());

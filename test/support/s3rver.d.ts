@@ -1,5 +1,5 @@
 declare module 's3rver' {
-  /** What is used of it; the package has no types. */
+  /** The members that the tests use; the package has no types. */
   class S3rver {
     constructor(options: {
       port: number;
@@ -12,6 +12,6 @@ declare module 's3rver' {
     close(): Promise<void>;
   }
 
-  // biome-ignore lint/style/noDefaultExport: it is what the package has.
+  // biome-ignore lint/style/noDefaultExport: the package has a default export.
   export { S3rver as default };
 }

@@ -1,6 +1,6 @@
 /**
- * A provider of generations in this process, which does what a test says and keeps books of every
- * job that it accepted.
+ * A provider of generations in this process. A test scripts it, and it counts every
+ * accepted job.
  */
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type UpstreamJob,
 } from '../../src/upstreams/generation/contract.ts';
 
-/** `job`: asked by polls; `inline`: the answer is the result. */
+/** `job`: Weir polls for the result; `inline`: the answer is the result. */
 export type ProviderKind = 'job' | 'inline';
 
 export interface AcceptedJob {
@@ -24,11 +24,11 @@ export interface AcceptedJob {
 }
 
 export interface ProviderScript {
-  /** Called before a submission is accepted: may throw or wait. */
+  /** Called before a submission is accepted; may throw or wait. */
   beforeAccept?: (call: GenerationCall) => void | Promise<void>;
-  /** Called after it was accepted, before the answer: may throw or wait. */
+  /** Called after a submission was accepted, before its answer; may throw or wait. */
   afterAccept?: (call: GenerationCall) => void | Promise<void>;
-  /** What a poll is answered; default: produced at the first one. */
+  /** The answer to a poll; default: the first poll finds the result. */
   progress?: (job: AcceptedJob) => Progress;
   /** The answer of an inline submission. */
   inline?: () => Submitted;
@@ -46,7 +46,7 @@ export class ScriptedProvider {
   readonly accepted: AcceptedJob[] = [];
   script: ProviderScript = {};
 
-  /** Polls that were asked about jobs, all in all. */
+  /** Number of all polls. */
   get polls(): number {
     return this.accepted.reduce((sum, { polls }) => sum + polls, 0);
   }
@@ -119,12 +119,12 @@ export class ScriptedProvider {
   }
 }
 
-/** The answer of an accepted submission breaks off. */
+/** Throws as if the answer of an accepted submission were lost. */
 export function lose(): never {
   throw new LostSubmissionError('the connection was cut');
 }
 
-/** Surely not accepted. */
+/** Throws as if the submission were certainly not accepted. */
 export function reject(): never {
   throw new RetryableUpstreamError('server', 'overloaded');
 }

@@ -1,5 +1,5 @@
 /**
- * The simulated providers: `bun simulator/main.ts` in a process of its own, on a free port.
+ * Starts the simulator, `bun simulator/main.ts`, as a separate process on a free port.
  */
 import { fileURLToPath } from 'node:url';
 import type { AccountControl } from '../../simulator/shared/accounts.ts';
@@ -18,19 +18,19 @@ interface SimulatorBooks {
 
 export interface RunningSimulator {
   url: string;
-  /** What OpenAI's SDK takes as its base URL. */
+  /** Base URL for OpenAI's SDK. */
   openai_url: string;
-  /** What Anthropic's SDK takes as its base URL. */
+  /** Base URL for Anthropic's SDK. */
   anthropic_url: string;
   pid: number;
   books(filter?: BookFilter): Promise<SimulatorBooks>;
-  /** The books once no call of the filter runs any more. */
+  /** The books after all calls of the filter have ended. */
   closedBooks(filter?: BookFilter): Promise<SimulatorBooks>;
   /** Replaces the control of an account (its key is `sim-` and the id). */
   setAccount(id: string, control: AccountControl): Promise<void>;
-  /** Takes all controls back and empties the books. */
+  /** Removes all controls and empties the books. */
   reset(): Promise<void>;
-  /** SIGTERM, and its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -43,7 +43,7 @@ export async function startSimulator(
   command: string[] = [process.execPath, MAIN],
 ): Promise<RunningSimulator> {
   const child = Bun.spawn([...command, '--exit-with-parent'], {
-    // Its closing is what tells the simulator that this process is gone.
+    // The simulator ends when this pipe closes, which happens when this process ends.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
@@ -95,7 +95,7 @@ async function readyUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
     text += decoder.decode(value, { stream: true });
     const url = READY.exec(text)?.[1];
     if (url === undefined) continue;
-    // It prints nothing more; what it would print must not fill the pipe.
+    // Stop reading, so that further output cannot fill the pipe.
     void reader.cancel().catch(() => {});
     return url;
   }

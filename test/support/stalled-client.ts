@@ -1,6 +1,6 @@
 /**
- * Clients that ask and then read nothing: a process of its own, which is stopped. Arguments: port,
- * how many, the request's text. Says `asked` when all requests are on their way.
+ * Clients that send a request and read nothing, as a separate process that is stopped. Arguments: port,
+ * number of clients, the request's text. Prints `asked` after all requests are sent.
  */
 import { connect } from 'node:net';
 

@@ -4,8 +4,8 @@ import type { RunningWeir } from './weir.ts';
 const SCRIPT = join(import.meta.dir, 'stalled-client.ts');
 
 /**
- * Clients in a process that is stopped as soon as they have asked: nothing of theirs is ever read.
- * They take turns with the requests. `kill('SIGKILL')` ends them.
+ * Starts clients in a process that is stopped after they have sent their requests, so they never read.
+ * They send the given requests in turn. `kill('SIGKILL')` ends them.
  */
 export async function startStalledClients(
   weir: RunningWeir,

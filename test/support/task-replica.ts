@@ -1,5 +1,5 @@
 /**
- * The durable half of Weir in this process, composed as in production, on a real database and with
+ * The durable actors of Weir in this process, composed as in production, on a real database and with
  * providers that a test scripts.
  */
 import { randomUUID } from 'node:crypto';
@@ -26,20 +26,20 @@ export const IMAGE = 'dall-e-3';
 
 export interface TaskWorld {
   database: Database;
-  /** An organization and a key of it with this balance and cap. */
+  /** Creates an organization with this balance, and a key of it with this cap. */
   newKey(balance_usd: number, limit_usd?: number): Promise<{ id: string; organization_id: string }>;
   replica(options: ReplicaOptions): Promise<TaskReplica>;
-  /** Every row of the books: P1, P15. */
+  /** The result of the conservation query (P1, P15). */
   imbalances(): Promise<object[]>;
   stop(): Promise<void>;
 }
 
 interface ReplicaOptions {
-  /** One channel each, in this order of priority. */
+  /** One channel for each protocol, in order of priority. */
   protocols: readonly GenerationProtocol[];
   channel?: Partial<ChannelConfig>;
   deadline_ms?: number;
-  /** Fetching a result; default: a few bytes. */
+  /** Replaces the fetch of a result; default: a few bytes. */
   fetchOutput?: () => Promise<{ stream: ReadableStream; content_type: string }>;
 }
 
@@ -47,7 +47,7 @@ interface TaskReplica extends RunningTasks {
   replica: Replica;
   quotas: Quotas;
   lane: Lane;
-  /** What was stored, by name. */
+  /** Stored files, by name. */
   files: Map<string, string>;
   announced: string[];
   errors: unknown[];
@@ -55,11 +55,11 @@ interface TaskReplica extends RunningTasks {
     key: { id: string; organization_id: string },
     ask?: Partial<CreateTask> & { name?: string },
   ): Promise<TaskView>;
-  /** The task once it has ended. */
+  /** Waits for the end of a task and returns its view. */
   ended(id: string, organization_id: string): Promise<TaskView>;
-  /** Stops everything, giving grants back. */
+  /** Stops everything and returns the grants. */
   close(): Promise<void>;
-  /** Stops running anything, as a crash does, and is declared dead. */
+  /** Stops all work, as a crash does, and declares the replica dead. */
   crash(): Promise<void>;
 }
 
@@ -202,7 +202,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     },
     async crash() {
       closed = true;
-      // Its pollers find nothing any more: whatever it still runs is fenced.
+      // Its pollers find no work any more, and its running work is fenced.
       await sql`update replica set status = 'dead' where id = ${replica.id}`;
       await replica.stop();
       await running.timers.stop();

@@ -1,5 +1,5 @@
 /**
- * Folders that live as long as the process that made them.
+ * Temporary folders of one process.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ const PREFIX = 'weir-test-';
 let swept = false;
 
 /**
- * Makes an empty folder among the system's temporary files. Whoever makes one removes it; what a
- * killed run left is removed by the next one, since the name tells whose it was.
+ * Creates an empty temporary folder. The caller removes it. The next run removes folders of a
+ * killed run, because the name contains the process id.
  */
 export function throwawayFolder(purpose: string): string {
   if (!swept) {
@@ -21,7 +21,7 @@ export function throwawayFolder(purpose: string): string {
   return mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-${purpose}-`));
 }
 
-/** Removes a folder, even one that a process which was just killed still writes to. */
+/** Removes a folder, even if a killed process still writes to it. */
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
@@ -33,7 +33,7 @@ function sweep(): void {
     try {
       removeFolder(join(tmpdir(), name));
     } catch {
-      // Another user's.
+      // It belongs to another user.
     }
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Waiting for what another process does.
+ * Waits for an effect of another process.
  */
 
 const POLL_MS = 10;
 
 /**
- * Resolves with the first answer of `look` that is neither `undefined` nor `false`.
+ * Calls `look` until it returns a value other than `undefined` and `false`, and resolves with that value.
  *
- * @throws after `timeout_ms`, naming what did not happen.
+ * @throws after `timeout_ms`, with the name of the missing event.
  */
 export async function until<T>(
   what: string,
@@ -20,5 +20,5 @@ export async function until<T>(
     if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
     await Bun.sleep(POLL_MS);
   }
-  throw new Error(`within ${timeout_ms} ms this did not happen: ${what}`);
+  throw new Error(`did not happen within ${timeout_ms} ms: ${what}`);
 }

@@ -1,10 +1,10 @@
 /**
- * Answers of both vendors' APIs as they are on the wire, with a canary in each place where an
- * upstream names itself.
+ * Answers of OpenAI's and Anthropic's APIs, with a canary in each place that names the
+ * upstream.
  */
 import { type Asked, streamed } from '../upstreams/upstream.ts';
 
-/** What each answer reports: chosen so that no two of the numbers can be mistaken for another. */
+/** The usage of each answer; all numbers and their sums are different. */
 export const USAGE = { input: 1_013, cached: 107, output: 211 };
 const SAID = 'A whole answer.';
 
@@ -24,10 +24,10 @@ const HEADERS = {
   'openai-processing-ms': '17',
 };
 
-/** Headers that belong to an exchange with an upstream and to nobody else. */
+/** Upstream headers that a client must never see. */
 export const UPSTREAM_HEADERS = Object.keys(HEADERS).filter((name) => !name.endsWith('request-id'));
 
-/** A right answer to whatever was asked. */
+/** A valid answer to a request. */
 export function answerOf({ path, text }: Asked): Response {
   const { model, stream } = JSON.parse(text) as { model: string; stream?: boolean };
   const isNative = path.endsWith('/messages');
@@ -35,13 +35,13 @@ export function answerOf({ path, text }: Asked): Response {
   return withCanaries(Response.json(isNative ? message(model) : completion(model)));
 }
 
-/** What a channel knows of itself: the name of its model there, and its key. */
+/** Secrets of a channel: its physical model and its key. */
 export interface Secrets {
   physical: string;
   secret: string;
 }
 
-/** A refusal, in words that name everything that an upstream knows of itself and of its account. */
+/** A refusal whose message names everything about the upstream and its account. */
 export function refusal(
   { physical, secret }: Secrets,
   status: number,

@@ -1,4 +1,4 @@
-/** What video calls are made of, for tables of rules. */
+/** Parts of video calls, for tables of rules. */
 import { VIDEO_OPERATIONS } from '../../src/catalogue/inputs.ts';
 import { declaredModel } from './contracts.ts';
 
@@ -14,7 +14,7 @@ export const element = (name: string, pictures = 2) => ({
   element_input_urls: urls(pictures, 'png'),
 });
 
-/** A model that takes everything, as a configuration could declare it. */
+/** A model that accepts all parameters, as a configuration could declare it. */
 export const open = declaredModel({
   category: 'video',
   family: 'multimodal-reference-video',

@@ -1,5 +1,5 @@
 /**
- * A real Weir: `bun src/main.ts` in a process of its own, on a free port, in a throwaway folder.
+ * Starts a real Weir, `bun src/main.ts`, as a separate process on a free port, in a temporary folder.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,22 +13,22 @@ import { removeFolder, throwawayFolder } from './throwaway.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_LINE = 'Weir is ready';
 const READY_TIMEOUT_MS = 60_000;
-/** Longer than Weir's own drain, so that a stop which hangs is seen as one. */
+/** Longer than Weir's own drain, so that a stop that hangs fails. */
 const STOP_TIMEOUT_MS = 60_000;
 const OUTPUT_MAX_CHARS = 2_000_000;
 
 export interface WeirOptions {
-  /** Another program to start instead, which composes Weir itself; default: the product's own. */
+  /** Another program that composes Weir; default: the product's main file. */
   main?: string;
   /** The command of another checkout of Weir, its `bin/start`; takes precedence over `main`. */
   command?: string[];
-  /** Laid over the environment; `DATABASE_URL` and `REDIS_URL` go here. */
+  /** Overrides of the environment, e.g. `DATABASE_URL` and `REDIS_URL`. */
   env?: Record<string, string>;
-  /** A data folder that the caller keeps (to start on it again); default: a throwaway one. */
+  /** A data folder that the caller keeps, e.g. for a second start; default: a temporary one. */
   data?: string;
-  /** Let Weir choose its first-run credentials, and read them from `first-run.json`. */
+  /** Weir chooses its first-run credentials; they are read from `first-run.json`. */
   random_credentials?: boolean;
-  /** A fresh database on the shared test server instead of an embedded one: it starts sooner. */
+  /** Uses a new database on the shared test server, which starts faster than an embedded one. */
   shared_database?: boolean;
   /** The text of a `weir.yaml`; default: none, so the demo configuration. */
   config?: string;
@@ -37,20 +37,20 @@ export interface WeirOptions {
 
 export interface RunningWeir {
   base_url: string;
-  /** First-run credentials. They stay valid when Weir is started again on the same data. */
+  /** First-run credentials. They stay valid if Weir starts again on the same data. */
   api_key: string;
   management_token: string;
   operator_token: string;
   port: number;
   pid: number;
-  /** Where its data is. */
+  /** Its data folder. */
   data: string;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when the process has ended, with its exit code (`null` after a signal). */
+  /** Resolves with the exit code when the process has ended; null after a signal. */
   exited: Promise<number | null>;
-  /** SIGTERM, waits for the end, and removes a throwaway data folder. */
+  /** Sends SIGTERM, waits for the end, and removes a temporary data folder. */
   stop(): Promise<void>;
-  /** What it printed so far, both streams. */
+  /** The output so far, stdout and stderr. */
   output(): string;
 }
 
@@ -61,9 +61,9 @@ interface Credentials {
 }
 
 /**
- * Starts Weir and waits until it says that it is ready.
+ * Starts Weir and waits until it prints that it is ready.
  *
- * @throws with its output when it ends or stays silent for a minute instead.
+ * @throws with its output if it ends, or is not ready within a minute.
  */
 export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir> {
   const port = options.port ?? (await freePort());
@@ -80,7 +80,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     {
       cwd: own_folder,
       env: environment(options, own_folder, credentials, database?.url),
-      // A process group of its own: an interrupt of the tests is handled by the tests.
+      // Its own process group, so that an interrupt of the tests does not reach it.
       detached: true,
       stdin: 'ignore',
       stdout: 'pipe',
@@ -127,7 +127,7 @@ function environment(
   if (options.config !== undefined) writeFileSync(config, options.config);
   return {
     ...inherited,
-    // Set by `bun test`, and not what Weir runs with.
+    // `bun test` sets it; Weir runs without it.
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
     MIMALLOC_PURGE_DELAY: '10000',
@@ -150,7 +150,7 @@ const remembered = {
   operator_token: `op-${randomBytes(24).toString('hex')}`,
 };
 
-/** One set per test process: a second start on the same data meets the same credentials. */
+/** One set per test process, so that a second start on the same data has the same credentials. */
 function knownCredentials(env: Record<string, string>): Credentials {
   return {
     api_key: env.WEIR_BOOTSTRAP_API_KEY ?? remembered.api_key,
@@ -159,7 +159,7 @@ function knownCredentials(env: Record<string, string>): Credentials {
   };
 }
 
-/** Written on the first start of an embedded database only. */
+/** Reads `first-run.json`, which only the first start of an embedded database writes. */
 function firstRun(data: string): Credentials {
   return JSON.parse(readFileSync(join(data, 'first-run.json'), 'utf8')) as Credentials;
 }

@@ -63,7 +63,7 @@ try {
   const quiet = await cohort(TASKS / 4, 0);
   const busy = await cohort(TASKS / 4, RATE);
   say(`${TASKS / 4} tasks: from the job's end to the task's, p50 / p99`, quiet);
-  say(`the same while clients ask ${RATE} times a second`, busy);
+  say(`the same with ${RATE} status calls a second`, busy);
   const [held] = await database.sql`select sum(held_nano_usd)::int8 as held from organization`;
   const imbalances = await findImbalances(database.sql);
   say('nano-USD held at the end; imbalances', `${held?.['held']}; ${imbalances.length}`);
@@ -119,7 +119,7 @@ async function afterKill(): Promise<void> {
     async () => (await polls()).polled >= before + TASKS || (await open()) === 0,
     120_000,
   );
-  say('from kill -9 until each was asked about once more, on average', `${ago(killed)} s`);
+  say('from kill -9 until each was polled again, on average', `${ago(killed)} s`);
   await until('every task ends', async () => (await open()) === 0, 600_000);
   const [row] = await database.sql`
     select count(*) filter (where status = 'completed')::int4 as completed,
@@ -137,8 +137,8 @@ async function cohort(count: number, rate: number): Promise<string> {
   const ids = await create(count, 10_000);
   const asking = rate > 0 ? askSteadily(ids, rate) : undefined;
   await until('the cohort ends', async () => (await open()) === 0, 300_000);
-  const asked = await asking?.();
-  if (asked !== undefined) say('status calls answered a second', `${Math.round(asked)}`);
+  const calls_per_second = await asking?.();
+  if (calls_per_second !== undefined) say('status calls answered a second', `${Math.round(calls_per_second)}`);
   const began = new Map((await jobList()).map(({ id, began_at }) => [id, began_at]));
   const rows = await database.sql<{ job: { id: string }; ended_at: Date }[]>`
     select job, ended_at from task where created_at > ${new Date(since)}`;

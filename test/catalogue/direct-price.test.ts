@@ -34,7 +34,7 @@ describe('the price of a call that is answered at once', () => {
   });
 
   test('takes no price of another unit, and no half of a pair', () => {
-    expect(() => directPrice('stt', { usd_per_request: 1 })).toThrow('no price of stt');
-    expect(() => directPrice('tts', { output_usd_per_mtok: 1 })).toThrow('no price of tts');
+    expect(() => directPrice('stt', { usd_per_request: 1 })).toThrow('no price for stt');
+    expect(() => directPrice('tts', { output_usd_per_mtok: 1 })).toThrow('no price for tts');
   });
 });

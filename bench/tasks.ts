@@ -58,8 +58,8 @@ const say = (what: string, figure: string) => {
 let weir = await startWeir(options);
 try {
   say('memory of Weir before', `${residentMb(weir.pid)} MB`);
-  await first();
-  await afterKill();
+  await createAll();
+  await recoverFromKill();
   const quiet = await cohort(TASKS / 4, 0);
   const busy = await cohort(TASKS / 4, RATE);
   say(`${TASKS / 4} tasks: from the job's end to the task's, p50 / p99`, quiet);
@@ -77,7 +77,7 @@ const text = `## ${TASKS} live tasks
 
 \`bin/bench tasks\`, ${machine()}. Weir, the simulated
 providers, PostgreSQL and the clients share these cores. A quarter each of Veo, Kling, Ark and Suno jobs
-of ${JOB_MS / 1_000} s, created as fast as one client can, then left alone, killed with -9, started again.
+of ${JOB_MS / 1_000} s. One client creates them as fast as it can. Then Weir runs without clients, is killed with -9, and starts again.
 
 | | |
 |---|---|
@@ -87,7 +87,7 @@ if (!values['no-write']) writeSection('tasks', text);
 process.exit(0);
 
 /** Creates all tasks, and measures them while they wait for their providers. */
-async function first(): Promise<void> {
+async function createAll(): Promise<void> {
   const began = performance.now();
   await create(TASKS, JOB_MS);
   const seconds = (performance.now() - began) / 1_000;
@@ -105,7 +105,7 @@ async function first(): Promise<void> {
   );
 }
 
-async function afterKill(): Promise<void> {
+async function recoverFromKill(): Promise<void> {
   weir.kill('SIGKILL');
   await weir.exited;
   const before = (await polls()).polled;
@@ -135,10 +135,11 @@ async function afterKill(): Promise<void> {
 async function cohort(count: number, rate: number): Promise<string> {
   const since = Date.now();
   const ids = await create(count, 10_000);
-  const asking = rate > 0 ? askSteadily(ids, rate) : undefined;
+  const stopPolling = rate > 0 ? pollSteadily(ids, rate) : undefined;
   await until('the cohort ends', async () => (await open()) === 0, 300_000);
-  const calls_per_second = await asking?.();
-  if (calls_per_second !== undefined) say('status calls answered a second', `${Math.round(calls_per_second)}`);
+  const calls_per_second = await stopPolling?.();
+  if (calls_per_second !== undefined)
+    say('status calls answered a second', `${Math.round(calls_per_second)}`);
   const began = new Map((await jobList()).map(({ id, began_at }) => [id, began_at]));
   const rows = await database.sql<{ job: { id: string }; ended_at: Date }[]>`
     select job, ended_at from task where created_at > ${new Date(since)}`;
@@ -176,7 +177,7 @@ async function create(count: number, task_ms: number): Promise<string[]> {
 }
 
 /** Polls one task after the other. The returned function stops it and returns the reached rate. */
-function askSteadily(ids: readonly string[], rate: number): () => Promise<number> {
+function pollSteadily(ids: readonly string[], rate: number): () => Promise<number> {
   const began = performance.now();
   let [sent, answered] = [0, 0];
   const timer = setInterval(() => {

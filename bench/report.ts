@@ -87,14 +87,14 @@ export function report(series: Series[], settings: BenchSettings, books: string)
 
 \`bin/bench --rounds ${settings.rounds} --seconds ${settings.seconds} --connections ${settings.connections}\`, ${machine()}.
 Load generator, contender, simulator and PostgreSQL share these cores. Medians of ${settings.rounds} rounds,
-contenders in turn within every round. Read the ratios; absolute figures move with the machine.
+contenders in turn within every round. Compare the ratios; absolute figures depend on the machine.
 
-Weir runs with everything on: key authentication, rate limit, admission against a budget, and a
+Weir runs with all features on: key authentication, rate limit, admission against a budget, and a
 settlement that is committed to its own PostgreSQL (fsync on) before the answer is complete. nginx
 is a bare \`proxy_pass\` with keep-alive and one worker. Portkey is \`@portkey-ai/gateway\` 1.15.2 on
-Node and on Bun, with none of these on. "direct" is the simulator without anything in between.
+Node and on Bun, without these features. "direct" is the simulator without a program in between.
 
-One answer of each contender is read before it is measured, and some are read under load. A contender
+The benchmark reads one answer of each contender before its measurement, and some under load. A contender
 has a row only if all its answers were 2xx and complete.
 
 ${series.map(table).join('\n')}

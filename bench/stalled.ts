@@ -49,10 +49,10 @@ const lines = [
 for (const [what, figure] of lines) console.log(`${what.padEnd(50)} ${figure}`);
 const text = `## ${CLIENTS} clients that do not read
 
-\`bin/bench stalled\`, ${machine()}. Each asked for a stream of 160 MB in events of 16 kB and read nothing of
-it; half of them pass through, half are translated. Nobody can write slower than the kernel's buffers
-fill, up to 4 MB a client; what Weir holds beside that is the text that went out, until it is charged, and
-one read of each upstream.
+\`bin/bench stalled\`, ${machine()}. Each client requested a stream of 160 MB in events of 16 kB and read nothing of
+it. Half of the streams are passed through, half are translated. The kernel buffers up to 4 MB for each client,
+which no program can prevent. Weir also holds the sent text until it is charged, and one read of
+each upstream.
 
 | | |
 |---|---|

@@ -58,12 +58,12 @@ const say = (what: string, figure: string) => {
 let weir = await startWeir(options);
 try {
   say('memory of Weir before', `${residentMb(weir.pid)} MB`);
-  await first();
-  await afterKill();
+  await createAll();
+  await recoverFromKill();
   const quiet = await cohort(TASKS / 4, 0);
   const busy = await cohort(TASKS / 4, RATE);
   say(`${TASKS / 4} tasks: from the job's end to the task's, p50 / p99`, quiet);
-  say(`the same while clients ask ${RATE} times a second`, busy);
+  say(`the same with ${RATE} status calls a second`, busy);
   const [held] = await database.sql`select sum(held_nano_usd)::int8 as held from organization`;
   const imbalances = await findImbalances(database.sql);
   say('nano-USD held at the end; imbalances', `${held?.['held']}; ${imbalances.length}`);
@@ -77,7 +77,7 @@ const text = `## ${TASKS} live tasks
 
 \`bin/bench tasks\`, ${machine()}. Weir, the simulated
 providers, PostgreSQL and the clients share these cores. A quarter each of Veo, Kling, Ark and Suno jobs
-of ${JOB_MS / 1_000} s, created as fast as one client can, then left alone, killed with -9, started again.
+of ${JOB_MS / 1_000} s. One client creates them as fast as it can. Then Weir runs without clients, is killed with -9, and starts again.
 
 | | |
 |---|---|
@@ -87,7 +87,7 @@ if (!values['no-write']) writeSection('tasks', text);
 process.exit(0);
 
 /** Creates all tasks, and measures them while they wait for their providers. */
-async function first(): Promise<void> {
+async function createAll(): Promise<void> {
   const began = performance.now();
   await create(TASKS, JOB_MS);
   const seconds = (performance.now() - began) / 1_000;
@@ -105,7 +105,7 @@ async function first(): Promise<void> {
   );
 }
 
-async function afterKill(): Promise<void> {
+async function recoverFromKill(): Promise<void> {
   weir.kill('SIGKILL');
   await weir.exited;
   const before = (await polls()).polled;
@@ -119,7 +119,7 @@ async function afterKill(): Promise<void> {
     async () => (await polls()).polled >= before + TASKS || (await open()) === 0,
     120_000,
   );
-  say('from kill -9 until each was asked about once more, on average', `${ago(killed)} s`);
+  say('from kill -9 until each was polled again, on average', `${ago(killed)} s`);
   await until('every task ends', async () => (await open()) === 0, 600_000);
   const [row] = await database.sql`
     select count(*) filter (where status = 'completed')::int4 as completed,
@@ -135,10 +135,11 @@ async function afterKill(): Promise<void> {
 async function cohort(count: number, rate: number): Promise<string> {
   const since = Date.now();
   const ids = await create(count, 10_000);
-  const asking = rate > 0 ? askSteadily(ids, rate) : undefined;
+  const stopPolling = rate > 0 ? pollSteadily(ids, rate) : undefined;
   await until('the cohort ends', async () => (await open()) === 0, 300_000);
-  const asked = await asking?.();
-  if (asked !== undefined) say('status calls answered a second', `${Math.round(asked)}`);
+  const calls_per_second = await stopPolling?.();
+  if (calls_per_second !== undefined)
+    say('status calls answered a second', `${Math.round(calls_per_second)}`);
   const began = new Map((await jobList()).map(({ id, began_at }) => [id, began_at]));
   const rows = await database.sql<{ job: { id: string }; ended_at: Date }[]>`
     select job, ended_at from task where created_at > ${new Date(since)}`;
@@ -176,7 +177,7 @@ async function create(count: number, task_ms: number): Promise<string[]> {
 }
 
 /** Polls one task after the other. The returned function stops it and returns the reached rate. */
-function askSteadily(ids: readonly string[], rate: number): () => Promise<number> {
+function pollSteadily(ids: readonly string[], rate: number): () => Promise<number> {
   const began = performance.now();
   let [sent, answered] = [0, 0];
   const timer = setInterval(() => {

@@ -33,7 +33,7 @@ export function summaryLine(kind: string, { loss, interval }: Summary): string {
 export function verdictLine(summaries: readonly Summary[], bound: number): string {
   const slower = summaries.some((summary) => summary.slower);
   const open = summaries.some(({ interval }) => interval.low <= bound && bound < interval.high);
-  const remark = open ? '; an interval contains the bound, more pairs would tell better' : '';
+  const remark = open ? '; an interval contains the bound, so run more pairs' : '';
   return `verdict: ${slower ? 'slower' : 'no slower'} (bound ${percent(bound)}${remark})`;
 }
 

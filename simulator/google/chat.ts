@@ -108,8 +108,8 @@ function read(body: unknown, model: string, stream: boolean, account: string): G
     }
     result = null;
     for (const part of partsOf(content)) {
-      const said = readPart(part, meter);
-      if (role !== 'model' && said !== '') last = said;
+      const part_text = readPart(part, meter);
+      if (role !== 'model' && part_text !== '') last = part_text;
       const answered = part['functionResponse'];
       if (isObject(answered)) {
         if (typeof answered['name'] !== 'string') throw invalid('functionResponse needs a name.');
@@ -285,12 +285,12 @@ function* events(reply: Reply<GeminiRequest>): Generator<Emission> {
   if (thought !== '') yield chunk([{ text: thought, thought: true }], answer.reasoning.tokens);
   const { text } = answer;
   for (let piece = 0; piece < text.pieces; piece += reply.chunk_tokens) {
-    let [said, tokens] = ['', 0];
+    let [chunk_text, tokens] = ['', 0];
     for (let at = piece; at < Math.min(text.pieces, piece + reply.chunk_tokens); at += 1) {
-      said += text.piece(at);
+      chunk_text += text.piece(at);
       tokens += text.tokensIn(at);
     }
-    yield chunk([{ text: said }], tokens);
+    yield chunk([{ text: chunk_text }], tokens);
   }
   const calls = partsIn({ ...answer, text: { ...answer.text, whole: () => '' } }, false);
   for (const [at, call] of answer.calls.entries()) {

@@ -96,8 +96,8 @@ function readInput(body: JsonObject, meter: PromptMeter): { last: string; result
           throw invalid(`Invalid value: '${item['role']}'.`, `${path}.role`, 'invalid_value');
         }
         {
-          const said = textsIn(item['content'], meter);
-          if (item['role'] === 'user') last = said || last;
+          const item_text = textsIn(item['content'], meter);
+          if (item['role'] === 'user') last = item_text || last;
         }
         break;
       case 'function_call':
@@ -124,15 +124,15 @@ function textsIn(content: unknown, meter: PromptMeter): string {
     meter.text(content);
     return content;
   }
-  let said = '';
+  let last_text = '';
   for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
     const text = part['text'] ?? part['refusal'];
     if (typeof text === 'string') {
       meter.text(text);
-      said = text;
+      last_text = text;
     } else meter.medium();
   }
-  return said;
+  return last_text;
 }
 
 function jsonIn(text: unknown): ParsedRequest['json'] {

@@ -6,15 +6,15 @@ import { mediaOf } from '../tasks/media.ts';
 const wording: Wording = {
   wrongKey: () => error(401, 'unauthorized', 'authorization: invalid'),
   refusal(status, why) {
-    const said = {
+    const detail = {
       input: 'prompt: cannot be empty',
       moderation: 'Your request was flagged by our content moderation system',
       throttle: 'You have exceeded the rate limit',
       quota: 'insufficient credits',
       server: 'An unexpected server error has occurred',
     }[why];
-    if (why === 'moderation') return error(403, 'content_moderation', said);
-    return error(why === 'quota' ? 402 : status, 'bad_request', said);
+    if (why === 'moderation') return error(403, 'content_moderation', detail);
+    return error(why === 'quota' ? 402 : status, 'bad_request', detail);
   },
 };
 const PATH = /^\/v2beta\/stable-image\/generate\/(?:sd3|core|ultra)$/;

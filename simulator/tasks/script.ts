@@ -28,7 +28,7 @@ const FAILURES = ['moderation', 'input', 'upstream'] as const;
 export function scriptOf(prompt: string, account: string): Script {
   const directives = directivesIn(prompt, account);
   const words = wordsIn(prompt, account);
-  const number = (key: string, usual: number) => Number(words.get(key) ?? usual);
+  const number = (key: string, fallback: number) => Number(words.get(key) ?? fallback);
   return {
     latency_ms: directives.latency_ms ?? 0,
     status: directives.status,

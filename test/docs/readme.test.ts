@@ -129,10 +129,10 @@ describe('README', () => {
     const { task_id } = JSON.parse(await runShell(at, create));
     const webhook = await at.webhook;
     const setup = `
-      const asked = await fetch('http://localhost:3999/v1/management/webhook-secret', {
+      const response = await fetch('http://localhost:3999/v1/management/webhook-secret', {
         headers: { authorization: \`Bearer \${process.env.WEIR_MANAGEMENT_TOKEN}\` },
       });
-      const { secret } = await asked.json();
+      const { secret } = await response.json();
       const webhook = ${JSON.stringify(webhook)};
       const request = new Request('http://localhost/hook', { method: 'POST', ...webhook });`;
     const printed = await runProgram(at, [setup, block.text]);

@@ -1,5 +1,5 @@
 /** Reads an answer as a client would, and names what is wrong with it. */
-import type { Target } from './load.ts';
+import type { Target } from './target.ts';
 
 /** Length of each answer, set by a directive in the prompt. */
 export const ANSWER_TOKENS = 20;

@@ -6,8 +6,8 @@ import { freePort } from '../test/support/ports.ts';
 import { until } from '../test/support/until.ts';
 import { type RunningWeir, startWeir, type WeirOptions } from '../test/support/weir.ts';
 import { ANSWER_TOKENS } from './answers.ts';
-import type { Target } from './load.ts';
 import { findProgram } from './programs.ts';
+import type { Target } from './target.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PORTKEY = join(HERE, 'node_modules/@portkey-ai/gateway/build/start-server.js');

@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { flawOfCall } from './answers.ts';
 import type { Program } from './programs.ts';
+import type { Target } from './target.ts';
 
 /** One measurement: answers a second and latencies in milliseconds. */
 export interface Measurement {
@@ -18,12 +19,6 @@ export interface Measurement {
   read: number;
   /** What was wrong with the other answers. */
   flaws: string[];
-}
-
-export interface Target {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
 }
 
 /** The pause between two answers that are read during a measurement. */

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { flawOfCall } from '../../bench/answers.ts';
 import { type Contender, direct } from '../../bench/contenders.ts';
-import { flawOfMeasurement, type Measurement, type Target } from '../../bench/load.ts';
+import { flawOfMeasurement, type Measurement } from '../../bench/load.ts';
+import type { Target } from '../../bench/target.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 
 let simulator: RunningSimulator;

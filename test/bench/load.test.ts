@@ -1,8 +1,9 @@
 /** The load generator's errors, and the answers that are read beside it. */
 import { expect, test } from 'bun:test';
 import { body } from '../../bench/contenders.ts';
-import { flawOfMeasurement, measure, type Target } from '../../bench/load.ts';
+import { flawOfMeasurement, measure } from '../../bench/load.ts';
 import { findProgram } from '../../bench/programs.ts';
+import type { Target } from '../../bench/target.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 

@@ -17,6 +17,7 @@ const HELP = `Usage: bin/chaos <experiment> [options]
   tasks    kill -9 at every step of a generation task's life, for every kind of provider
              --step NAME --provider NAME   only these, by a part of their names (default: all)
              --parallel N             cases at a time (default 4)
+             --sample N --seed N      only N cases, chosen by the seed (default: all)
 
   channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
              --clients N --fault-ms N (default 40 and 20000)
@@ -88,17 +89,25 @@ async function tasks(): Promise<boolean> {
       step: { type: 'string' },
       provider: { type: 'string' },
       parallel: { type: 'string', default: '4' },
+      sample: { type: 'string' },
+      seed: { type: 'string' },
     },
   });
-  const { step, provider } = values;
+  const { step, provider, sample } = values;
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (sample !== undefined) console.log(`${sample} cases, chosen by --seed ${seed}`);
   const reports = await runTaskKills(
     {
       parallel: Number(values.parallel),
+      ...(sample === undefined ? {} : { sample: Number(sample), seed }),
       ...(step === undefined ? {} : { step }),
       ...(provider === undefined ? {} : { provider }),
     },
-    ({ step, provider, violations }) =>
-      console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`),
+    ({ step, provider, violations }) => {
+      console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`);
+      // At once: a run that is stopped early must not lose its reasons.
+      for (const violation of violations) console.error(`       ${violation}`);
+    },
   );
   printTaskKills(reports);
   return reports.length > 0 && reports.every(({ violations }) => violations.length === 0);

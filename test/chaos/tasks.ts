@@ -5,6 +5,7 @@
  */
 import { connectDatabase, type Sql } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
+import { Random } from '../sim/random.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
@@ -17,6 +18,10 @@ export interface TaskKillOptions {
   step?: string;
   /** Cases at a time. */
   parallel: number;
+  /** Runs only this many cases, chosen by `seed`; default: all. */
+  sample?: number;
+  /** Seed of the order of the cases; default: 1. */
+  seed?: number;
 }
 
 export interface CaseReport {
@@ -62,12 +67,14 @@ export async function runTaskKills(
   options: TaskKillOptions,
   onReport: (report: CaseReport) => void = () => undefined,
 ): Promise<CaseReport[]> {
-  const cases = STEPS.flatMap((step) => SUBJECTS.map((subject) => ({ step, subject }))).filter(
+  const all = STEPS.flatMap((step) => SUBJECTS.map((subject) => ({ step, subject }))).filter(
     ({ step, subject }) =>
       step.only !== (subject.by_job ? 'inline' : 'job') &&
       step.name.includes(options.step ?? '') &&
       subject.name.includes(options.provider ?? ''),
   );
+  const random = new Random(options.seed ?? 1);
+  const cases = options.sample === undefined ? all : random.shuffle(all).slice(0, options.sample);
   const reports: CaseReport[] = [];
   const worker = async () => {
     for (let next = cases.shift(); next; next = cases.shift()) {

@@ -6,7 +6,7 @@ import { MUTANTS } from './main.ts';
 import { mutate } from './mutant.ts';
 
 describe('the list of mutants', () => {
-  test('changes source text that is there, exactly once, into a program that parses', () => {
+  test('changes source text that occurs exactly once, and the changed program parses', () => {
     const wrong = MUTANTS.flatMap((mutant) => {
       try {
         mutate(readFileSync(join(ROOT, mutant.path), 'utf8'), mutant);
@@ -18,7 +18,7 @@ describe('the list of mutants', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('names each mutant once, and test files that are there', () => {
+  test('has unique names, and every test file exists', () => {
     const names = MUTANTS.map(({ path, name }) => `${path}: ${name}`);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const files = new Set(MUTANTS.flatMap(({ tests }) => tests));
@@ -28,14 +28,14 @@ describe('the list of mutants', () => {
 
 describe('a mutant', () => {
   test.each([
-    ['a text that is not there', 'let a = 1;', 'b', 'c'],
-    ['a text that is there twice', 'let a = a;', 'a', 'b'],
-    ['a program that does not parse', 'let a = 1;', '= 1', '= ='],
+    ['text that does not occur', 'let a = 1;', 'b', 'c'],
+    ['text that occurs twice', 'let a = a;', 'a', 'b'],
+    ['text that leads to a syntax error', 'let a = 1;', '= 1', '= ='],
   ])('of %s does not apply', (_what, text, from, to) => {
     expect(() => mutate(text, { from, to })).toThrow();
   });
 
-  test('is the text with one change, taken literally', () => {
+  test('changes the text literally, without replacement patterns', () => {
     expect(mutate('let a = 1;', { from: '1', to: '"$&"' })).toBe('let a = "$&";');
   });
 });

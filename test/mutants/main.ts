@@ -1,6 +1,6 @@
 /**
- * `bin/test --mutants [NAME]`: breaks the product in one place at a time and runs the tests that must
- * notice. A mutant that no test notices is a gap in the tests.
+ * `bin/test --mutants [NAME]`: applies one mutant at a time and runs the tests that must detect it. A
+ * mutant that survives shows a gap in the tests.
  */
 import { availableParallelism } from 'node:os';
 import { LEDGER } from './list/ledger.ts';
@@ -12,15 +12,19 @@ import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
 export const MUTANTS = candidatesOf([...QUOTA, ...LEDGER, ...PRICES, ...ROUTING, ...TASKS]);
-/** Side by side: more would share what the two PostgreSQL servers can do. */
+/** Mutants tried at the same time. More would only compete for the two PostgreSQL servers. */
 const MAX_PARALLEL = 2;
-/** Simulated schedules of one test: a mistake in money shows in the first few. */
+/** Simulated schedules of one test. The first few already show a defect of the ledger. */
 const SCHEDULES = '20';
 
-/** `killed`: a test failed. `explained`: no test can fail, and the list says why. */
-type Outcome = 'killed' | 'explained' | 'survived' | 'not applied' | 'explanation wrong';
+/**
+ * `killed`: a test failed. `survived`: every test passed. `equivalent`: every test passed, as the list
+ * says. `not equivalent`: a test failed, although the list says that none can. `not applied`: the mutant
+ * was not tested.
+ */
+type Outcome = 'killed' | 'survived' | 'equivalent' | 'not equivalent' | 'not applied';
 
-/** Runs the mutants whose path or name contains one of `names`; all without names. Returns the exit code. */
+/** Runs the mutants whose path or name contains one of `names`; by default all. Returns the exit code. */
 export async function runMutants(
   names: readonly string[],
   environment: Record<string, string | undefined>,
@@ -30,7 +34,7 @@ export async function runMutants(
       names.length === 0 || names.some((each) => `${path}: ${name}`.includes(each)),
   );
   if (chosen.length === 0) {
-    console.error(`weir: no mutant is named ${names.join(' or ')}`);
+    console.error(`weir: no mutant has a path or name with ${names.join(' or ')}`);
     return 2;
   }
   const few = { ...environment, WEIR_TEST_SCHEDULES: SCHEDULES };
@@ -44,14 +48,14 @@ export async function runMutants(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt);
   try {
     if (!(await testsPass(trees, chosen, stop.signal))) return stop.signal.aborted ? 130 : 1;
-    const outcomes = await tryAll(trees, chosen, stop.signal);
+    const outcomes = await runAll(trees, chosen, stop.signal);
     return stop.signal.aborted ? 130 : summarize(outcomes);
   } finally {
     for (const tree of trees) tree.remove();
   }
 }
 
-/** True if every named test file passes on its own: one that fails anyway notices nothing. */
+/** True if every test file passes without a mutant. A file that fails anyway detects no mutant. */
 async function testsPass(
   trees: readonly Tree[],
   chosen: readonly Candidate[],
@@ -63,24 +67,24 @@ async function testsPass(
     const { verdict, output } = await tree.run([file]);
     if (verdict === 'passed' || signal.aborted) return;
     passed = false;
-    console.error(`${file} ${verdict} without any mutant:\n${output}`);
+    console.error(`${file} ${verdict} without a mutant:\n${output}`);
   });
   if (!signal.aborted) console.log(`${files.length} test files pass without mutants`);
   return passed;
 }
 
-async function tryAll(
+async function runAll(
   trees: readonly Tree[],
   chosen: readonly Candidate[],
   signal: AbortSignal,
 ): Promise<Map<Candidate, Outcome>> {
   const outcomes = new Map<Candidate, Outcome>();
   await eachOnATree(trees, chosen, signal, async (tree, mutant) => {
-    const began = performance.now();
+    const started_ms = performance.now();
     const { outcome, why } = await outcomeOf(tree, mutant);
     if (signal.aborted) return;
     outcomes.set(mutant, outcome);
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - started_ms) / 1_000).toFixed(1);
     const note = why ? ` (${why})` : '';
     console.log(`${outcome}: ${mutant.path}: ${mutant.name}${note} [${seconds} s]`);
   });
@@ -91,22 +95,24 @@ async function outcomeOf(
   tree: Tree,
   mutant: Candidate,
 ): Promise<{ outcome: Outcome; why?: string }> {
-  const { stands } = mutant;
+  const { equivalent_because } = mutant;
   try {
     const { verdict, test } = await tree.runMutant(mutant.path, mutant, mutant.tests);
     if (verdict === 'passed') {
-      return stands === undefined ? { outcome: 'survived' } : { outcome: 'explained', why: stands };
+      return equivalent_because === undefined
+        ? { outcome: 'survived' }
+        : { outcome: 'equivalent', why: equivalent_because };
     }
-    // A program that cannot even be loaded shows nothing of the tests.
+    // The program did not load, so no test ran.
     if (verdict === 'failed' && !test) return { outcome: 'not applied', why: 'no test failed' };
-    const outcome = stands === undefined ? 'killed' : 'explanation wrong';
+    const outcome = equivalent_because === undefined ? 'killed' : 'not equivalent';
     return { outcome, why: test ?? verdict };
   } catch (error) {
     return { outcome: 'not applied', why: (error as Error).message };
   }
 }
 
-/** Works through `items` in order, as many at a time as there are trees. */
+/** Runs `work` for each item in order. Each tree works on one item at a time. */
 async function eachOnATree<Item>(
   trees: readonly Tree[],
   items: readonly Item[],
@@ -127,12 +133,12 @@ async function eachOnATree<Item>(
 function summarize(outcomes: ReadonlyMap<Candidate, Outcome>): number {
   const all = [...outcomes];
   const of = (outcome: Outcome) => all.filter(([, each]) => each === outcome).length;
-  const failed = all.filter(([, outcome]) => outcome !== 'killed' && outcome !== 'explained');
+  const failed = all.filter(([, outcome]) => outcome !== 'killed' && outcome !== 'equivalent');
   for (const [{ path, name }, outcome] of failed) console.log(`${outcome}: ${path}: ${name}`);
   console.log(
-    `${all.length} mutants: ${of('killed')} killed, ${of('explained')} explained, ` +
-      `${of('survived')} survived, ${of('not applied')} not applied, ` +
-      `${of('explanation wrong')} with a wrong explanation`,
+    `${all.length} mutants: ${of('killed')} killed, ${of('survived')} survived, ` +
+      `${of('equivalent')} equivalent, ${of('not equivalent')} not equivalent, ` +
+      `${of('not applied')} not applied`,
   );
   console.log(`${all.length - failed.length} passed, ${failed.length} failed`);
   return failed.length > 0 ? 1 : 0;

@@ -1,25 +1,25 @@
-/** One change that a careless hand could make, and that a test must notice. */
+/** One defect of the source that a test must detect. */
 export interface Mutant {
-  /** What the changed program does wrong. */
+  /** The wrong behaviour of the changed program. */
   readonly name: string;
   /** Source text that occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
-  /** Test files that must notice it, where they differ from those of the file. */
+  /** Test files that must detect it; by default those of the file. */
   readonly tests?: readonly string[];
-  /** Why no test can notice it: the changed program does the same. */
-  readonly stands?: string;
+  /** Why the changed program behaves the same, so that no test can detect it. */
+  readonly equivalent_because?: string;
 }
 
 /** The mutants of one source file. */
 export interface MutatedFile {
   readonly path: string;
-  /** Test files that must notice each mutant. */
+  /** Test files that must detect each mutant. */
   readonly tests: readonly string[];
   readonly mutants: readonly Mutant[];
 }
 
-/** A mutant with the file that it belongs to. */
+/** A mutant, its source file and its test files. */
 export interface Candidate extends Mutant {
   readonly path: string;
   readonly tests: readonly string[];
@@ -31,12 +31,12 @@ export function candidatesOf(files: readonly MutatedFile[]): Candidate[] {
   );
 }
 
-/** The mutated source text. Throws Error if `from` does not occur exactly once. */
+/** Returns the changed source text. Throws Error if `from` does not occur exactly once. */
 export function mutate(text: string, { from, to }: Pick<Mutant, 'from' | 'to'>): string {
   const count = text.split(from).length - 1;
-  if (count !== 1) throw new Error(`its source text occurs ${count} times`);
+  if (count !== 1) throw new Error(`the source text occurs ${count} times`);
   const mutated = text.replace(from, () => to);
-  // A program that does not parse fails every test, so it would show nothing.
+  // A program that does not parse would fail every test, whatever the tests check.
   new Bun.Transpiler({ loader: 'ts' }).transformSync(mutated);
   return mutated;
 }

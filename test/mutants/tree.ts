@@ -5,25 +5,25 @@ import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { type Mutant, mutate } from './mutant.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Shared with the working tree, which no test changes there. */
+/** Folders that all trees share with the working tree, because no test changes them. */
 const SHARED = ['node_modules', '.cache'];
 const LEFT_OUT = ['.git', '.bun', 'data', 'coverage'];
-/** A mutant may loop for ever. */
+/** The time limit of the test files of one mutant, because a mutant may loop for ever. */
 const TIME_LIMIT_MS = 180_000;
-/** The same as that of `bin/test`: on a busy machine a slow test must not pass for a kill. */
+/** The limit of `bin/test`. A lower limit could count a slow test on a busy machine as a kill. */
 const TEST_TIME_LIMIT_MS = 60_000;
 
-/** How test files ended: all passed, a test failed, or the time limit passed. */
+/** `passed`: all tests passed. `failed`: a test failed. `timed out`: the time limit passed. */
 type Verdict = 'passed' | 'failed' | 'timed out';
 
 export interface Result {
   readonly verdict: Verdict;
-  /** The test that failed first. */
+  /** The name of the first failed test. */
   readonly test?: string;
   readonly output: string;
 }
 
-/** A copy of the working tree, in which one mutant at a time lives. */
+/** A copy of the working tree. One mutant at a time is applied to it. */
 export class Tree {
   private readonly folder = throwawayFolder('mutants');
   private child: Bun.Subprocess | undefined;
@@ -36,7 +36,7 @@ export class Tree {
     }
   }
 
-  /** Runs test files with a mutant in place. Throws Error if the mutant does not apply. */
+  /** Runs test files with a mutant applied. Throws Error if the mutant does not apply. */
   async runMutant(path: string, mutant: Mutant, tests: readonly string[]): Promise<Result> {
     const file = join(this.folder, path);
     const text = readFileSync(file, 'utf8');
@@ -48,7 +48,7 @@ export class Tree {
     }
   }
 
-  /** Runs test files, and ends at the first test that fails. */
+  /** Runs test files; stops at the first failed test. */
   async run(tests: readonly string[]): Promise<Result> {
     const child = Bun.spawn(
       [

@@ -7,7 +7,10 @@ import type { Step } from './steps.ts';
 /** The commands that `--full` adds, each a step of its own. */
 const COMMANDS: { title: string; command: string[] }[] = [
   { title: 'kill -9 of Weir and of its database', command: ['bin/chaos', 'kill'] },
-  { title: 'kill -9 at every step of a task', command: ['bin/chaos', 'tasks'] },
+  {
+    title: 'kill -9 at 48 steps of tasks, of 290',
+    command: ['bin/chaos', 'tasks', '--sample', '48'],
+  },
   { title: 'three sick channels', command: ['bin/chaos', 'channels'] },
   { title: 'kill -9 in the middle of a batch', command: ['bin/chaos', 'batches'] },
   { title: 'mutants', command: ['bin/test', '--mutants'] },

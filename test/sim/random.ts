@@ -24,4 +24,14 @@ export class Random {
     if (choice === undefined) throw new Error('nothing to pick from');
     return choice;
   }
+
+  /** A copy in random order (Fisher–Yates). */
+  shuffle<T>(items: readonly T[]): T[] {
+    const shuffled = [...items];
+    for (let last = shuffled.length - 1; last > 0; last -= 1) {
+      const other = this.below(last + 1);
+      [shuffled[last], shuffled[other]] = [shuffled[other] as T, shuffled[last] as T];
+    }
+    return shuffled;
+  }
 }

@@ -370,7 +370,7 @@ export class QuotaActor implements ReservationOwner {
     this.admitWaiting();
   }
 
-  /** Resolves when `wake` is called, or after `ASK_AGAIN_MS`: hints may be lost. */
+  /** Resolves when `wake` is called, or after `RETRY_MS`: hints may be lost. */
   private waitForChange(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

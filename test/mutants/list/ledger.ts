@@ -9,7 +9,7 @@ export const LEDGER: readonly MutatedFile[] = [
     tests: LEDGER_TESTS,
     mutants: [
       {
-        name: 'a hold is charged beyond its amount',
+        name: 'a charge exceeds its hold',
         from: 'Math.min(command.line.charged_nano_usd, hold.amount_nano_usd)',
         to: 'command.line.charged_nano_usd',
       },
@@ -19,13 +19,13 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'command.line.overrun_nano_usd',
       },
       {
-        name: 'the rest of a settled hold does not return',
-        from: '    this.putBack(key, hold.amount_nano_usd - charged);\n',
+        name: 'the rest of a settled hold is not released',
+        from: '    this.freeMoney(key, hold.amount_nano_usd - charged);\n',
         to: '',
       },
       {
         name: 'a settled hold is settled again',
-        from: "if (hold.status !== 'held') return ended(hold);\n    const charged",
+        from: "if (hold.status !== 'held') return holdEnded(hold);\n    const charged",
         to: 'const charged',
       },
       {
@@ -35,11 +35,11 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a repeated hold sets money aside again',
-        from: "if (existing) return existing.status === 'held' ? { type: 'held' } : ended(existing);",
+        from: "if (existing) return existing.status === 'held' ? { type: 'held' } : holdEnded(existing);",
         to: '',
       },
       {
-        name: 'an extension adds its total',
+        name: 'an extension adds its total amount',
         from: 'const extra = command.amount - hold.amount_nano_usd;',
         to: 'const extra = command.amount;',
       },
@@ -49,7 +49,7 @@ export const LEDGER: readonly MutatedFile[] = [
         to: '',
       },
       {
-        name: 'what is held does not count against the cap',
+        name: 'held money does not count against the cap',
         from: 'key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd',
         to: 'key.limit_nano_usd - key.used_nano_usd',
       },
@@ -74,49 +74,49 @@ export const LEDGER: readonly MutatedFile[] = [
         to: '!this.liveReplicas.has(command.replica_id)',
       },
       {
-        name: 'a repeated grant gives again',
+        name: 'a repeated grant adds money again',
         from: 'if (grant.granted_nano_usd !== command.expected_granted) {',
         to: 'if (false) {',
       },
       {
-        name: 'a repeated return gives back again',
-        from: 'if (grant.granted_nano_usd === command.expected_granted) this.takeOut',
-        to: 'this.takeOut',
+        name: 'a repeated return returns money again',
+        from: 'if (grant.granted_nano_usd === command.expected_granted)\n      this.shrinkGrant',
+        to: 'this.shrinkGrant',
       },
       {
-        name: 'a grant is closed with charges that are not posted',
+        name: 'a grant is closed with unposted charges',
         from: '    this.post(grant);\n    grant.recall_acked',
         to: '    grant.recall_acked',
       },
       {
         name: 'a reaped grant keeps its money',
-        from: '      this.takeOut(grant, grant.granted_nano_usd - grant.settled_nano_usd);\n',
+        from: '      this.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);\n',
         to: '',
       },
       {
-        name: 'a reaped grant returns what it charged',
-        from: 'this.takeOut(grant, grant.granted_nano_usd - grant.settled_nano_usd);',
-        to: 'this.takeOut(grant, grant.granted_nano_usd);',
+        name: 'a reaped grant returns its charges too',
+        from: 'this.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);',
+        to: 'this.shrinkGrant(grant, grant.granted_nano_usd);',
       },
       {
-        name: 'a charge stays held by the organization',
+        name: 'a charged amount stays held by the organization',
         from: '    organization.held_nano_usd -= amount;\n',
         to: '',
       },
       {
-        name: 'the balance grows with what is set aside',
+        name: 'the balance grows by the money that is set aside',
         from: 'organization.balance_nano_usd -= amount;',
         to: 'organization.balance_nano_usd += amount;',
       },
       {
-        name: 'money that other keys hold is not asked back',
-        from: 'if (unasked) {',
+        name: 'money in the grants of other keys is not recalled',
+        from: 'if (hasUnrecalled) {',
         to: 'if (false) {',
         tests: SCHEDULED,
       },
       {
-        name: 'the asking grant counts as money elsewhere',
-        from: ' && open.id !== ask.grant_id',
+        name: 'the money of the requesting grant counts as money elsewhere',
+        from: ' && open.id !== request.grant_id',
         to: '',
       },
     ],
@@ -126,24 +126,24 @@ export const LEDGER: readonly MutatedFile[] = [
     tests: ['test/machines/grant.test.ts'],
     mutants: [
       {
-        name: 'a need that takes all is refused',
+        name: 'a request for all free money is refused',
         from: 'request.need > free',
         to: 'request.need >= free',
       },
-      { name: 'a share leaves nothing for others', from: '(2 * funds.replicas)', to: '2' },
-      { name: 'a share is no whole number', from: 'Math.floor(free /', to: 'Number(free /' },
+      { name: 'a share leaves no money for other replicas', from: '(2 * funds.replicas)', to: '2' },
+      { name: 'a share is not a whole number', from: 'Math.floor(free /', to: 'Number(free /' },
       {
-        name: 'the balance is no bound',
+        name: 'the balance does not limit a grant',
         from: 'Math.min(keyFree, funds.balance)',
         to: 'keyFree',
       },
       {
-        name: 'slack goes beyond what is wanted',
+        name: 'a grant exceeds the requested amount',
         from: 'Math.min(request.want, fairShare)',
         to: 'fairShare',
       },
       {
-        name: 'whose money is short is mixed up',
+        name: 'a short grant names the wrong limit',
         from: 'keyFree <= funds.balance',
         to: 'keyFree > funds.balance',
       },
@@ -154,17 +154,17 @@ export const LEDGER: readonly MutatedFile[] = [
     tests: LEDGER_TESTS,
     mutants: [
       {
-        name: 'a charge of a grant that is not there counts as done',
+        name: 'a charge to a missing grant counts as settled',
         from: "if (!row) return { type: 'not_found' };",
         to: "if (!row) return { type: 'settled', charged: 0, overrun: 0 };",
       },
       {
-        name: 'answers of charges and other commands are mixed up',
+        name: 'charges and other commands get the answers of each other',
         from: "command.type === 'SETTLE' ? charges.next() : moneyAnswers.next()",
         to: "command.type !== 'SETTLE' ? charges.next() : moneyAnswers.next()",
       },
       {
-        name: 'a charge of a hold may be given up',
+        name: 'the charge of a hold may be dropped',
         from: "command.type === 'SETTLE' || command.type === 'SETTLE_HOLD'",
         to: "command.type === 'SETTLE'",
       },
@@ -190,13 +190,13 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'select grant_id, sum(charged_nano_usd)::int8 as nano_usd from input',
       },
       {
-        name: 'a repeated charge is answered as asked',
+        name: 'the answer to a repeated charge has the requested amounts',
         from: 'if (booked === lines.length)',
         to: 'if (booked <= lines.length)',
       },
       {
-        name: 'an absorbed charge is answered as asked',
-        from: 'byId.get(line.id) ?? line',
+        name: 'the answer to an absorbed charge has the requested amounts',
+        from: 'by_id.get(line.id) ?? line',
         to: 'line',
       },
     ],
@@ -206,12 +206,12 @@ export const LEDGER: readonly MutatedFile[] = [
     tests: LEDGER_TESTS,
     mutants: [
       {
-        name: 'the ceiling follows a lowered limit only',
+        name: 'the ceiling of a key ignores its used and held money',
         from: 'then greatest(api_key.limit_nano_usd, input.used_nano_usd + input.held_nano_usd) end',
         to: 'then api_key.limit_nano_usd end',
       },
       {
-        name: 'what is posted is not written',
+        name: 'the posted amount is not written',
         from: 'posted_nano_usd = excluded.posted_nano_usd, recall_acked',
         to: 'recall_acked',
       },
@@ -221,12 +221,12 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'charged_nano_usd',
       },
       {
-        name: 'an expired key is not seen',
+        name: 'an expired key counts as active',
         from: 'coalesce(expires_at <= weir_now(), false)',
         to: 'false',
       },
       {
-        name: 'closed grants of a dead replica hide its open ones',
+        name: 'closed grants of a dead replica hide its open grants',
         from: "where status = 'open' and replica_id",
         to: 'where replica_id',
       },
@@ -242,7 +242,7 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'granted_nano_usd as open_nano_usd',
       },
       {
-        name: 'holds count as recallable',
+        name: 'holds can be recalled',
         from: 'select organization_id, key_id, id, false, amount_nano_usd',
         to: 'select organization_id, key_id, id, true, amount_nano_usd',
       },

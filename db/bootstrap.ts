@@ -3,7 +3,7 @@ import type { Orm } from './client.ts';
 import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
-/** Credentials for the first run, for automation. Missing ones are random (design 8). */
+/** Credentials for the first run, for automation. Missing ones are random. */
 export interface BootstrapCredentials {
   api_key?: string | undefined;
   management_token?: string | undefined;

@@ -74,6 +74,7 @@ const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
   select sum(settled_nano_usd - posted_nano_usd) from quota_grant
   where quota_grant.key_id = api_key.id and quota_grant.status = 'open'), 0))::int8`;
 
+/** The time of the key's last usage line; null if it has none. */
 const lastUse = sql<Date | null>`(
   select max(usage_line.created_at) from usage_line where usage_line.key_id = api_key.id)`;
 
@@ -151,7 +152,7 @@ export interface KeyChanges {
 
 /**
  * Changes a key of this organization; the commit notifies every replica. If the new limit is below
- * the used and held money, the enforced ceiling follows as money is returned (design 4). Returns
+ * the used and held money, the enforced ceiling follows as money is returned. Returns
  * false if there is no such key, or if the change would end a revocation: revoked is final.
  */
 export async function updateKey(

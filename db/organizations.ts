@@ -36,7 +36,7 @@ export interface Balance {
 
 /** Returns the money of an organization; undefined if there is no such organization. */
 export async function readBalance(orm: Orm, organization_id: string): Promise<Balance | undefined> {
-  // Charges of open grants count as settled, even if they are posted later (design 4).
+  // Charges of open grants count as settled, even if they are posted later.
   const unposted = sql`coalesce((
     select sum(settled_nano_usd - posted_nano_usd) from quota_grant
     where quota_grant.organization_id = organization.id and quota_grant.status = 'open'), 0)`;

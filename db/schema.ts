@@ -1,5 +1,6 @@
 /**
- * The tables of Weir. Only PostgreSQL decides the state of money and durable actors (design 4).
+ * The tables of Weir. PostgreSQL holds the only authoritative state of money and of
+ * durable actors (docs/consistency.md).
  *
  * Amounts are integers in nano-USD (`int8`). Every invariant of a single row is a CHECK here. The
  * machines enforce it too.
@@ -153,7 +154,7 @@ export const replica = pgTable(
 export const recallSeq = pgSequence('recall_seq');
 
 /**
- * Part of a key's cap and of its organization's balance, set aside for one replica (design 4).
+ * Part of a key's cap and of its organization's balance, set aside for one replica.
  * Settlements change only this row. Its charges are posted to the key and the organization later,
  * when another command locks those rows (`posted`).
  */
@@ -201,7 +202,7 @@ export const quotaGrant = pgTable(
   ],
 );
 
-/** Money set aside for work that can outlive a process, e.g. a task (design 4). */
+/** Money set aside for work that can outlive a process, e.g. a task. */
 export const hold = pgTable(
   'hold',
   {
@@ -282,7 +283,7 @@ export const usageLine = pgTable(
   ],
 );
 
-/** A durable actor: the committed snapshot of its machine (design 3). */
+/** A durable actor: the committed snapshot of its machine. */
 export const actor = pgTable(
   'actor',
   {

@@ -1,7 +1,7 @@
 import { CHAT_PROTOCOLS, CLIENT_PROTOCOLS, type ClientProtocol } from '../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../src/upstreams/translation/features.ts';
 import {
-  type RequestForm,
+  type RequestProtocol,
   readRequest,
   untranslatableError,
 } from '../src/upstreams/translation/translate.ts';
@@ -15,7 +15,7 @@ const CLIENTS: Record<ClientProtocol, string> = {
 };
 
 /** The channel protocols that use each wire format; heads of the columns. */
-const CHANNELS_OF_FORM: Record<RequestForm, string> = {
+const CHANNELS_OF_FORM: Record<RequestProtocol, string> = {
   openai: 'openai, azure-openai',
   responses: 'openai-responses',
   anthropic: 'anthropic, bedrock',
@@ -23,7 +23,7 @@ const CHANNELS_OF_FORM: Record<RequestForm, string> = {
 };
 
 /** The wire format of each client protocol: its requests pass through without translation. */
-const FORM_OF_CLIENT: Record<ClientProtocol, RequestForm> = {
+const FORM_OF_CLIENT: Record<ClientProtocol, RequestProtocol> = {
   openai: 'openai',
   anthropic: 'anthropic',
   responses: 'responses',
@@ -54,7 +54,7 @@ ${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}. A client uses the pro
 `;
 
 function section(client: ClientProtocol): string {
-  const upstreams = Object.keys(CHANNELS_OF_FORM) as RequestForm[];
+  const upstreams = Object.keys(CHANNELS_OF_FORM) as RequestProtocol[];
   const lines = [
     `## ${CLIENTS[client]}`,
     '',
@@ -73,7 +73,7 @@ const named = (feature: Feature) =>
   feature === 'other' ? 'a parameter that Weir does not know' : FEATURES[feature];
 
 /** How a feature is kept although the protocol has no member for it. */
-const KEPT_BY_WEIR: Partial<Record<RequestForm, Partial<Record<Feature, string>>>> = {
+const KEPT_BY_WEIR: Partial<Record<RequestProtocol, Partial<Record<Feature, string>>>> = {
   openai: { failed_results: 'in the result’s text' },
   responses: { failed_results: 'in the result’s text' },
   gemini: {
@@ -83,7 +83,7 @@ const KEPT_BY_WEIR: Partial<Record<RequestForm, Partial<Record<Feature, string>>
 };
 
 /** How a feature of a request reaches an upstream: the text of one cell. */
-export function cellOf(client: ClientProtocol, upstream: RequestForm, feature: Feature): string {
+export function cellOf(client: ClientProtocol, upstream: RequestProtocol, feature: Feature): string {
   const body = sampleOf(client, feature);
   if (!body) return '–';
   if (FORM_OF_CLIENT[client] === upstream) return 'as is';

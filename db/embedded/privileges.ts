@@ -31,8 +31,8 @@ export function launchPlan(): LaunchPlan {
 
 /**
  * Returns the part of the prefix that ends the server with this process. If this process is killed,
- * the kernel sends SIGINT to the server, PostgreSQL's fast shutdown. Empty if `setpriv` does not
- * exist (macOS); there the next start stops the orphan.
+ * the kernel sends SIGINT to the server, PostgreSQL's fast shutdown. The list is
+ * empty if `setpriv` does not exist (macOS). Then the next start of Weir stops a server that still runs.
  */
 export function dieWithParentPrefix(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'SIGINT'];

@@ -1,6 +1,6 @@
 /**
  * The embedded database: a real PostgreSQL as a child process of Weir, on a private unix socket in
- * the data folder (design 6). Driver, SQL and migrations are the same as in production.
+ * the data folder. Driver, SQL and migrations are the same as in production.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

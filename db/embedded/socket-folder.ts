@@ -15,8 +15,8 @@ export function socketPath(folder: string, port: number): string {
 }
 
 /**
- * Creates an empty folder with mode 0700 and returns its path: `<data_dir>/run`, or a temporary folder
- * if that path is too long for a socket. A file in `data_dir` names the temporary folder, so that the
+ * Creates an empty folder with mode 0700 and returns its path. The path is `<data_dir>/run`. If that is
+ * too long for a socket, it is a temporary folder. A file in `data_dir` names the temporary folder, so that the
  * next start removes it if this process is killed.
  */
 export function makeSocketFolder(data_dir: string, port: number): string {

@@ -48,7 +48,7 @@ export interface HoldRow {
 }
 
 /** The locked rows of one transaction, by id. They change in memory and are then written back. */
-export interface MoneyRows {
+export interface LockedRows {
   organizations: Map<string, OrganizationRow>;
   keys: Map<string, KeyRow>;
   grants: Map<string, GrantRow>;
@@ -75,7 +75,7 @@ export const MAX_REAPED_GRANTS = 256;
  * Locks and returns all rows of a batch. The order is always the same: organizations, keys, grants,
  * holds, each by id. So two lanes never deadlock.
  */
-export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<MoneyRows> {
+export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<LockedRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
     select organization_id, key_id, id as grant_id from quota_grant
       where id = any(${scope.grant_ids}::uuid[])
@@ -117,7 +117,7 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
 }
 
 /** Writes the rows back, with one statement for each table. Inserts new grants and holds. */
-export async function writeMoney(tx: TransactionSql, rows: MoneyRows): Promise<void> {
+export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<void> {
   const json = (values: Iterable<object>) => JSON.stringify([...values]);
   await tx`
     update organization set

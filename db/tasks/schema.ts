@@ -1,4 +1,4 @@
-/** Data of durable tasks that their machine does not need: input and results (design 3). */
+/** Data of durable tasks that their machine does not need: input and results. */
 import { sql } from 'drizzle-orm';
 import {
   bigint,

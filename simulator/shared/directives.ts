@@ -1,5 +1,5 @@
 /**
- * Directives in the last user text, e.g. `[[sim tokens=20 chunk_ms=5]]` (design 8). This table is the
+ * Directives in the last user text, e.g. `[[sim tokens=20 chunk_ms=5]]`. This table is the
  * only list of them: the parser, `--help` and the README follow it.
  */
 import { WORK_DIRECTIVES } from './work-directives.ts';

@@ -1,5 +1,5 @@
 /**
- * Directives for jobs (design 8). A chat accepts them too, without any effect, so that one prompt can script
+ * Directives for jobs. A chat accepts them too, without any effect, so that one prompt can script
  * both a chat and a job.
  */
 export const TASK_DIRECTIVES = {

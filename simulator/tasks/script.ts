@@ -1,6 +1,6 @@
 import { directivesIn } from '../shared/directives.ts';
 
-/** The course of a job, from the directives of its prompt (design 8). */
+/** The course of a job, from the directives of its prompt. */
 export interface Script {
   latency_ms: number;
   status: number | undefined;

@@ -1,6 +1,6 @@
 /**
  * A source of time, passed in so that a seeded run replays exactly. Production uses the process's
- * clock for waiting only; the database's clock judges leases, timers and expiries (design 6).
+ * clock for waiting only; the database's clock judges leases, timers and expiries.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */

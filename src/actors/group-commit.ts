@@ -33,7 +33,7 @@ interface Queued<Command, Answer> {
 
 /**
  * Commits the queued commands, up to 512 in one transaction. Commands that arrive meanwhile form the
- * next batch (design 4). Answers are returned after the commit.
+ * next batch. Answers are returned after the commit.
  *
  * A batch whose outcome is unknown runs again, so every command must be repeatable. If the database
  * rejects a batch, the batch is bisected until the failing command is alone; only that one fails.

@@ -31,7 +31,7 @@ export interface ReplicaDeps {
 
 /**
  * This process as a registered replica. It renews its lease with one small statement every two
- * seconds, and reaps replicas whose lease ended (design 3 and 4).
+ * seconds, and reaps replicas whose lease ended.
  */
 export class Replica {
   private current_id = newId('replica');
@@ -94,7 +94,7 @@ export class Replica {
     this.deps.onFenced();
   }
 
-  /** Finds dead replicas; the lane returns their grants (design 4). Then adopts their actors. */
+  /** Finds dead replicas; the lane returns their grants. Then adopts their actors. */
   private async reap(): Promise<void> {
     for (const replica_id of await findDeadWithGrants(this.deps.sql)) {
       for (let more = true; more; ) {

@@ -19,7 +19,7 @@ export type GenerationPrice =
       readonly unit: GenerationUnit;
       readonly nano_usd: number;
       readonly tiers: readonly PriceTier[];
-      /** For each megapixel of an image after the first. */
+      /** Nano-USD for each megapixel of an image beyond its first megapixel. */
       readonly further_megapixel_nano_usd: number;
     }
   | {
@@ -81,7 +81,7 @@ function toNanoUsd(usd: number): number {
 }
 
 /**
- * The upper bound of a generation's charge in nano-USD, which is the amount of its hold (design 4).
+ * The upper bound of a generation's charge in nano-USD, which is the amount of its hold.
  * The bytes of the prompt and the largest image of the requested size bound the tokens.
  */
 export function estimateGeneration(model: PricedModel, input: GenerationInput): number {

@@ -71,7 +71,7 @@ const LIMITS = {
 
 /**
  * Returns the installation without a configuration file: every model of the catalogue, served by
- * the simulator (design 8).
+ * the simulator.
  */
 export function demoInstallation(simulatorUrl: string): Installation {
   const served = new Map<ChannelProtocol, Record<string, string>>();

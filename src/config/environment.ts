@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { parseValue } from './parse-value.ts';
 
-/** Every setting of the process (design 8). A flag overrides its variable. */
+/** Every setting of the process. A flag overrides its variable. */
 const EnvironmentSchema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 3_000 }),
   WEIR_DATA: Type.String({ minLength: 1, default: './data' }),

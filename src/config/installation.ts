@@ -7,7 +7,7 @@ import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catal
 import type { ChannelConfig } from '../upstreams/contract.ts';
 import type { WeirYaml } from './schema.ts';
 
-/** Requests per minute of the built-in roles (design 8). */
+/** Requests per minute of the built-in roles. */
 export const BUILT_IN_ROLES = { trial: 60, standard: 3_000, enterprise: 30_000 };
 
 /** What this installation serves. Immutable: a changed file creates a new one. */

@@ -9,7 +9,7 @@ const FROM_ENVIRONMENT = {
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
 /**
- * Returns the JSON Schema of `weir.yaml` for editors (design 8). It allows `env:NAME` for every
+ * Returns the JSON Schema of `weir.yaml` for editors. It allows `env:NAME` for every
  * value, because Weir checks values after it has resolved them.
  */
 export function weirYamlJsonSchema(): Record<string, unknown> {

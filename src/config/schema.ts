@@ -85,7 +85,7 @@ const ChannelSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** The whole `weir.yaml` (design 8). */
+/** The whole `weir.yaml`. */
 export const WeirYamlSchema = Type.Object(
   {
     channels: Type.Array(ChannelSchema, {

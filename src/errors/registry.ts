@@ -37,7 +37,7 @@ export const ERRORS = {
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
   /**
-   * The money is only held by calls in flight. This differs from money that is spent (design 4).
+   * The money is only held by calls in flight. This differs from money that is spent.
    */
   quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),

@@ -176,7 +176,7 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
   ];
 }
 
-/** The operator routes (design 8). */
+/** The operator routes. */
 function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
   const { operator } = app;
   const channels = new OperatorChannels({

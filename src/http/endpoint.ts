@@ -50,7 +50,7 @@ export function endpoint(
       report(known, request_id);
       response = renderError(known, family, request_id);
     }
-    // OpenAI's SDK reads the first header, Anthropic's the second (contracts 1.1).
+    // OpenAI's SDK reads the first header, Anthropic's the second.
     response.headers.set('x-request-id', request_id);
     response.headers.set('request-id', request_id);
     return response;
@@ -59,7 +59,7 @@ export function endpoint(
 
 const DATABASE_RETRY_AFTER_S = 2;
 
-/** Turns a transient database error into a 503; an unreachable database is not a defect (design 4). */
+/** Turns a transient database error into a 503; an unreachable database is not a defect. */
 function asUnavailableIfTransient(error: unknown): unknown {
   if (error instanceof WeirError || !(error instanceof Error)) return error;
   // The query builder wraps the driver's error.

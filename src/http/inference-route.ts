@@ -26,7 +26,7 @@ export interface PreparedBody {
   readonly storeAnswer?: (answer: object) => Promise<void>;
 }
 
-/** The differences between the chat routes (design 5). */
+/** The differences between the chat routes. */
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
   allowXApiKey: boolean;

@@ -32,7 +32,7 @@ interface Limiters {
 }
 
 /**
- * Limits requests per minute, in fixed windows (spec: Limits; design 8). With Redis all replicas share
+ * Limits requests per minute, in fixed windows (spec: Limits). With Redis all replicas share
  * one count. Without it, or while it is unreachable, each replica counts in memory.
  */
 export class RateLimit {

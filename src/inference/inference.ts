@@ -41,7 +41,7 @@ export interface InferenceDeps {
   onError: (error: unknown, request_id: string) => void;
 }
 
-/** Runs calls: reserve → route → call → answer → settle (design 5). */
+/** Runs calls: reserve → route → call → answer → settle. */
 export class Inference {
   constructor(private readonly deps: InferenceDeps) {}
 

@@ -2,7 +2,7 @@ import { skipString } from './strings.ts';
 
 /**
  * Edits the top-level members of a JSON object in its text. All other bytes stay the same: big
- * integers, `1.0`, key order, spaces, unknown fields (design 5, pass-through).
+ * integers, `1.0`, key order, spaces, unknown fields.
  */
 
 /**

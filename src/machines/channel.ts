@@ -1,7 +1,7 @@
 import { assign, setup } from 'xstate';
 
 /**
- * The health of one model of one channel on one replica (design 3). A circuit breaker: its state is
+ * The health of one model of one channel on one replica. A circuit breaker: its state is
  * a pure function of the events. Times are milliseconds and come inside the events.
  * Client errors are never sent to it (P9).
  */

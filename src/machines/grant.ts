@@ -1,6 +1,6 @@
 /**
  * How much free money a grant gets. The lane decides this while it locks the rows of the key and its
- * organization (design 4). Pure; amounts in nano-USD.
+ * organization. Pure; amounts in nano-USD.
  */
 export interface GrantRequest {
   /** What the waiting call still needs. */
@@ -30,7 +30,7 @@ export type GrantDecision =
  * Decides a grant. `need` is always given if it is free. A grant above `need` is at most half of a
  * replica's equal share of the free money. So grants shrink near the cap, and the last are exact.
  */
-export function decideGrant(request: GrantRequest, funds: GrantFunds): GrantDecision {
+export function decideAmount(request: GrantRequest, funds: GrantFunds): GrantDecision {
   const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;
   const free = Math.max(0, Math.min(keyFree, funds.balance));
   if (request.need > free) {

@@ -1,7 +1,7 @@
 import { assign, setup } from 'xstate';
 
 /**
- * The quota of one API key on one replica (design 3 and 4).
+ * The quota of one API key on one replica.
  *
  * It admits calls in memory, inside a grant that a committed row sets aside. So an admission costs
  * microseconds and never overspends: `settled + reserved <= granted` holds in every state.

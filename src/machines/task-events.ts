@@ -1,4 +1,4 @@
-/** Context, events and limits of the task machine (design 3). */
+/** Context, events and limits of the task machine. */
 
 /** The pause between polls grows from the first to the second of these, milliseconds. */
 const FIRST_POLL_MS = 1_000;

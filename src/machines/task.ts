@@ -14,7 +14,7 @@ import {
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
 /**
- * One generation (design 3): submit, poll, collect, then settle or refund. Pure: effects and timers
+ * One generation: submit, poll, collect, then settle or refund. Pure: effects and timers
  * are actions as data; ids, random numbers and outcomes come in events. The public status is the
  * top-level state; `refunding` is shown as `processing`.
  *

@@ -28,7 +28,7 @@ import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
 /**
- * Starts everything of this replica that lives between requests (design 3). Returns what the routes
+ * Starts everything of this replica that lives between requests. Returns what the routes
  * need, and `stop`.
  */
 export async function startActors(

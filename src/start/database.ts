@@ -22,7 +22,7 @@ export interface Databases {
 }
 
 /**
- * Connects to `url`, or starts the embedded server in the data folder (design 6). Migrates the
+ * Connects to `url`, or starts the embedded server in the data folder. Migrates the
  * database. Throws ConfigurationError for a transaction pooler.
  */
 export async function openDatabases(

@@ -50,7 +50,7 @@ const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
 /**
- * Opens the storage of results, in the data folder or in the configured bucket (design 6). Throws
+ * Opens the storage of results, in the data folder or in the configured bucket. Throws
  * ConfigurationError.
  */
 export function openGeneration(

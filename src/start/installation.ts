@@ -22,7 +22,7 @@ export interface OpenInstallation {
 
 /**
  * Opens the channels and models of the configuration file. A changed file is applied again. Without
- * a file, Weir runs the demo with its simulator (design 8). Throws ConfigurationError if the file
+ * a file, Weir runs the demo with its simulator. Throws ConfigurationError if the file
  * cannot be used.
  */
 export async function openInstallation(

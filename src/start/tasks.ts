@@ -52,7 +52,7 @@ export interface RunningTasks {
   stop(): Promise<void>;
 }
 
-/** Composes durable actors, their timers and effects, and the tasks (design 3). */
+/** Composes durable actors, their timers and effects, and the tasks. */
 export function composeTasks(parts: TaskParts): RunningTasks {
   const { clock, ids, random, replica, background, onError } = parts;
   const replica_id = () => replica.id;

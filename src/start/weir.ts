@@ -26,7 +26,7 @@ export interface Weir {
 }
 
 /**
- * Starts Weir: config → database → actors → http → listen (design 2, floor 6). `overrides` replaces
+ * Starts Weir: config → database → actors → http → listen. `overrides` replaces
  * protocols and storage of the configuration. Throws ConfigurationError for an unusable setting.
  */
 export async function startWeir(

@@ -1,5 +1,5 @@
 /**
- * Storage of results: the data folder, or an S3-compatible bucket (design 6). A name that Weir did
+ * Storage of results: the data folder, or an S3-compatible bucket. A name that Weir did
  * not make is refused with an Error.
  */
 export interface Storage {

@@ -17,7 +17,7 @@ export interface UpstreamTarget {
 }
 
 /**
- * Why an upstream call failed (design 3, channel machine). Only `throttle`, `timeout`, `server`,
+ * Why an upstream call failed. Only `throttle`, `timeout`, `server`,
  * `malformed`, `connection` and `auth` count against a channel; `client` never does (P9).
  */
 export type FailureClass =
@@ -77,7 +77,7 @@ export interface StreamEvent {
 /** Tells whether a call was canceled. An AbortSignal fits. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
-/** One upstream call. The client's body is forwarded with as few changes as possible (design 5). */
+/** One upstream call. The client's body is forwarded with as few changes as possible. */
 export interface UpstreamCall {
   readonly target: UpstreamTarget;
   readonly physical_model: string;
@@ -135,7 +135,7 @@ export interface UpstreamProtocol {
   errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 
-/** A connection to an upstream account, as `weir.yaml` declares it (design 8). */
+/** A connection to an upstream account, as `weir.yaml` declares it. */
 export interface ChannelConfig {
   readonly id: string;
   readonly protocol: ChannelProtocol;

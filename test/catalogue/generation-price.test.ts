@@ -55,7 +55,7 @@ describe('the estimate of a generation', () => {
     expect(maxImageTokens({ quality: 'auto', size: 'auto' })).toBeGreaterThanOrEqual(tokens);
   });
 
-  test('by tokens: the longest prompt and the largest image', () => {
+  test('by tokens counts each byte of the prompt as a token, and the largest image of the request', () => {
     // USD per million: 6,240 output tokens at 40, and 112 input tokens at 5. The input is the 12 bytes of
     // the prompt and 100 tokens of instructions.
     expect(estimate('gpt-image-1', {})).toBeCloseTo((6_240 * 40 + 112 * 5) / 1e6, 9);

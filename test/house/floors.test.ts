@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { importsOf, projectFiles, ROOT } from './sources.ts';
 
-/** Imports point down only (design 2). The first matching entry is a path's floor. */
+/** Imports point down only. The first matching entry is a path's floor. */
 const FLOORS: [prefix: string, floor: number][] = [
   ['src/machines/', 1],
   ['src/json/', 1],

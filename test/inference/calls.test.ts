@@ -179,7 +179,7 @@ describe('the life of a call', () => {
       const { calls } = await installation.simulator.closedBooks();
       const call = calls.find((each) => each.client_reference === 'client-that-leaves');
       expect(call?.outcome).toBe('aborted');
-      // P8 is the only promise with a time limit (design 1).
+      // P8 is the only promise with a time limit.
       expect((call?.at ?? 0) + (call?.aborted_at_ms ?? 1e9) - left_at).toBeLessThan(1_000);
     });
 

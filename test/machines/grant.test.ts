@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { decideGrant } from '../../src/machines/grant.ts';
+import { decideAmount } from '../../src/machines/grant.ts';
 
 const amount = fc.nat(1_000_000_000_000);
 
@@ -14,7 +14,7 @@ describe('the size of a grant', () => {
         amount,
         fc.integer({ min: 1, max: 20 }),
         (need, slack, key_free, balance, replicas) => {
-          const decision = decideGrant(
+          const decision = decideAmount(
             { need, want: need + slack },
             { key_free, balance, replicas },
           );
@@ -35,7 +35,7 @@ describe('the size of a grant', () => {
 
   test('a grant shrinks near the cap, and the last ones are exact', () => {
     const sizes = [1_000, 400, 100, 40, 20].map((key_free) =>
-      decideGrant({ need: 10, want: 160 }, { key_free, balance: 1e9, replicas: 2 }),
+      decideAmount({ need: 10, want: 160 }, { key_free, balance: 1e9, replicas: 2 }),
     );
     expect(sizes).toEqual([
       { type: 'given', amount: 160, exact: false },
@@ -52,22 +52,22 @@ describe('the size of a grant', () => {
       { key_free: 10, balance: 100, replicas: 2 },
       { key_free: null, balance: 10, replicas: 2 },
     ]) {
-      expect(decideGrant(request, funds)).toMatchObject({ type: 'given', amount: 10 });
+      expect(decideAmount(request, funds)).toMatchObject({ type: 'given', amount: 10 });
     }
   });
 
   test('is a whole number of nano-USD', () => {
     const funds = { key_free: 7, balance: 1e9, replicas: 1 };
-    expect(decideGrant({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
+    expect(decideAmount({ need: 1, want: 160 }, funds)).toMatchObject({ amount: 3 });
   });
 
   test('a refusal names the limit: the key or the organization', () => {
-    expect(decideGrant({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
+    expect(decideAmount({ need: 5, want: 5 }, { key_free: 4, balance: 100, replicas: 1 })).toEqual({
       type: 'short',
       bound: 'key',
       free: 4,
     });
-    expect(decideGrant({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual({
+    expect(decideAmount({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual({
       type: 'short',
       bound: 'organization',
       free: 2,

@@ -17,7 +17,7 @@ export interface DurableDeps {
 }
 
 /**
- * Durable actors, whose state is a row (design 3). Each command is part of a transaction. It locks
+ * Durable actors, whose state is a row. Each command is part of a transaction. It locks
  * the row, runs the pure machine, and writes snapshot, event, timers and outbox together. Observers
  * are called after the commit only.
  */

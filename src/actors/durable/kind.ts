@@ -37,7 +37,7 @@ export interface StateChange {
 /**
  * One kind of durable actor: a pure machine and its effects.
  *
- * The machine's actions are data (design 3): `setTimer {name, delay_ms, event}` and
+ * The machine's actions are data: `setTimer {name, delay_ms, event}` and
  * `cancelTimer {name}` change timers; each action named in `effects` is an effect.
  */
 export interface DurableKind {

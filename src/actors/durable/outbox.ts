@@ -35,7 +35,7 @@ export interface OutboxDeps {
 
 /**
  * Runs the effects of committed transitions at least once, each with its own idempotency key. The
- * event that reports an effect is committed in the transaction that ends it (design 3). After a
+ * event that reports an effect is committed in the transaction that ends it. After a
  * crash the effect's row is still pending, and the next owner runs it.
  */
 export class Outbox {

@@ -27,7 +27,7 @@ export interface RegistryDeps {
 
 /**
  * Live XState actors by `kind/id`, created on demand and passivated when idle. A live actor gets an
- * event only after its commit, so its subscribers see committed states only (design 3).
+ * event only after its commit, so its subscribers see committed states only.
  */
 export class Registry {
   private readonly live = new Map<string, Entry>();

@@ -18,7 +18,7 @@ export interface TimersDeps {
 }
 
 /**
- * Fires due timers, which are rows (design 3). A poll only finds them. The transaction that applies
+ * Fires due timers, which are rows. A poll only finds them. The transaction that applies
  * the event deletes the row, so a timer fires once even if several polls find it.
  */
 export class Timers {

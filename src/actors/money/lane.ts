@@ -13,7 +13,7 @@ export interface LaneDeps {
 }
 
 /**
- * The queue that commits all ledger commands of this replica in groups (design 4). So a busy key
+ * The queue that commits all ledger commands of this replica in groups. So a busy key
  * costs one row lock a batch, not one a call. If the database is away, charges wait for it; other
  * commands fail after two seconds.
  */

@@ -1,7 +1,7 @@
 import type { InlineLine, UsageLine } from '../../../db/ledger/settle.ts';
 
 /**
- * A command of the lane (design 4). Amounts in nano-USD. Every command may be repeated: if the
+ * A command of the lane. Amounts in nano-USD. Every command may be repeated: if the
  * outcome of a COMMIT is unknown, the same batch runs again.
  */
 export type LedgerCommand =

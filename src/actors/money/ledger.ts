@@ -13,12 +13,12 @@ import {
   type KeyRow,
   lockMoney,
   MAX_REAPED_GRANTS,
-  type MoneyRows,
+  type LockedRows,
   type OrganizationRow,
   writeMoney,
 } from '../../../db/ledger/rows.ts';
 import type { UsageLine } from '../../../db/ledger/settle.ts';
-import { decideGrant } from '../../machines/grant.ts';
+import { decideAmount } from '../../machines/grant.ts';
 import type {
   EndHoldCommand,
   ExtendHoldCommand,
@@ -78,7 +78,7 @@ class Batch {
 
   constructor(
     private readonly tx: TransactionSql,
-    private readonly rows: MoneyRows,
+    private readonly rows: LockedRows,
     private readonly liveReplicas: ReadonlySet<string>,
   ) {}
 
@@ -134,7 +134,7 @@ class Batch {
     }
     const unusable = unusableStatus(key);
     if (unusable) return { type: 'key_unusable', status: unusable };
-    const decision = decideGrant(command, {
+    const decision = decideAmount(command, {
       ...this.fundsOf(key),
       replicas: this.liveReplicas.size,
     });
@@ -239,7 +239,7 @@ class Batch {
     amount: number,
     recall_seq: number | null,
   ): Promise<LedgerAnswer | undefined> {
-    const decision = decideGrant(
+    const decision = decideAmount(
       { need: amount, want: amount },
       { ...this.fundsOf(key), replicas: 1 },
     );
@@ -349,7 +349,7 @@ class Batch {
   }
 }
 
-function openMoneyOf({ grants, holds }: MoneyRows): OpenMoney[] {
+function openMoneyOf({ grants, holds }: LockedRows): OpenMoney[] {
   const open = [...grants.values()].map((grant) => ({
     ...grant,
     recallable: true,

@@ -35,7 +35,7 @@ export function moneySpentError(bound: LimitedBy): WeirError {
       });
 }
 
-/** Returns the error if calls in flight hold the money. It names a retry time (design 4). */
+/** Returns the error if calls in flight hold the money. It names a retry time. */
 export function moneyInFlightError(bound: LimitedBy): WeirError {
   const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';
   return new WeirError(

@@ -7,7 +7,7 @@ const MAX_QUOTA_ACTORS = 100_000;
 /** A quota actor without calls returns its grant after one or two sweeps. */
 const QUOTA_SWEEP_MS = 5_000;
 
-/** The quota actors of this replica, one for each API key in recent use (design 3). */
+/** The quota actors of this replica, one for each API key in recent use. */
 export class Quotas {
   private readonly actors = new Map<string, QuotaActor>();
   private stopClock: () => void = () => undefined;

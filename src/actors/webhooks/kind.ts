@@ -28,7 +28,7 @@ export interface WebhookDeps {
     url: string,
     options: GuardedFetchOptions,
   ) => Promise<{ status: number; stream: ReadableStream }>;
-  /** Receivers on internal addresses that the operator allows; none by default. */
+  /** Host names on internal addresses that may receive webhooks. The operator sets them; default: none. */
   readonly allow_hosts?: ReadonlySet<string>;
   readonly now: () => number;
 }

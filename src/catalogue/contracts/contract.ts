@@ -4,7 +4,7 @@ import type { GenerationInput, VideoOperation } from '../inputs.ts';
 /** A parsed JSON body of a client, not validated yet. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** The contract of one model: its family's contract, limited to the model's offers (design 5). */
+/** The contract of one model: its family's contract, limited to the model's offers. */
 export interface GenerationContract {
   /** The parameters as JSON Schema; published as `public_contract`. */
   readonly schema: TObject;

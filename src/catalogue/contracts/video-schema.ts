@@ -131,6 +131,7 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'video_url':
     case 'audio_url':
       return reference(MEDIA_DESCRIPTION);
+    // `size`, `effect_type`, `task_id`, `user` and other names.
     default:
       return Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS });
   }

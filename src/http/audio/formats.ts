@@ -1,7 +1,7 @@
 import type { TranscriptFormat } from '../../catalogue/contracts/direct.ts';
 import type { Segment, Transcript } from '../../upstreams/direct/contract.ts';
 
-/** Renders a transcript in the requested format (spec: Audio translation response; contracts 1.6). */
+/** Renders a transcript in the requested format (spec: Audio translation response). */
 export function formatTranscript(
   format: TranscriptFormat,
   transcript: Transcript,

@@ -21,7 +21,7 @@ const Message = Type.Object({
 
 /**
  * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). Lenient on purpose: other members go to
- * the upstream unchanged, because the upstream knows its models best (contracts: Decided).
+ * the upstream unchanged, because the upstream knows its models best.
  */
 export const ChatRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

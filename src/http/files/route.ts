@@ -72,5 +72,7 @@ function readRange(
 }
 
 function notFound(): WeirError {
-  return new WeirError('not_found', 'There is no such file.');
+  return new WeirError('not_found', 'There is no such file.', {
+    hint: 'Use the URL exactly as the task record shows it, or poll the task again.',
+  });
 }

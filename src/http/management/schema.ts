@@ -8,6 +8,7 @@ const MAX_NAME_CHARS = 50;
 /** PostgreSQL's text type stores every character but NUL. */
 const NO_NUL = '^[^\\u0000]*$';
 const fields = {
+  // `trimmedName` trims it and checks its length.
   name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
   limitAmount: Type.Optional(
     Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {

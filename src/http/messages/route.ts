@@ -29,7 +29,7 @@ export function nativeHeaders(request: Request): Record<string, string> {
   };
 }
 
-/** The value of the provider's header, or of the specification's neutral name for it (design 8). */
+/** The value of the provider's header, or of the specification's neutral name for it. */
 function providerHeader(request: Request, name: 'version' | 'beta'): string | null {
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);
 }

@@ -92,8 +92,8 @@ function operationsOf(scene: GenerationModel['scene'], operations: readonly stri
 }
 
 /**
- * The model object, with the members that the SDKs of OpenAI and Anthropic read (spec: Model object;
- * contracts 1.6, Models). Limits are in tokens; null if a model has none.
+ * The model object, with the members that the SDKs of OpenAI and Anthropic read (spec: Model object).
+ * Limits are in tokens; null if a model has none.
  */
 export function modelObject(model: CatalogueModel, weir: object) {
   return {

@@ -17,7 +17,7 @@ import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
-/** The parts that the operator routes use (design 8, Operator interface). */
+/** The parts that the operator routes use. */
 export interface OperatorParts {
   readonly sql: Sql;
   readonly channels: Channels;

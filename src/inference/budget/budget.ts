@@ -18,7 +18,7 @@ export const FIRST_STREAM_TOKENS = 2_048;
 const CACHE_ON_REQUEST_FAMILY = 'anthropic-messages';
 
 /**
- * The upper bound of what one chat call may cost, and the amounts to reserve for it (design 4).
+ * The upper bound of what one chat call may cost, and the amounts to reserve for it.
  * Amounts are in nano-USD.
  */
 export class Budget {

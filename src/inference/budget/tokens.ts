@@ -81,7 +81,7 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
   return input;
 }
 
-/** Reads items of the Responses API and contents of Gemini. Each item counts as one message. */
+/** Reads the items of a Responses `input` or of Gemini's `contents`. Each item counts as one message. */
 function readItems(items: unknown, input: Input): void {
   if (typeof items === 'string') input.messages += 1;
   readContent(typeof items === 'string' ? items : undefined, input);

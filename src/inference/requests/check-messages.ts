@@ -26,7 +26,7 @@ export function checkMessages(body: Record<string, unknown>): void {
 
 /**
  * Throws WeirError (400) for a message with a role that this route does not accept. Clients match
- * on the wording to retry without such a message (contracts 0), so it must not change.
+ * on the wording to retry without such a message, so it must not change.
  */
 export function refuseForeignRoles(body: Record<string, unknown>): void {
   const list = Array.isArray(body['messages']) ? body['messages'] : [];

@@ -7,7 +7,7 @@ import { orderChannels } from './order.ts';
 /** A call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
 /**
- * No further channel is tried after this time, because the SDKs stop waiting then (contracts 1.1).
+ * No further channel is tried after this time, because the SDKs stop waiting then.
  */
 const MAX_FAILOVER_MS = 600_000;
 /** Bounds of `retry_after`, seconds. */
@@ -18,7 +18,7 @@ const MAX_RETRY_AFTER_S = 120;
 export interface RoutingOptions {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
-  /** Returns 0 ≤ x < 1, so that equal channels share the calls. */
+  /** Returns a random number, 0 ≤ x < 1. It spreads the calls over channels of the same priority. */
   random: () => number;
   /**
    * When the client stops waiting, ms since the Unix epoch. The default is `MAX_FAILOVER_MS` after

@@ -24,7 +24,7 @@ const IN_FLIGHT_WAIT_MS = 1_000;
 
 /**
  * Sends a command with a durable hold until it is committed or refused for good. It is repeated
- * while idle grants are recalled. So a create near the cap is never refused falsely (design 4).
+ * while idle grants are recalled. So a create near the cap is never refused falsely.
  * `attempt` gets the sequence number of the recall that an earlier attempt started. Throws
  * WeirError: 402 if the money is gone or held by work in flight, the key's status, or
  * `service_unavailable`. Throws the signal's reason if the client left.

@@ -88,7 +88,7 @@ function topLevelOf(value: unknown): string {
 
 /**
  * Returns the status that clients see for a state. Internal states, e.g. a refund under way, are
- * `processing` (design 3).
+ * `processing`.
  */
 function publicStatus(state: string): TaskStatus {
   const [top] = state.split('.');

@@ -5,13 +5,13 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
-import type { MeteredDialect } from '../pass-through/request.ts';
+import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
 /** The events of one streamed message (Anthropic docs: Streaming). */
-export class MessageStream implements MeteredDialect {
+export class MessageStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   /** True once the last `message_delta` reported the output. Before it, only the input is known. */
   private isCounted = false;

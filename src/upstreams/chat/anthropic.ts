@@ -12,7 +12,7 @@ import {
 } from '../pass-through/request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
-/** The version that takes the sampling parameters; later versions refuse them (contracts: Version header). */
+/** The version that takes the sampling parameters; later versions refuse them. */
 const SAMPLING_VERSION = '2023-06-01';
 const KNOWN_VERSIONS = [SAMPLING_VERSION, '2026-10-21'];
 /** The smallest budget for thinking, tokens (Anthropic docs: Extended thinking). */
@@ -59,9 +59,9 @@ export function messagesErrorEvent({
 
 function requestOf(call: UpstreamCall): UpstreamRequest {
   const { body, headers, target } = call;
-  const asked = headers['anthropic-version'] ?? '';
+  const requested = headers['anthropic-version'] ?? '';
   const samples = ['temperature', 'top_p', 'top_k'].some((key) => body[key] !== undefined);
-  const version = samples || !KNOWN_VERSIONS.includes(asked) ? SAMPLING_VERSION : asked;
+  const version = samples || !KNOWN_VERSIONS.includes(requested) ? SAMPLING_VERSION : requested;
   const beta = headers['anthropic-beta'];
   return {
     path: '/v1/messages',
@@ -77,15 +77,15 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 /** The thinking budget must be smaller than the output limit, or the upstream refuses the call. */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
-  const asked = body['max_tokens'];
-  const most = typeof asked === 'number' ? Math.min(asked, max_output_tokens) : max_output_tokens;
-  const edits: Record<string, Edit> = { max_tokens: String(most) };
+  const requested = body['max_tokens'];
+  const limit = typeof requested === 'number' ? Math.min(requested, max_output_tokens) : max_output_tokens;
+  const edits: Record<string, Edit> = { max_tokens: String(limit) };
   const { thinking } = body;
   const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;
-  if (typeof budget === 'number' && budget >= most) {
+  if (typeof budget === 'number' && budget >= limit) {
     edits['thinking'] =
-      most > MIN_THINKING_TOKENS
-        ? (text) => editMembers(text, { budget_tokens: String(most - 1) })
+      limit > MIN_THINKING_TOKENS
+        ? (text) => editMembers(text, { budget_tokens: String(limit - 1) })
         : '{"type":"disabled"}';
   }
   return edits;

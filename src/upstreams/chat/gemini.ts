@@ -6,7 +6,7 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
-  type MeteredDialect,
+  type MeteredStreamProtocol,
   requestAnswer,
   requestStream,
   type UpstreamRequest,
@@ -62,13 +62,13 @@ function methods(
 }
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
-  const { body, max_output_tokens: most, physical_model } = call;
-  // Members of Weir only: the path names model and method.
+  const { body, max_output_tokens: limit, physical_model } = call;
+  // The path carries the model and the method. Gemini knows none of these members.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
-  if (most !== undefined) {
+  if (limit !== undefined) {
     const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
-    const asked = config?.['maxOutputTokens'];
-    const bound = String(typeof asked === 'number' ? Math.min(asked, most) : most);
+    const requested = config?.['maxOutputTokens'];
+    const bound = String(typeof requested === 'number' ? Math.min(requested, limit) : limit);
     edits['generationConfig'] = config
       ? (text) => editMembers(text, { maxOutputTokens: bound })
       : `{"maxOutputTokens":${bound}}`;
@@ -111,7 +111,7 @@ function producedBy(answer: Readonly<Record<string, unknown>>): string {
 }
 
 /** The chunks of one streamed answer. Each chunk is an answer with a part of the content. */
-class ContentStream implements MeteredDialect {
+class ContentStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   private finished = false;
   private done = false;

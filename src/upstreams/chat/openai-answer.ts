@@ -6,15 +6,15 @@ const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {
-    const said = isObject(choice) ? choice[part] : undefined;
-    if (!isObject(said)) continue;
+    const message = isObject(choice) ? choice[part] : undefined;
+    if (!isObject(message)) continue;
     for (const key of TEXTS) {
-      const text = said[key];
+      const text = message[key];
       if (typeof text === 'string') produced += text;
     }
-    if (said['function_call']) produced += callText(said['function_call']);
-    if (!Array.isArray(said['tool_calls'])) continue;
-    for (const tool of said['tool_calls']) {
+    if (message['function_call']) produced += callText(message['function_call']);
+    if (!Array.isArray(message['tool_calls'])) continue;
+    for (const tool of message['tool_calls']) {
       if (isObject(tool)) produced += callText(tool['function'] ?? tool['custom']);
     }
   }

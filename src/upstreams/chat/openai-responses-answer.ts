@@ -21,7 +21,7 @@ function textsIn(value: unknown, depth: number): string {
 }
 
 /** An error of this protocol in OpenAI's error envelope. */
-export function asEnvelope(said: unknown): string {
-  const { code, message, param } = isObject(said) ? said : {};
+export function asEnvelope(error: unknown): string {
+  const { code, message, param } = isObject(error) ? error : {};
   return JSON.stringify({ error: { type: code, code, message, param } });
 }

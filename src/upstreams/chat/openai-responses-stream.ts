@@ -5,7 +5,7 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
-import type { MeteredDialect } from '../pass-through/request.ts';
+import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
@@ -13,8 +13,8 @@ import { asEnvelope } from './openai-responses-answer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The events of one streamed response (contracts 1.3). */
-export class ResponseStream implements MeteredDialect {
+/** The events of one streamed response. */
+export class ResponseStream implements MeteredStreamProtocol {
   private reported: TokenUsage | null = null;
   /** The response of the last event that carried one, with public ids and names. */
   private response: Json = {};

@@ -44,16 +44,16 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
 };
 
 function requestOf(call: UpstreamCall): UpstreamRequest {
-  const { body, max_output_tokens: most, target } = call;
+  const { body, max_output_tokens: limit, target } = call;
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     store: 'false',
     previous_response_id: null,
   };
-  const { input, max_output_tokens: asked } = body;
+  const { input, max_output_tokens: requested } = body;
   if (Array.isArray(input)) edits['input'] = JSON.stringify(input.flatMap(withoutOwnId));
-  if (most !== undefined) {
-    edits['max_output_tokens'] = String(typeof asked === 'number' ? Math.min(asked, most) : most);
+  if (limit !== undefined) {
+    edits['max_output_tokens'] = String(typeof requested === 'number' ? Math.min(requested, limit) : limit);
   }
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }

@@ -4,7 +4,7 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { ChunkPublisher } from '../pass-through/publish.ts';
-import type { MeteredDialect } from '../pass-through/request.ts';
+import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
@@ -13,7 +13,7 @@ import { producedBy } from './openai-answer.ts';
 export const DONE = 'data: [DONE]\n\n';
 
 /** The chunks of one streamed chat completion (OpenAI docs: Streaming). */
-export class ChatStream implements MeteredDialect {
+export class ChatStream implements MeteredStreamProtocol {
   private readonly publisher: ChunkPublisher;
   private readonly wantsUsage: boolean;
   /** Choices that the client asked for; each ends with its own finish reason. */

@@ -71,11 +71,11 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
 
 /** The limit has two names, and servers differ in which they obey. Every name in the body is lowered. */
 function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
-  const { body, max_output_tokens: most } = call;
-  if (most === undefined) return;
+  const { body, max_output_tokens: limit } = call;
+  if (limit === undefined) return;
   const named = ['max_tokens', 'max_completion_tokens'].filter(
     (name) => typeof body[name] === 'number',
   );
-  for (const name of named) edits[name] = String(Math.min(Number(body[name]), most));
-  if (named.length === 0) edits['max_completion_tokens'] = String(most);
+  for (const name of named) edits[name] = String(Math.min(Number(body[name]), limit));
+  if (named.length === 0) edits['max_completion_tokens'] = String(limit);
 }

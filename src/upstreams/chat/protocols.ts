@@ -5,7 +5,7 @@ import {
   type ClientProtocol,
 } from '../../protocols/names.ts';
 import type { UpstreamProtocol } from '../contract.ts';
-import type { RequestForm } from '../translation/translate.ts';
+import type { RequestProtocol } from '../translation/translate.ts';
 import { translateProtocol } from '../translation/translated.ts';
 import { anthropicProtocol } from './anthropic.ts';
 import { bedrockProtocol } from './bedrock.ts';
@@ -17,7 +17,7 @@ import { vertexProtocol } from './vertex.ts';
 /** Each upstream protocol and the form in which it takes requests. */
 const UPSTREAM_PROTOCOLS: Record<
   ChatProtocol,
-  { upstream: UpstreamProtocol; written: RequestForm }
+  { upstream: UpstreamProtocol; written: RequestProtocol }
 > = {
   openai: { upstream: openaiProtocol, written: 'openai' },
   'openai-responses': { upstream: openaiResponsesProtocol, written: 'responses' },
@@ -29,13 +29,13 @@ const UPSTREAM_PROTOCOLS: Record<
 };
 
 /** The request form of an upstream protocol. */
-export function requestFormOf(upstream: ChatProtocol): RequestForm {
+export function requestFormOf(upstream: ChatProtocol): RequestProtocol {
   return UPSTREAM_PROTOCOLS[upstream].written;
 }
 
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
   const { upstream, written } = UPSTREAM_PROTOCOLS[name];
-  // The same form on both sides passes through: no member of the body is lost (design 5).
+  // The same form on both sides passes through: no member of the body is lost.
   return written === client ? upstream : translateProtocol(client, written, upstream);
 }
 

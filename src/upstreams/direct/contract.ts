@@ -11,7 +11,7 @@ interface Embeddings {
   readonly input_tokens: number | null;
 }
 
-/** A section of the audio and its text (contracts 1.6). */
+/** A section of the audio and its text. */
 export interface Segment {
   readonly id: number;
   readonly start: number;

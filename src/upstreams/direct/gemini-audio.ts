@@ -140,8 +140,8 @@ async function inlineAudio(file: File): Promise<object> {
 }
 
 function readTranscript(answer: Record<string, unknown>): Transcript {
-  const said = jsonIn(answer);
-  const listed = Array.isArray(said['segments']) ? said['segments'] : [];
+  const transcript = jsonIn(answer);
+  const listed = Array.isArray(transcript['segments']) ? transcript['segments'] : [];
   const segments = listed.filter(isObject).map(
     ({ start, end, text }, id): Segment => ({
       ...{ id, start: seconds(start), end: seconds(end), text: String(text ?? '') },
@@ -149,7 +149,7 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
   );
   return {
     text: segments.map(({ text }) => text.trim()).join(' '),
-    language: String(said['language'] ?? ''),
+    language: String(transcript['language'] ?? ''),
     duration: durationOf(answer, segments),
     segments,
   };
@@ -157,8 +157,8 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
 
 /** Parses the answer's text as JSON. A cut-off text gives undefined. */
 function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
-  const said = partsOf(answer).filter(({ thought }) => thought !== true);
-  return parseObject(said.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
+  const parts = partsOf(answer).filter(({ thought }) => thought !== true);
+  return parseObject(parts.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
 }
 
 function seconds(value: unknown): number {

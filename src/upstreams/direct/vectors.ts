@@ -2,7 +2,7 @@ import { isObject } from '../../json/object.ts';
 
 /**
  * Converts the vectors of an answer to the form that the client asked for: numbers, or the bytes of
- * little-endian float32 in Base64 (contracts 1.6).
+ * little-endian float32 in Base64.
  */
 export function inFormat(text: string, data: readonly unknown[], wanted: unknown): string {
   const isBase64 = wanted === 'base64';

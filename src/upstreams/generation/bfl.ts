@@ -36,9 +36,9 @@ export const bflProtocol: GenerationProtocol = {
     // The polling URL may lack the id, and may be on a regional host of the provider.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // Some responses name the member `state` (upstreams 0.2, 4).
-    const said = asText(body['status']) ?? asText(body['state']) ?? '';
-    switch (said) {
+    // Some responses name the member `state`.
+    const state = asText(body['status']) ?? asText(body['state']) ?? '';
+    switch (state) {
       case 'Pending':
       case 'Queued':
       case 'Processing':
@@ -54,12 +54,12 @@ export const bflProtocol: GenerationProtocol = {
       }
       case 'Request Moderated':
       case 'Content Moderated':
-        return failed(said, 'moderation');
+        return failed(state, 'moderation');
       case 'Error':
       case 'Failed':
-        return failed(JSON.stringify(body['details'] ?? said), 'upstream');
+        return failed(JSON.stringify(body['details'] ?? state), 'upstream');
       default:
-        return { type: 'unknown', message: `${status} ${said}` };
+        return { type: 'unknown', message: `${status} ${state}` };
     }
   },
 };

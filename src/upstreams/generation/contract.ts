@@ -1,7 +1,7 @@
 /**
  * What the upper floors know of a provider of images, videos and music. One provider per file implements
  * `GenerationProtocol`. Submit, poll, download and cancel are separate, because the process may be killed
- * between any two of them (design 3).
+ * between any two of them.
  */
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';

@@ -24,10 +24,10 @@ export interface ProviderAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** Words that mean that the content was refused (upstreams 0.2). */
+/** Words that mean that the content was refused. */
 const MODERATED =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
-/** Words about the operator's money or key, with any status (upstreams 0.2, 7). */
+/** Words about the operator's money or key, with any status. */
 const OPERATORS =
   /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
 const OPERATORS_STATUSES = [401, 402, 403];

@@ -245,7 +245,7 @@ function videoRequest(
     : {
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
-        // Veo takes `8s`; the other models take `8` (upstreams 9.3).
+        // Veo takes `8s`; the other models take `8`.
         duration: model === 'veo' ? `${input.duration}s` : String(input.duration),
         aspect_ratio: input.aspect_ratio,
         resolution: input.resolution,

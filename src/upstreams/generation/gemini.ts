@@ -72,7 +72,7 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
   });
   if ('type' in answer) return answer;
   const { candidates, promptFeedback, usageMetadata } = answer.body;
-  // Gemini refuses content with a 200 that has no candidates (upstreams 0.2, 1).
+  // Gemini refuses content with a 200 that has no candidates.
   const blocked = asText(asObject(promptFeedback)['blockReason']);
   if (blocked) return failed(blocked, 'moderation');
   const [candidate] = asList(candidates).map(asObject);

@@ -115,7 +115,7 @@ function progressOf(data: JsonObject): Progress {
       return { type: 'running', status: 'queued' };
     case 'processing':
       return { type: 'running', status: 'processing' };
-    // v1 writes `succeed`, 3.x `succeeded` (upstreams 0.2, 2).
+    // v1 writes `succeed`, 3.x `succeeded`.
     case 'succeed':
     case 'succeeded':
       return produced(data);

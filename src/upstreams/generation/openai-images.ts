@@ -118,19 +118,19 @@ function outputOf(picture: JsonObject, format: unknown): UpstreamOutput | undefi
 
 /** Only token-priced models report tokens. The input count includes cached tokens. */
 function usageOf(usage: unknown, images: number): GenerationUsage {
-  const said = asObject(usage);
-  if (said['output_tokens'] === undefined) return { images };
-  const details = asObject(said['input_tokens_details']);
+  const reported = asObject(usage);
+  if (reported['output_tokens'] === undefined) return { images };
+  const details = asObject(reported['input_tokens_details']);
   const cached = readTokenCount(details['cached_tokens']);
   const image_input = readTokenCount(details['image_tokens']);
-  const input = readTokenCount(said['input_tokens']);
+  const input = readTokenCount(reported['input_tokens']);
   return {
     images,
     tokens: {
       text_input: Math.max(0, input - image_input - cached),
       image_input,
       cached_input: cached,
-      output: readTokenCount(said['output_tokens']),
+      output: readTokenCount(reported['output_tokens']),
     },
   };
 }

@@ -44,7 +44,7 @@ export const xaiProtocol: GenerationProtocol = {
     const path = `/videos/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such request' };
-    // A running job answers 202, perhaps with an empty body (upstreams 0.2, 3).
+    // A running job answers 202, perhaps with an empty body.
     if (status === 202) return { type: 'running', status: 'processing' };
     return progressOf(body);
   },

@@ -30,7 +30,7 @@ export interface UpstreamRequest {
 }
 
 /** A stream dialect that also meters usage. */
-export interface MeteredDialect extends StreamProtocol {
+export interface MeteredStreamProtocol extends StreamProtocol {
   /** Usage of the whole answer; null until reported. */
   usage(): TokenUsage | null;
   /** Usage of the input; null until reported. */
@@ -75,7 +75,7 @@ export function requestAnswer<Made>(
 export async function requestStream(
   call: UpstreamCall,
   request: UpstreamRequest,
-  dialect: MeteredDialect,
+  dialect: MeteredStreamProtocol,
 ): Promise<UpstreamStream> {
   const exchange = await send(call, request);
   const kind = exchange.response.headers.get('content-type') ?? '';
@@ -88,13 +88,13 @@ export async function requestStream(
     );
   }
   const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
-  return new DialectStream(readEvents(events, dialect), dialect);
+  return new ProtocolStream(readEvents(events, dialect), dialect);
 }
 
-class DialectStream implements UpstreamStream {
+class ProtocolStream implements UpstreamStream {
   constructor(
     readonly events: AsyncIterable<StreamEvent[]>,
-    private readonly dialect: MeteredDialect,
+    private readonly dialect: MeteredStreamProtocol,
   ) {}
 
   usage(): TokenUsage | null {
@@ -125,9 +125,9 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
     exchange.close();
     throw exchange.toUpstreamError(error);
   }
-  const { ok, status, headers: said } = exchange.response;
+  const { ok, status, headers: response_headers } = exchange.response;
   if (ok) return exchange;
-  throw classifyFailure(call, status, said, await readAll(exchange, MAX_ERROR_BYTES));
+  throw classifyFailure(call, status, response_headers, await readAll(exchange, MAX_ERROR_BYTES));
 }
 
 async function authorized(

@@ -143,7 +143,10 @@ const FIRST_BEYOND_ASCII = 0x80;
 const KEEP_BYTE_ORDER_MARK = { ignoreBOM: true };
 const utf8 = new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
 
-/** Decodes UTF-8 in pieces. A piece may be cut inside a character, but few pieces are. */
+/**
+ * Decodes UTF-8 in pieces. A few pieces end inside a character. From the first piece that does not end in
+ * ASCII, a streaming decoder is used.
+ */
 class Utf8Decoder {
   private streaming: TextDecoder | undefined;
 

@@ -1,4 +1,4 @@
-/** Reads and writes answers of OpenAI chat completions (contracts 1.2). */
+/** Reads and writes answers of OpenAI chat completions. */
 import { isObject } from '../../json/object.ts';
 import { openaiUsage } from '../../protocols/openai-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';

@@ -1,4 +1,4 @@
-/** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions; contracts 1.2). */
+/** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions). */
 import { isObject } from '../../json/object.ts';
 import type {
   AssistantPart,

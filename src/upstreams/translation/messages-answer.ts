@@ -1,4 +1,4 @@
-/** Reads and writes answers of Anthropic messages (contracts 1.4). */
+/** Reads and writes answers of Anthropic messages. */
 import { isObject } from '../../json/object.ts';
 import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';

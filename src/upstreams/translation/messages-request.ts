@@ -1,4 +1,4 @@
-/** Reads requests of Anthropic messages (Anthropic docs: Messages; contracts 1.4). */
+/** Reads requests of Anthropic messages (Anthropic docs: Messages). */
 
 import { isObject } from '../../json/object.ts';
 import { addToUser, readTexts } from './chat-request.ts';

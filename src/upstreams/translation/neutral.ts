@@ -1,7 +1,7 @@
 /**
  * The neutral form between chat protocols. A request is read from the client's protocol into it and
  * written from it in the upstream's protocol. Answers go the other way. So N protocols need N readers
- * and writers, not N × N (design 5).
+ * and writers, not N × N.
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';

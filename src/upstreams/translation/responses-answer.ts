@@ -1,4 +1,4 @@
-/** Writes answers of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
+/** Writes answers of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';

@@ -1,4 +1,4 @@
-/** Reads answers of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
+/** Reads answers of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
 import { responsesUsage } from '../../protocols/responses-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';

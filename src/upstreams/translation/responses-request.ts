@@ -1,4 +1,4 @@
-/** Reads requests of OpenAI responses (OpenAI docs: Responses; contracts 1.3). */
+/** Reads requests of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
 import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
 import type {

@@ -16,7 +16,7 @@ import {
   writeResponse,
 } from './responses-answer.ts';
 
-/** Writes the events of a streamed response (contracts 1.3). Events are numbered without gaps. */
+/** Writes the events of a streamed response. Events are numbered without gaps. */
 export class ResponsesWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private sequence_number = 0;

@@ -39,7 +39,7 @@ import { ResponsesWriter } from './responses-stream.ts';
 import { writeResponsesRequest } from './responses-write.ts';
 
 /** A protocol in which requests are written for upstreams. */
-export type RequestForm = keyof typeof SUPPORTED_FEATURES;
+export type RequestProtocol = keyof typeof SUPPORTED_FEATURES;
 
 const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest> = {
   openai: readChat,
@@ -70,7 +70,7 @@ interface UpstreamTranslator {
 }
 
 /** The writers of requests and readers of answers by upstream protocol. */
-export const UPSTREAMS: Record<RequestForm, UpstreamTranslator> = {
+export const UPSTREAMS: Record<RequestProtocol, UpstreamTranslator> = {
   openai: {
     // The client's protocol needs the usage, and OpenAI streams it only with this option.
     request: (request) => ({
@@ -110,7 +110,7 @@ export function readRequest(client: ClientProtocol, body: ReadonlyJsonObject): R
  */
 export function untranslatableError(
   uses: readonly FeatureUse[],
-  upstream: RequestForm,
+  upstream: RequestProtocol,
 ): WeirError | undefined {
   const use = uses.find(({ feature }) => !SUPPORTED_FEATURES[upstream].has(feature));
   if (!use) return undefined;
@@ -127,7 +127,7 @@ export function untranslatableError(
  */
 export function translateCall(
   client: ClientProtocol,
-  upstream: RequestForm,
+  upstream: RequestProtocol,
   call: UpstreamCall,
 ): { call: UpstreamCall; request: NeutralRequest } {
   const { request, uses } = readRequest(client, call.body);

@@ -14,10 +14,7 @@ interface ErrorBody {
 
 type Retryable = RetryableUpstreamError['failure'];
 
-/**
- * Codes and types for the channel's key or quota, which the operator must fix (upstreams: error
- * mapping).
- */
+/** Codes and types for the channel's key or quota, which the operator must fix. */
 const OPERATOR_CODES = [
   'insufficient_quota',
   'billing_hard_limit_reached',
@@ -38,7 +35,7 @@ const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_
 const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
- * Converts an error response of an upstream (upstreams: error mapping). A 4xx that the client caused
+ * Converts an error response of an upstream. A 4xx that the client caused
  * becomes a terminal error. Errors of keys, quotas and rates are retryable on another channel.
  */
 export function classifyFailure(

@@ -9,14 +9,14 @@ import { type ChatProtocol, CLIENT_PROTOCOLS } from '../../../src/protocols/name
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import {
-  type RequestForm,
+  type RequestProtocol,
   readRequest,
   translateCall,
 } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, type Upstream } from '../upstream.ts';
 
-const UPSTREAMS: RequestForm[] = ['openai', 'responses', 'anthropic', 'gemini'];
-const PROTOCOL_OF: Record<RequestForm, ChatProtocol> = {
+const UPSTREAMS: RequestProtocol[] = ['openai', 'responses', 'anthropic', 'gemini'];
+const PROTOCOL_OF: Record<RequestProtocol, ChatProtocol> = {
   ...{ openai: 'openai', responses: 'openai-responses', anthropic: 'anthropic', gemini: 'gemini' },
 };
 const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
@@ -93,7 +93,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   });
 });
 
-const ANSWERS: Record<RequestForm, object> = {
+const ANSWERS: Record<RequestProtocol, object> = {
   openai: { id: 'x', model: 'physical-9', choices: [{ message: {} }], usage: {} },
   responses: { id: 'x', model: 'physical-9', output: [], usage: {} },
   anthropic: { id: 'x', model: 'physical-9', content: [], usage: {} },

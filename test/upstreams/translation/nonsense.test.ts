@@ -6,14 +6,14 @@ import { WeirError } from '../../../src/errors/weir-error.ts';
 import { CLIENT_PROTOCOLS } from '../../../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
-import { type RequestForm, translateCall } from '../../../src/upstreams/translation/translate.ts';
+import { type RequestProtocol, translateCall } from '../../../src/upstreams/translation/translate.ts';
 import { anyJson } from '../../support/arbitrary-json.ts';
 import { callOf } from '../upstream.ts';
 import { CLIENTS } from './clients.ts';
 import { CONVERSATIONS } from './conversations.ts';
 
 const RUNS = 4_000;
-const UPSTREAMS: RequestForm[] = ['openai', 'anthropic', 'gemini'];
+const UPSTREAMS: RequestProtocol[] = ['openai', 'anthropic', 'gemini'];
 
 /** Replaces or drops one value. `path` leads to it: each number chooses a member. */
 function damage(

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { chunkOf } from '../../../simulator/bedrock/frames.ts';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
 import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
-import type { RequestForm } from '../../../src/upstreams/translation/translate.ts';
+import type { RequestProtocol } from '../../../src/upstreams/translation/translate.ts';
 import { callOf, startUpstream, streamed, type Upstream } from '../upstream.ts';
 import { CLIENTS, contentOf, PAIRS, readStreamed } from './clients.ts';
 
@@ -30,7 +30,7 @@ const sse = (events: (object | string)[], named = false) =>
   });
 
 /** The events of an answer: a text in deltas, then two calls with arguments in deltas. */
-function eventsOf(form: RequestForm, args: string): string[] {
+function eventsOf(form: RequestProtocol, args: string): string[] {
   const letters = [...TEXT];
   const pieces = args.match(/[\s\S]{1,5000}/gu) ?? [];
   if (form === 'openai') {
@@ -162,7 +162,7 @@ function eventsOf(form: RequestForm, args: string): string[] {
   ]);
 }
 
-const FORMS: Record<ChatProtocol, RequestForm> = {
+const FORMS: Record<ChatProtocol, RequestProtocol> = {
   ...{ openai: 'openai', 'openai-responses': 'responses', 'azure-openai': 'openai' },
   ...{ anthropic: 'anthropic', bedrock: 'anthropic', gemini: 'gemini', vertex: 'gemini' },
 };
@@ -195,7 +195,7 @@ function cutAt(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   return [0, ...cuts].map((from, index) => bytes.slice(from, cuts[index] ?? bytes.length));
 }
 
-const expectContent = (form: RequestForm, parts: readonly object[]) => {
+const expectContent = (form: RequestProtocol, parts: readonly object[]) => {
   const shown = parts.filter((part) => 'text' in part || 'call' in part);
   const call = { call: 'w', arguments: JSON.parse(ARGS) };
   expect(shown).toEqual([{ text: TEXT }, call, call]);

@@ -83,7 +83,11 @@ const KEPT_BY_WEIR: Partial<Record<RequestProtocol, Partial<Record<Feature, stri
 };
 
 /** How a feature of a request reaches an upstream: the text of one cell. */
-export function cellOf(client: ClientProtocol, upstream: RequestProtocol, feature: Feature): string {
+export function cellOf(
+  client: ClientProtocol,
+  upstream: RequestProtocol,
+  feature: Feature,
+): string {
   const body = sampleOf(client, feature);
   if (!body) return '–';
   if (FORM_OF_CLIENT[client] === upstream) return 'as is';

@@ -4,7 +4,7 @@ import type { Reply } from '../shared/protocol.ts';
 import { lettersFrom } from '../shared/random.ts';
 import type { ProducedText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import type { MessageRequest } from './question.ts';
+import type { MessageRequest } from './parsed-request.ts';
 
 /** Messages as the API writes them, whole and as events (Anthropic docs: Messages, Streaming). */
 

@@ -1,7 +1,7 @@
 import { type Protocol, ProviderError } from '../shared/protocol.ts';
 import { event, messageBody, messageEvents } from './answer.ts';
 import { authenticationError, errorBody, errorFor, invalid } from './errors.ts';
-import { type MessageRequest, readMessage } from './question.ts';
+import { type MessageRequest, readMessage } from './parsed-request.ts';
 
 const VERSIONS = ['2023-01-01', '2023-06-01', '2026-10-21'];
 const BEARER = /^Bearer +(.+)$/i;

@@ -2,8 +2,8 @@ import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
 import { errorBody, notFound } from './errors.ts';
+import { countMessage } from './parsed-request.ts';
 import { anthropicHeaders, anthropicMessages } from './protocol.ts';
-import { countMessage } from './question.ts';
 
 const MODELS = ['claude-opus-4-8', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
 

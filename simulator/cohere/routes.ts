@@ -1,6 +1,6 @@
 /** Cohere's rerank (Cohere docs: Rerank, v2). Directives are in the query. */
 import type { Simulator } from '../exchange.ts';
-import { answerDirect, type DirectWording } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { hashText, newId } from '../shared/random.ts';

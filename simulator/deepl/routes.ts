@@ -1,6 +1,6 @@
 /** DeepL's translations (DeepL docs: Translate). Directives are in the first text. */
 import type { Simulator } from '../exchange.ts';
-import { answerDirect, type DirectWording } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';
 import { ProviderError } from '../shared/protocol.ts';
 

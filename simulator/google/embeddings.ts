@@ -1,7 +1,7 @@
 /** Gemini's embeddings (Gemini API docs: Embeddings, batchEmbedContents). */
 import type { Simulator } from '../exchange.ts';
-import { vector } from '../openai/at-once.ts';
-import { answerDirect, type DirectWording } from '../shared/at-once.ts';
+import { vector } from '../openai/direct.ts';
+import { answerDirect, type DirectWording } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';
 import { tokensOf } from '../shared/tokens.ts';
 import { errorBody, invalid, refusal } from './chat.ts';

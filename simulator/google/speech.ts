@@ -1,6 +1,6 @@
 /** Gemini's speech (Gemini API docs: Speech generation). */
 import type { Simulator } from '../exchange.ts';
-import { answerDirect } from '../shared/at-once.ts';
+import { answerDirect } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { tokensOf } from '../shared/tokens.ts';

@@ -3,7 +3,7 @@ import type { Emission } from '../shared/event-stream.ts';
 import type { Reply } from '../shared/protocol.ts';
 import type { ProducedText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import type { ChatRequest } from './question.ts';
+import type { ChatRequest } from './parsed-request.ts';
 
 /** Chat completions as the API writes them, whole and in chunks (OpenAI docs: Chat, Streaming). */
 

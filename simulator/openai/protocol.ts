@@ -1,7 +1,7 @@
 import { type Protocol, ProviderError } from '../shared/protocol.ts';
 import { chatBody, chatEvents } from './answer.ts';
 import { contextTooLong, errorBody, errorFor, invalid, missingKey, wrongKey } from './errors.ts';
-import { type ChatRequest, readChat } from './question.ts';
+import { type ChatRequest, readChat } from './parsed-request.ts';
 
 const BEARER = /^Bearer +(.+)$/i;
 

@@ -6,8 +6,8 @@ import type { Protocol, Reply } from '../shared/protocol.ts';
 import { hashText } from '../shared/random.ts';
 import { PromptMeter, tokensOf } from '../shared/tokens.ts';
 import { errorFor, invalid, modelNotFound } from './errors.ts';
+import { REASONING_TOKENS } from './parsed-request.ts';
 import { openaiChat } from './protocol.ts';
-import { REASONING_TOKENS } from './question.ts';
 
 const MEMBERS = [
   ...['model', 'input', 'instructions', 'stream', 'store', 'include', 'metadata', 'user', 'text'],

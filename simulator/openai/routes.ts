@@ -1,7 +1,7 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
-import { audio, embeddings, speech } from './at-once.ts';
+import { audio, embeddings, speech } from './direct.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
 import { openaiResponses } from './responses.ts';

@@ -67,10 +67,12 @@ describe('the size of a grant', () => {
       bound: 'key',
       free: 4,
     });
-    expect(decideAmount({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual({
-      type: 'short',
-      bound: 'organization',
-      free: 2,
-    });
+    expect(decideAmount({ need: 5, want: 5 }, { key_free: null, balance: 2, replicas: 1 })).toEqual(
+      {
+        type: 'short',
+        bound: 'organization',
+        free: 2,
+      },
+    );
   });
 });

@@ -12,7 +12,7 @@ import { callOf, readStream, startUpstream } from './upstream.ts';
 const upstream = startUpstream();
 afterAll(() => upstream.stop());
 
-/** JSON that has the names of the dialects, and anything as their values. */
+/** JSON that has the names of the protocols, and anything as their values. */
 const NAMES = [
   ...[
     'id',

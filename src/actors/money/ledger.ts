@@ -11,9 +11,9 @@ import {
   type GrantRow,
   type HoldRow,
   type KeyRow,
+  type LockedRows,
   lockMoney,
   MAX_REAPED_GRANTS,
-  type LockedRows,
   type OrganizationRow,
   writeMoney,
 } from '../../../db/ledger/rows.ts';

@@ -78,7 +78,8 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
   const requested = body['max_tokens'];
-  const limit = typeof requested === 'number' ? Math.min(requested, max_output_tokens) : max_output_tokens;
+  const limit =
+    typeof requested === 'number' ? Math.min(requested, max_output_tokens) : max_output_tokens;
   const edits: Record<string, Edit> = { max_tokens: String(limit) };
   const { thinking } = body;
   const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;

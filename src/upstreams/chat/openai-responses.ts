@@ -53,7 +53,9 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   const { input, max_output_tokens: requested } = body;
   if (Array.isArray(input)) edits['input'] = JSON.stringify(input.flatMap(withoutOwnId));
   if (limit !== undefined) {
-    edits['max_output_tokens'] = String(typeof requested === 'number' ? Math.min(requested, limit) : limit);
+    edits['max_output_tokens'] = String(
+      typeof requested === 'number' ? Math.min(requested, limit) : limit,
+    );
   }
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }

@@ -29,7 +29,7 @@ export interface UpstreamRequest {
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
-/** A stream dialect that also meters usage. */
+/** A stream protocol that also meters usage. */
 export interface MeteredStreamProtocol extends StreamProtocol {
   /** Usage of the whole answer; null until reported. */
   usage(): TokenUsage | null;
@@ -75,7 +75,7 @@ export function requestAnswer<Made>(
 export async function requestStream(
   call: UpstreamCall,
   request: UpstreamRequest,
-  dialect: MeteredStreamProtocol,
+  protocol: MeteredStreamProtocol,
 ): Promise<UpstreamStream> {
   const exchange = await send(call, request);
   const kind = exchange.response.headers.get('content-type') ?? '';
@@ -88,29 +88,29 @@ export async function requestStream(
     );
   }
   const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
-  return new ProtocolStream(readEvents(events, dialect), dialect);
+  return new ProtocolStream(readEvents(events, protocol), protocol);
 }
 
 class ProtocolStream implements UpstreamStream {
   constructor(
     readonly events: AsyncIterable<StreamEvent[]>,
-    private readonly dialect: MeteredStreamProtocol,
+    private readonly protocol: MeteredStreamProtocol,
   ) {}
 
   usage(): TokenUsage | null {
-    return this.dialect.usage();
+    return this.protocol.usage();
   }
 
   inputUsage(): TokenUsage | null {
-    return this.dialect.inputUsage();
+    return this.protocol.inputUsage();
   }
 
   endEarly(usage: TokenUsage): string {
-    return this.dialect.cutShort(usage);
+    return this.protocol.cutShort(usage);
   }
 
   answer(): object | undefined {
-    return this.dialect.answer?.();
+    return this.protocol.answer?.();
   }
 }
 

@@ -38,8 +38,8 @@ export class EventBatches {
   private batch: StreamEvent[] = [];
   private error: unknown;
 
-  constructor(private readonly dialect: StreamProtocol) {
-    this.templates = new DeltaTemplates(dialect);
+  constructor(private readonly protocol: StreamProtocol) {
+    this.templates = new DeltaTemplates(protocol);
   }
 
   /** Returns the events that these bytes complete. */
@@ -52,9 +52,9 @@ export class EventBatches {
   /** Returns the last events of the stream. The last event may have no blank line after it. */
   end(): FeedResult {
     this.parse(`${this.decoder.end()}${END_OF_EVENT}`);
-    if (!this.error && !this.dialect.hasEnded()) {
+    if (!this.error && !this.protocol.hasEnded()) {
       try {
-        this.batch.push(...this.dialect.atEnd());
+        this.batch.push(...this.protocol.atEnd());
       } catch (error) {
         this.error = error;
       }
@@ -80,7 +80,7 @@ export class EventBatches {
   }
 
   private readEvent(event: EventSourceMessage): void {
-    if (this.error || this.dialect.hasEnded()) return;
+    if (this.error || this.protocol.hasEnded()) return;
     try {
       const publicEvent = this.templates.read(event);
       if (publicEvent) this.batch.push(publicEvent);

@@ -33,9 +33,9 @@ export type EventExchange = Pick<
  */
 export function readEvents(
   exchange: EventExchange,
-  dialect: StreamProtocol,
+  protocol: StreamProtocol,
 ): AsyncIterable<StreamEvent[]> {
-  return new EventIterator(exchange, dialect);
+  return new EventIterator(exchange, protocol);
 }
 
 /** Not a generator, because a generator costs every stream several turns of the event loop. */
@@ -51,10 +51,10 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
 
   constructor(
     private readonly exchange: EventExchange,
-    private readonly dialect: StreamProtocol,
+    private readonly protocol: StreamProtocol,
   ) {
     this.reader = exchange.response.body?.getReader();
-    this.events = new EventBatches(dialect);
+    this.events = new EventBatches(protocol);
   }
 
   [Symbol.asyncIterator](): this {
@@ -67,7 +67,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
       if (!reader) throw new RetryableUpstreamError('malformed', 'the stream has no body');
       while (!this.isDone) {
         if (this.pendingError) throw this.pendingError;
-        if (this.hasStarted && this.dialect.hasEnded()) {
+        if (this.hasStarted && this.protocol.hasEnded()) {
           this.finish(reader);
           break;
         }

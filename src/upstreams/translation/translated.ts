@@ -3,7 +3,13 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
-import { CLIENTS, type RequestProtocol, translateCall, UPSTREAMS, writeEarlyEnd } from './translate.ts';
+import {
+  CLIENTS,
+  type RequestProtocol,
+  translateCall,
+  UPSTREAMS,
+  writeEarlyEnd,
+} from './translate.ts';
 
 const MS_PER_S = 1_000;
 

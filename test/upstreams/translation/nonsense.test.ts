@@ -6,7 +6,10 @@ import { WeirError } from '../../../src/errors/weir-error.ts';
 import { CLIENT_PROTOCOLS } from '../../../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../../../src/upstreams/translation/features.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
-import { type RequestProtocol, translateCall } from '../../../src/upstreams/translation/translate.ts';
+import {
+  type RequestProtocol,
+  translateCall,
+} from '../../../src/upstreams/translation/translate.ts';
 import { anyJson } from '../../support/arbitrary-json.ts';
 import { callOf } from '../upstream.ts';
 import { CLIENTS } from './clients.ts';

@@ -1,6 +1,6 @@
 /** The API's direct calls: embeddings and audio (OpenAI docs: Embeddings; Audio). */
 import type { Simulator } from '../exchange.ts';
-import { answerDirect, type DirectWording, type StartCall } from '../shared/at-once.ts';
+import { answerDirect, type DirectWording, type StartCall } from '../shared/direct.ts';
 import { type Directives, directivesIn } from '../shared/directives.ts';
 import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';

@@ -22,7 +22,7 @@ interface PublicModel {
   readonly id: string;
   readonly category: Category;
   readonly owned_by: string;
-  /** Unix seconds. */
+  /** Date of the model, Unix seconds. */
   readonly created: number;
   readonly aliases: readonly string[];
   readonly declaration: ModelDeclaration;
@@ -32,7 +32,7 @@ interface PublicModel {
 export interface ChatModel extends PublicModel {
   readonly kind: 'chat';
   readonly family: ChatFamily;
-  /** Tokens. */
+  /** Size of the context window, tokens. */
   readonly context_window: number;
   readonly max_output_tokens: number;
   readonly price: TokenPrice;
@@ -45,12 +45,12 @@ export interface GenerationModel extends PublicModel {
   readonly family: GenerationFamily;
   readonly scene: GenerationScene;
   readonly price: GenerationPrice;
-  /** The model's offers. The defaults of its family are filled in. */
+  /** The model's offers. The defaults of its family fill in missing members. */
   readonly offers: Offers;
   readonly contract: GenerationContract;
-  /** True if every call returns a pending task at once, also without `async`. */
+  /** True if every call returns a pending task at once, even without `async`. */
   readonly by_task: boolean;
-  /** A generation that takes longer fails. */
+  /** A generation fails if it takes longer than this. */
   readonly deadline_ms: number;
 }
 
@@ -59,7 +59,7 @@ export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
   readonly operation: DirectOperation;
-  /** Tokens. Only used if the model is priced by tokens. */
+  /** The most output tokens. Only used if the model is priced by tokens. */
   readonly max_output_tokens: number;
   readonly price: DirectPrice;
 }
@@ -67,7 +67,7 @@ export interface DirectModel extends PublicModel {
 /** A public model: its names, limits, contract and price. */
 export type CatalogueModel = ChatModel | DirectModel | GenerationModel;
 
-/** Used if a declaration has no value of its own. */
+/** These defaults are used if a declaration has no value of its own. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
@@ -133,14 +133,17 @@ export function isAllowed(
   return model.aliases.some((alias) => names.includes(alias));
 }
 
-/** The models of this installation. Immutable: a changed configuration creates a new catalogue. */
+/**
+ * The models of this installation. A catalogue is immutable: a changed configuration creates a new
+ * one.
+ */
 export class Catalogue {
   private readonly models: readonly CatalogueModel[];
   private readonly byName = new Map<string, CatalogueModel>();
 
   /**
-   * Later declarations override earlier ones of the same id. `defaults` holds the model of each
-   * scene for create calls without `model`.
+   * If an id is declared twice, the later declaration overrides the earlier one. `defaults` holds
+   * the model of each scene for create calls without `model`.
    */
   constructor(
     declarations: readonly ModelDeclaration[],

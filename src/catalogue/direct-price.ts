@@ -10,7 +10,7 @@ export interface DirectUsage {
   readonly seconds?: number;
   /** Characters of text. Providers count code points. */
   readonly characters?: number;
-  /** Search units: a query with up to 100 documents is one. */
+  /** Number of search units. A query with up to 100 documents is one unit. */
   readonly requests?: number;
 }
 
@@ -50,7 +50,10 @@ const CHARACTERS = {
 const SECONDS = { member: 'usd_per_second', unit: 'seconds', units_per_price: 1 } as const;
 const REQUESTS = { member: 'usd_per_request', unit: 'requests', units_per_price: 1 } as const;
 
-/** The possible prices of each operation. A declaration has all members of one of them. */
+/**
+ * The possible prices of each operation. A declaration must have all members of one of these
+ * prices.
+ */
 export const DIRECT_PRICES: Record<
   DirectOperation,
   readonly (readonly [DeclaredUnit] | readonly [DeclaredUnit, DeclaredUnit])[]
@@ -62,7 +65,9 @@ export const DIRECT_PRICES: Record<
   translation: [[CHARACTERS]],
 };
 
-/** The declared price in pico-USD. Throws if the declaration has no price for the operation. */
+/**
+ * Returns the declared price in pico-USD. Throws if the declaration has no price for the operation.
+ */
 export function directPrice(operation: DirectOperation, declared: PriceDeclaration): DirectPrice {
   const declaredUnits = DIRECT_PRICES[operation].find((units) =>
     units.every(({ member }) => declared[member] !== undefined),
@@ -78,7 +83,7 @@ export function directPrice(operation: DirectOperation, declared: PriceDeclarati
   return second ? [unitPrice(first), unitPrice(second)] : [unitPrice(first)];
 }
 
-/** The charge of a direct call in nano-USD, rounded up once. */
+/** Returns the charge of a direct call in nano-USD, rounded up once. */
 export function directCharge([first, second]: DirectPrice, usage: DirectUsage): number {
   const amount = (price?: UnitPrice) => (price ? Math.ceil(usage[price.unit] ?? 0) : 0);
   return chargeFor(

@@ -3,7 +3,10 @@ import type { GenerationScene } from './inputs.ts';
 
 type Category = 'chat' | DirectOperation | GenerationScene;
 
-/** Chat families. The models of a family share one contract and one protocol of their provider. */
+/**
+ * Chat families. The models of a family share one contract and one protocol, that of their
+ * provider.
+ */
 const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
 export type ChatFamily = (typeof CHAT_FAMILIES)[number];
 
@@ -38,7 +41,7 @@ type SolidFamily = (typeof SOLID_FAMILIES)[number];
 const SOUND_FAMILIES = ['sound-effects'] as const;
 type SoundFamily = (typeof SOUND_FAMILIES)[number];
 
-/** Families of direct calls: embeddings, speech, transcription, rerank, translation. */
+/** Families of direct calls: embeddings, speech, transcription, rerank and translation. */
 const DIRECT_FAMILIES = [
   'openai-embedding',
   'gemini-embedding',
@@ -74,7 +77,10 @@ export const FAMILIES: readonly Family[] = [
   ...SOUND_FAMILIES,
 ];
 
-/** The protocol of each chat family's provider. In this protocol nothing is lost in translation. */
+/**
+ * The protocol of each chat family's provider. A call in this protocol passes through, so it loses
+ * nothing.
+ */
 export const PROVIDER_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
   'openai-chat': 'openai',
   'anthropic-messages': 'anthropic',
@@ -82,8 +88,8 @@ export const PROVIDER_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
 };
 
 /**
- * The channel protocols that can serve each family. A channel with another protocol would make a model
- * public that no call can reach.
+ * The channel protocols that can serve each family. If a model had a channel with another protocol,
+ * the model would be public, but no call could reach it.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'openai-chat': CHAT_PROTOCOLS,

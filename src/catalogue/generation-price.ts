@@ -19,12 +19,12 @@ export type GenerationPrice =
       readonly unit: GenerationUnit;
       readonly nano_usd: number;
       readonly tiers: readonly PriceTier[];
-      /** Nano-USD for each megapixel of an image beyond its first megapixel. */
+      /** Nano-USD for each megapixel of an image after its first megapixel. */
       readonly further_megapixel_nano_usd: number;
     }
   | {
       readonly unit: 'token';
-      /** Pico-USD per token, like the members below. */
+      /** Pico-USD per token. The members below have the same unit. */
       readonly text_input: number;
       readonly cached_input: number;
       readonly image_input: number;
@@ -40,16 +40,18 @@ interface PricedModel {
 const NANO_PER_USD = 1_000_000_000;
 const PICO_PER_NANO = 1_000;
 const UNITS: readonly GenerationUnit[] = ['image', 'second', 'song', 'request'];
-/** Songs of one request if the declaration has no `songs`: Suno-type models produce two. */
+/** Songs of one request if the declaration has no `songs`. Suno-type models produce two songs. */
 const DEFAULT_SONGS = 2;
 
-/** The units that a declaration has prices for. A usable declaration has exactly one. */
+/**
+ * Returns the units that a declaration has prices for. A usable declaration has exactly one unit.
+ */
 export function declaredUnits(declared: PriceDeclaration): (GenerationUnit | 'token')[] {
   const byUnit = UNITS.filter((unit) => declared[`usd_per_${unit}`] !== undefined);
   return declared.output_usd_per_mtok === undefined ? byUnit : [...byUnit, 'token'];
 }
 
-/** The declared price in integers. Throws unless the declaration has exactly one unit. */
+/** Returns the declared price in integers. Throws unless the declaration has exactly one unit. */
 export function generationPrice(declared: PriceDeclaration): GenerationPrice {
   const [unit, ...others] = declaredUnits(declared);
   if (unit === undefined || others.length > 0)
@@ -81,8 +83,9 @@ function toNanoUsd(usd: number): number {
 }
 
 /**
- * The upper bound of a generation's charge in nano-USD, which is the amount of its hold.
- * The bytes of the prompt and the largest image of the requested size bound the tokens.
+ * Returns the upper bound of a generation's charge in nano-USD. It is the amount of the
+ * generation's hold. The most input tokens follow from the bytes of the prompt. The most output
+ * tokens follow from the largest image of the requested size.
  */
 export function estimateGeneration(model: PricedModel, input: GenerationInput): number {
   const { price } = model;
@@ -103,9 +106,9 @@ export function estimateGeneration(model: PricedModel, input: GenerationInput): 
 const PROMPT_OVERHEAD_TOKENS = 100;
 
 /**
- * The charge of a generation in nano-USD, from the usage that the provider reports. If the provider
- * reports none, it comes from the number of results and the request. `outputs` is the number of results;
- * without results the charge is 0 (P12).
+ * Returns the charge of a generation in nano-USD. The charge follows the usage that the provider
+ * reports. If the provider reports no usage, the charge follows the request and the number of
+ * results. `outputs` is the number of results. Without results the charge is 0 (P12).
  */
 export function priceGeneration(
   model: PricedModel,
@@ -166,8 +169,8 @@ function maxOutputTokens(input: GenerationInput): number {
 }
 
 /**
- * Nano-USD, rounded up once. Whole and fractional nano-USD are summed separately, so that every product
- * is exact. Throws RangeError if the sum is not.
+ * Returns nano-USD, rounded up once. Whole and fractional nano-USD are summed separately, so that
+ * every product is exact. Throws RangeError if the sum is not exact.
  */
 function chargeForTokens(
   price: TokenPrices,

@@ -1,10 +1,15 @@
 import type { ImageInput } from './inputs.ts';
 
-/** One output token covers a square of this side, pixels (OpenAI docs: image generation, cost). */
+/**
+ * One output token covers a square with sides of this length, pixels (OpenAI docs: image
+ * generation, cost).
+ */
 const TILE_PIXELS: Record<string, number> = { low: 64, medium: 32, high: 16 };
-/** Output tokens of each requested partial image (ibid.). */
+/** Output tokens of each requested partial image (OpenAI docs: image generation, cost). */
 const TOKENS_PER_PARTIAL = 100;
-/** The upper bound of `auto`: the largest of the family's three common sizes. */
+/**
+ * The size that bounds the tokens of `auto`. It is the largest of the family's three common sizes.
+ */
 const AUTO_SIZE = { width: 1024, height: 1536 };
 const PIXELS_PER_MEGAPIXEL = 1_000_000;
 
@@ -15,8 +20,9 @@ export function parseSize(size: string | undefined): { width: number; height: nu
 }
 
 /**
- * The most output tokens of one image: one token for each tile, and one more for each row of tiles.
- * For 1024x1024 these are 272, 1,056 and 4,160 at low, medium and high (OpenAI docs).
+ * Returns the most output tokens of one image. Each tile has one token, and each row of tiles has
+ * one more. An image of 1024x1024 has at most 272, 1,056 and 4,160 tokens at low, medium and high
+ * quality (OpenAI docs).
  */
 export function maxImageTokens(
   input: Pick<ImageInput, 'size' | 'quality' | 'partial_images'>,
@@ -38,7 +44,7 @@ export function megapixelsOf(size: string | undefined): number {
 /** Tokens of one input image at high fidelity, with a margin (OpenAI docs: Images, cost of inputs). */
 const TOKENS_PER_INPUT = 8_000;
 
-/** The most tokens of a call's input images and its mask. */
+/** Returns the most tokens of a call's input images and its mask. */
 export function maxImageRequestTokens({ images = [], mask }: ImageInput): number {
   return (images.length + (mask === undefined ? 0 : 1)) * TOKENS_PER_INPUT;
 }

@@ -1,6 +1,7 @@
 /**
- * The parameters of a generation after its model's contract has validated them. Names are canonical,
- * aliases are resolved, defaults are filled in. Upstream protocols read only these types.
+ * The parameters of a generation after its model's contract has validated them. Names are
+ * canonical, aliases are resolved, and defaults are filled in. Upstream protocols read only these
+ * types.
  */
 
 /** The operations of a video call (spec: Video generation). */
@@ -22,18 +23,18 @@ type MediaReference = string;
 export interface ImageInput {
   readonly prompt: string;
   readonly n: number;
-  /** `auto` or `WIDTHxHEIGHT`. Missing if the family uses `aspect_ratio`. */
+  /** `auto` or `WIDTHxHEIGHT`. It is missing if the family uses `aspect_ratio`. */
   readonly size?: string;
-  /** `W:H`. */
+  /** The ratio of width to height, as `W:H`. */
   readonly aspect_ratio?: string;
   readonly resolution?: '1k' | '2k' | '4k';
   readonly quality?: string;
   readonly style?: 'vivid' | 'natural';
-  /** The form of an inline answer. It does not change the request to the upstream. */
+  /** The form of an inline answer. The request to the upstream does not depend on it. */
   readonly response_format: 'url' | 'b64_json';
   readonly background?: 'transparent' | 'opaque' | 'auto';
   readonly output_format?: 'png' | 'jpeg' | 'webp';
-  /** Percent. */
+  /** Compression level of the output, percent. */
   readonly output_compression?: number;
   readonly moderation?: 'auto' | 'low';
   readonly partial_images?: number;
@@ -41,7 +42,7 @@ export interface ImageInput {
   readonly seed?: number;
   /** Input images, if the family takes them. */
   readonly images?: readonly MediaReference[];
-  /** The transparent parts of the mask are the parts of the image that may change. */
+  /** The mask. Its transparent parts are the parts of the image that may change. */
   readonly mask?: MediaReference;
   /** The client's name for its end user. */
   readonly user?: string;
@@ -54,7 +55,7 @@ export interface KlingElement {
 }
 
 export interface VideoInput {
-  /** As sent, or inferred from the inputs. */
+  /** The operation that the request names, or the one that the inputs imply. */
   readonly operation: VideoOperation;
   readonly prompt?: string;
   readonly negative_prompt?: string;
@@ -71,10 +72,10 @@ export interface VideoInput {
   readonly audio_urls?: readonly MediaReference[];
   /** The upstream's id of the generation that is continued. */
   readonly continued_job?: string;
-  /** Seconds. */
+  /** The position from which the video is extended, seconds. */
   readonly extend_at?: number;
   readonly extend_times?: string;
-  /** Seconds of output. If the request has no value, the model's default. */
+  /** Duration of the output, seconds. If the request has no value, the model's default applies. */
   readonly duration: number;
   readonly aspect_ratio?: string;
   readonly resolution?: string;
@@ -97,7 +98,7 @@ export interface MusicInput {
   readonly mv?: string;
   /** The upstream's id of the clip that is continued. */
   readonly continue_clip_id?: string;
-  /** Seconds. */
+  /** The position from which the clip is continued, seconds. */
   readonly continue_at?: number;
   readonly user?: string;
 }
@@ -110,10 +111,10 @@ export interface SolidInput {
   readonly user?: string;
 }
 
-/** Sounds other than music: effects, ambience. */
+/** Sounds other than music, e.g. effects and ambience. */
 export interface SoundInput {
   readonly prompt: string;
-  /** Seconds. */
+  /** Duration of the output, seconds. */
   readonly duration: number;
   readonly seed?: number;
   readonly user?: string;

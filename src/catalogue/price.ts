@@ -2,14 +2,14 @@ import type { TokenUsage } from '../protocols/token-usage.ts';
 import type { PriceDeclaration } from './schema.ts';
 
 /**
- * Prices as integers: pico-USD (10⁻¹² USD) per token. Price lists use USD per million tokens. One USD
- * per million is exactly 1,000,000 pico-USD per token, so only the final sum is rounded.
+ * Prices as integers: pico-USD (10⁻¹² USD) per token. Price lists use USD per million tokens. One
+ * USD per million tokens is exactly 1,000,000 pico-USD per token. So only the final sum is rounded.
  */
 export interface TokenPrice {
   readonly input: number;
   readonly cached_input: number;
   readonly cache_write: number;
-  /** For tokens that the provider caches for an hour. If missing, `cache_write` applies. */
+  /** Price of tokens that the provider caches for an hour. If missing, `cache_write` applies. */
   readonly cache_write_1h?: number;
   readonly output: number;
   /** If a call has more than `above` input tokens, `price` applies to every token. */
@@ -19,12 +19,13 @@ export interface TokenPrice {
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
 const PICO_PER_NANO = 1_000;
 
-/** More tokens than any call has. It keeps the search in the range of exact integers. */
+/** No call has more tokens. The limit keeps the search in the range of exact integers. */
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * The declared price (USD per million tokens) in pico-USD. A missing cache price is the input price.
- * Throws if input or output has no price, so that no model is free by omission.
+ * Returns the declared price (USD per million tokens) in pico-USD per token. If a cache price is
+ * missing, the input price applies. Throws if input or output has no price, so that no model is
+ * free by omission.
  */
 export function tokenPrice(declared: PriceDeclaration): TokenPrice {
   const { input_usd_per_mtok, output_usd_per_mtok } = declared;
@@ -62,7 +63,10 @@ function tierPrice({
   };
 }
 
-/** The price of a call with `input_tokens` input tokens, cached tokens included. */
+/**
+ * Returns the price that applies to a call with `input_tokens` input tokens, cached tokens
+ * included.
+ */
 export function priceAtLength(input_tokens: number, price: TokenPrice): TokenPrice {
   return price.long && input_tokens > price.long.above ? price.long.price : price;
 }
@@ -71,15 +75,15 @@ export function priceAtLength(input_tokens: number, price: TokenPrice): TokenPri
 export function picoPerToken(usdPerMtok: number): number {
   const exact = usdPerMtok * PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK;
   const rounded = Math.round(exact);
-  // 1.1 × 10⁶ is not a whole number in binary, hence the tolerance. A smaller price than one pico-USD is
-  // rounded up, so that no price becomes 0.
+  // The tolerance is needed, because 1.1 × 10⁶ is not a whole number in binary. A price below one
+  // pico-USD is rounded up, so that no price becomes 0.
   return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
 /**
- * The charge of a call in nano-USD: the exact sum, rounded up once. Whole and fractional nano-USD are
- * summed separately, so that all products and sums are exact up to 9 million USD. Above that it throws
- * RangeError.
+ * Returns the charge of a call in nano-USD. The charge is the exact sum, rounded up once. Whole and
+ * fractional nano-USD are summed separately, so that all products and sums are exact up to 9
+ * million USD. Throws RangeError above 9 million USD.
  */
 export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
@@ -94,7 +98,10 @@ export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   return cost.total();
 }
 
-/** A sum of tokens times prices. Nano-USD and pico-USD are separate, so that both are exact. */
+/**
+ * A sum of tokens times prices. Nano-USD and pico-USD are summed separately, so that both sums are
+ * exact.
+ */
 class Cost {
   private nano = 0;
   private pico = 0;
@@ -105,7 +112,7 @@ class Cost {
     this.pico += tokens * rest;
   }
 
-  /** Nano-USD, rounded up once. Throws RangeError if the sum is not exact. */
+  /** Returns the sum in nano-USD, rounded up once. Throws RangeError if the sum is not exact. */
   total(): number {
     const total = this.nano + Math.ceil(this.pico / PICO_PER_NANO);
     if (!Number.isSafeInteger(total) || !Number.isSafeInteger(this.pico)) {
@@ -115,7 +122,7 @@ class Cost {
   }
 }
 
-/** The highest charge of these tokens in nano-USD, for any caching of the input. */
+/** Returns the highest charge of these tokens in nano-USD, however the input is cached. */
 export function maxChargeFor(
   input_tokens: number,
   output_tokens: number,
@@ -130,7 +137,9 @@ export function maxChargeFor(
   return cost.total();
 }
 
-/** How many output tokens `nano_usd` pays for after `input_tokens`: 0 to 10⁹. */
+/**
+ * Returns how many output tokens `nano_usd` pays for after `input_tokens`. The result is 0 to 10⁹.
+ */
 export function affordableOutputTokens(
   nano_usd: number,
   input_tokens: number,

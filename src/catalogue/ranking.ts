@@ -8,14 +8,14 @@ export const SCENES = CATEGORIES.filter(
 );
 export type Scene = (typeof SCENES)[number];
 
-/** With fewer outcomes a model's success is not ranked (spec: `insufficient_samples`). */
+/** If a model has fewer outcomes, its success is not ranked (spec: `insufficient_samples`). */
 export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
 /** One entry of a scene's ranking (spec: `agent_preferences`). */
 interface RankedModel {
   readonly model: string;
-  /** 0 to 1; 0 without outcomes. */
+  /** Share of successful outcomes, 0 to 1. It is 0 if there are no outcomes. */
   readonly success_rate: number;
   readonly samples: number;
   readonly ready: boolean;
@@ -26,9 +26,9 @@ export type Ranking = Readonly<Partial<Record<Scene, readonly RankedModel[]>>>;
 
 /**
  * Ranks the models of each scene. The function is pure, so that the same outcomes give the same
- * ranking on every replica (P14). Models with at least `min_samples` outcomes come first, ordered by
- * success rate, number of outcomes, lower price, id. The others follow, ordered by number of outcomes,
- * lower price, id.
+ * ranking on every replica (P14). Models with at least `min_samples` outcomes come first. They are
+ * ordered by success rate, number of outcomes, lower price, id. The other models are ordered by
+ * number of outcomes, lower price, id.
  */
 export function rankModels(
   models: readonly CatalogueModel[],
@@ -64,7 +64,9 @@ export function rankModels(
   return ranking;
 }
 
-/** The price of one unit of a model. It only compares models of one scene. */
+/**
+ * Returns the price of one unit of a model. The price is only used to compare models of one scene.
+ */
 function unitPrice({ declaration }: CatalogueModel): number {
   const { price } = declaration;
   return (

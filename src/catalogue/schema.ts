@@ -17,7 +17,7 @@ export const CATEGORIES = [
   'translation',
 ] as const;
 
-/** A higher price is taken for a typing error. */
+/** A price per million tokens, USD. A price above the maximum is taken for a typing error. */
 const usdPerMtok = Type.Number({ minimum: 0, maximum: 1_000 });
 const usd = Type.Number({ minimum: 0, maximum: 1_000 });
 
@@ -33,20 +33,24 @@ const PriceTierSchema = Type.Object(
 );
 
 /**
- * The price of a model. By tokens, it is USD per million tokens; a cache price that is missing is the
- * input price. Otherwise it is one of `usd_per_mchar`, `_image`, `_second`, `_song`, `_request`. The first
- * tier that fits a call replaces that price.
+ * The price of a model. A price by tokens is in USD per million tokens. If a cache price is
+ * missing, the input price applies. Any other price is one of `usd_per_mchar`, `usd_per_image`,
+ * `usd_per_second`, `usd_per_song`, `usd_per_request`. The first tier that fits a call replaces
+ * that price.
  */
 const PriceSchema = Type.Object(
   {
     input_usd_per_mtok: Type.Optional(usdPerMtok),
     cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
-    /** For tokens that the provider caches for an hour. */
+    /** The price of tokens that the provider caches for an hour. */
     cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
-    /** If a call has more input tokens, cached ones included, these prices apply to all its tokens. */
+    /**
+     * Prices for long calls. They apply to all tokens of a call that has more input tokens, cached
+     * tokens included.
+     */
     long_context: Type.Optional(
       Type.Object(
         {
@@ -60,10 +64,12 @@ const PriceSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    /** For a million characters of text. */
+    /** USD for a million characters of text. */
     usd_per_mchar: Type.Optional(usd),
     usd_per_image: Type.Optional(usd),
-    /** In addition to `usd_per_image`: each megapixel of an image after the first. */
+    /**
+     * USD for each megapixel of an image after its first megapixel, in addition to `usd_per_image`.
+     */
     usd_per_further_megapixel: Type.Optional(usd),
     usd_per_second: Type.Optional(usd),
     usd_per_song: Type.Optional(usd),
@@ -76,7 +82,10 @@ const PriceSchema = Type.Object(
 const names = (maxItems = 100) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems });
 
-/** The part of the family's contract that a model has. Missing members come from the family. */
+/**
+ * The part of the family's contract that a model has. If a member is missing, the family's value
+ * applies.
+ */
 const OffersSchema = Type.Object(
   {
     operations: Type.Optional(
@@ -89,15 +98,15 @@ const OffersSchema = Type.Object(
     /** The most input images of one request. */
     max_input_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    /** The model works from an image or a video, so a request needs no prompt. */
+    /** True if the model works from an image or a video, so that a request needs no prompt. */
     prompt_optional: Type.Optional(Type.Boolean()),
-    /** The first value of each list is the default. */
+    /** The possible sizes. The first value of each list here is the default. */
     sizes: Type.Optional(names()),
     aspect_ratios: Type.Optional(names()),
     resolutions: Type.Optional(names()),
-    /** Seconds of output. */
+    /** The possible durations of the output, seconds. */
     durations: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 3_600 }))),
-    /** The most seconds of a source. The result is as long as its source. */
+    /** The longest source, seconds. The result is as long as its source. */
     max_source_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
     output_audio: Type.Optional(
       Type.Boolean({ description: 'The default value of the parameter.' }),
@@ -110,13 +119,13 @@ const OffersSchema = Type.Object(
     actions: Type.Optional(
       Type.Array(Type.Union([Type.Literal('MUSIC'), Type.Literal('LYRICS')]), { minItems: 1 }),
     ),
-    /** Songs that one request produces. */
+    /** The number of songs that one request produces. */
     songs: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     /** True if every call returns a pending task at once. */
     by_task: Type.Optional(Type.Boolean()),
     /** True if a call may request a task with `async`. */
     async: Type.Optional(Type.Boolean()),
-    /** A generation that takes longer fails. */
+    /** A generation fails if it takes longer than this. */
     deadline_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   },
   { additionalProperties: false },
@@ -161,9 +170,9 @@ export const ModelSchema = Type.Object(
     category: Type.Union(CATEGORIES.map((category) => Type.Literal(category))),
     owned_by: Type.String({ minLength: 1, maxLength: 100 }),
     family: Type.Union(FAMILIES.map((family) => Type.Literal(family))),
-    /** Unix seconds. */
+    /** Date of the model, Unix seconds. */
     created: Type.Optional(Type.Integer({ minimum: 0 })),
-    /** Tokens. */
+    /** Size of the context window, tokens. */
     context_window: Type.Optional(Type.Integer({ minimum: 1 })),
     max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     /** Length of an embedding's vector. */
@@ -175,7 +184,10 @@ export const ModelSchema = Type.Object(
     capabilities: Type.Optional(
       Type.Array(Type.Union(CAPABILITIES.map((each) => Type.Literal(each)))),
     ),
-    /** Clients see only public models. The others are answered like unknown names. */
+    /**
+     * Clients see only public models. The name of any other model gets the same answer as an
+     * unknown name.
+     */
     visibility: Type.Optional(
       Type.Union([Type.Literal('public'), Type.Literal('hidden'), Type.Literal('deferred')]),
     ),
@@ -189,7 +201,10 @@ export const ModelSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** One model of `weir.yaml`. For a model of the catalogue, it has only the changed members. */
+/**
+ * One model of `weir.yaml`. If the catalogue has a model of the same id, the declaration needs only
+ * the changed members.
+ */
 export const ModelOverrideSchema = Type.Object(
   { ...Type.Partial(ModelSchema).properties, id: ModelSchema.properties.id },
   { additionalProperties: false },

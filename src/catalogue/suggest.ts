@@ -4,7 +4,10 @@ import type { CatalogueModel } from './catalogue.ts';
 const MAX_SUGGESTIONS = 3;
 /** The largest edit distance of a suggestion, as a share of the longer name. */
 const MAX_DIFFERENCE = 0.5;
-/** Only this many leading characters of the name are compared: the work grows with the square. */
+/**
+ * Only this many leading characters of a name are compared, because the work grows with the square
+ * of the length.
+ */
 const MAX_COMPARED_CHARS = 100;
 
 export interface Suggestions {
@@ -13,8 +16,8 @@ export interface Suggestions {
 }
 
 /**
- * Models with names similar to the refused one. `callable` are the models that this key can call now,
- * so every suggestion works. The refused name itself is never suggested (P13).
+ * Returns models with names similar to the refused one. `callable` are the models that this key can
+ * call now, so every suggestion works. The refused name itself is never suggested (P13).
  */
 export function suggestModels(refused: string, callable: Iterable<CatalogueModel>): Suggestions {
   const wanted = refused.slice(0, MAX_COMPARED_CHARS).toLowerCase();

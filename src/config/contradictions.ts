@@ -9,8 +9,8 @@ type Add = (pointer: string, message: string) => void;
 type Declared = ReturnType<typeof findModelContradictions>;
 
 /**
- * Reports mistakes that a schema cannot find: repeated names, and models that are not declared or
- * cannot be served. `known` are the models of the catalogue.
+ * Reports mistakes that a schema cannot find: repeated names, models that are not declared, and
+ * models that cannot be served. `known` are the models of the catalogue.
  */
 export function findContradictions(
   config: WeirYaml,
@@ -58,7 +58,7 @@ function unknownModel(id: string, declared: Declared): string {
 
 /**
  * Reports default models that cannot be served. With such a default, every call that names no model
- * would fail.
+ * fails.
  */
 function findWrongDefaults(config: WeirYaml, declared: Declared, add: Add): void {
   const served = new Set(config.channels.flatMap(({ models }) => Object.keys(models)));

@@ -2,7 +2,10 @@ import type { Installation } from './installation.ts';
 
 type Listener = (now: Installation) => void;
 
-/** The current installation. Read `now` each time, or subscribe with `onChange`. */
+/**
+ * Holds the current installation. Code that uses it reads `now` each time, or subscribes with
+ * `onChange`.
+ */
 export class CurrentInstallation {
   private readonly listeners: Listener[] = [];
 

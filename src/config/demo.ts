@@ -4,7 +4,10 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../protocols/names.ts';
 import { type Installation, installationOf } from './installation.ts';
 
-/** Path of each protocol at the simulator, if the protocol is the first choice of a model. */
+/**
+ * Path of each protocol at the simulator. Only protocols that are the first choice of a model have
+ * a path.
+ */
 const PATHS: Partial<Record<ChannelProtocol, string>> = {
   openai: '/openai/v1',
   anthropic: '/anthropic',
@@ -25,7 +28,7 @@ const PATHS: Partial<Record<ChannelProtocol, string>> = {
   fal: '/fal',
 };
 
-/** Physical model ids that the providers' protocols depend on. */
+/** Physical model ids that the providers' protocols require. */
 const PHYSICAL: Record<string, string> = {
   'gpt-image-2': 'gpt-image-2',
   'gpt-image-1': 'gpt-image-1',
@@ -70,8 +73,8 @@ const LIMITS = {
 };
 
 /**
- * Returns the installation without a configuration file: every model of the catalogue, served by
- * the simulator.
+ * Returns the installation that Weir uses without a configuration file. The simulator serves every
+ * model of the catalogue.
  */
 export function demoInstallation(simulatorUrl: string): Installation {
   const served = new Map<ChannelProtocol, Record<string, string>>();

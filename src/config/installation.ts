@@ -10,18 +10,20 @@ import type { WeirYaml } from './schema.ts';
 /** Requests per minute of the built-in roles. */
 export const BUILT_IN_ROLES = { trial: 60, standard: 3_000, enterprise: 30_000 };
 
-/** What this installation serves. Immutable: a changed file creates a new one. */
+/**
+ * What this installation serves. An installation is immutable: a changed file creates a new one.
+ */
 export interface Installation {
   readonly catalogue: Catalogue;
   readonly channels: readonly ChannelConfig[];
   readonly roles: Readonly<Record<string, number>>;
-  /** Outcomes that a model needs before the ranking uses its success. */
+  /** The outcomes that a model needs before the ranking uses its success rate. */
   readonly min_samples: number;
 }
 
 /**
  * Returns the built-in catalogue and roles with the additions and overrides of `weir.yaml`. A model
- * without a channel is not public: clients cannot see it (spec: Errors).
+ * without a channel is not public, so clients cannot see that model (spec: Errors).
  */
 export function installationOf(yaml: WeirYaml): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
@@ -37,8 +39,8 @@ export function installationOf(yaml: WeirYaml): Installation {
 }
 
 /**
- * Returns the default model of each scene: the file's, else the catalogue's, else the first served
- * model.
+ * Returns the default model of each scene. The file's default comes first, then the catalogue's
+ * default, then the first served model.
  */
 function defaultModels(
   served: readonly ModelDeclaration[],
@@ -55,8 +57,8 @@ function defaultModels(
 }
 
 /**
- * Merges overrides into the declarations of the same id; other overrides are new models. Throws on
- * an incomplete model.
+ * Merges overrides into the declarations of the same id. An override of an unknown id is a new
+ * model. Throws if a model is incomplete.
  */
 export function mergeModels(
   builtIn: readonly ModelDeclaration[],
@@ -65,7 +67,7 @@ export function mergeModels(
   const by_id = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
   for (const override of overrides) {
     const { pricing_provenance, ...declared } = by_id.get(override.id) ?? { id: override.id };
-    // A price of the file does not come from the catalogue's source.
+    // If the file sets a price, the catalogue's source of the price no longer applies.
     const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
     by_id.set(override.id, { ...declared, ...provenance, ...override });
   }

@@ -22,7 +22,9 @@ const CHAT_PRICES = [
   'output_usd_per_mtok',
   'long_context',
 ];
-/** Units of a price by scene. Models priced in tokens may use tokens too. */
+/**
+ * The units of a price that each scene allows. A model that is priced in tokens may use tokens too.
+ */
 const SCENE_UNITS = {
   image: ['image', 'request'],
   video: ['second', 'request'],
@@ -107,8 +109,8 @@ function checkChatPrice(price: Price, pointer: string, add: Add): void {
   for (const name of Object.keys(price).filter((key) => !CHAT_PRICES.includes(key))) {
     add(`${pointer}/${name}`, 'is not a price of a chat model');
   }
-  // The reservation of a call uses the higher price, so the price of long contexts must be the
-  // higher one.
+  // The reservation of a call uses the higher price. So the price of long contexts must be the
+  // higher price.
   for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
     const [usual = 0, long = usual] = [price[name], price.long_context?.[name]];
     if (long < usual)

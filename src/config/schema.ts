@@ -3,7 +3,7 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
 import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 
-/** A day: longer than any upstream call takes, and short enough for a timer. */
+/** One day. No upstream call takes longer, and a timer can wait for a day. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 const ChannelSchema = Type.Object(
@@ -131,5 +131,5 @@ export const WeirYamlSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A checked `weir.yaml`, defaults filled in and `env:NAME` resolved. */
+/** A checked `weir.yaml`. Defaults are filled in, and `env:NAME` is resolved. */
 export type WeirYaml = Static<typeof WeirYamlSchema>;

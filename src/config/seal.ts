@@ -5,7 +5,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Returns a secret, encrypted for a row (AES-256-GCM). The same `context` is needed to decrypt it.
+ * Encrypts a secret for a row (AES-256-GCM), and returns the sealed text. The same `context` is
+ * needed to decrypt it.
  */
 export function seal(key: Uint8Array, plain: string, context: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -15,7 +16,8 @@ export function seal(key: Uint8Array, plain: string, context: string): string {
 }
 
 /**
- * Returns a secret that `seal` encrypted. Throws if key or context differ, or the text was changed.
+ * Decrypts a secret that `seal` encrypted. Throws if key or context differ, or if the text was
+ * changed.
  */
 export function unseal(key: Uint8Array, sealed: string, context: string): string {
   const bytes = Buffer.from(sealed, 'base64url');

@@ -18,9 +18,9 @@ const MAX_MISTAKES = 20;
 export type WeirYamlReading = { config: WeirYaml } | { mistakes: Mistake[] };
 
 /**
- * Reads `weir.yaml` without side effects. A value `env:NAME` is resolved with `env`. The models of
- * a channel must be declared in the file or be in `known`. Mistakes never quote a value, because it
- * may be a secret.
+ * Reads `weir.yaml` without side effects. A value `env:NAME` is replaced from `env`. Each model of
+ * a channel must be declared in the file or be in `known`. Mistakes never quote a value, because a
+ * value may be a secret.
  */
 export function readWeirYaml(
   text: string,
@@ -33,8 +33,8 @@ export function readWeirYaml(
   const mistakes: Mistake[] = [];
   const reported = new Set<string>();
   const add = (pointer: string, message: string) => {
-    // The library reports a missing key twice: as missing and as of the wrong type. Only the first
-    // report is useful.
+    // The library reports a missing key twice: as missing, and as a value of the wrong type. Only
+    // the first report is useful.
     if (reported.has(pointer)) return;
     reported.add(pointer);
     mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
@@ -54,8 +54,8 @@ export function readWeirYaml(
 }
 
 /**
- * Returns the configuration of `weir.yaml`. Throws one ConfigurationError that names file and line
- * of each mistake.
+ * Returns the configuration of `weir.yaml`. If the file has mistakes, throws one ConfigurationError
+ * that names file and line of each mistake.
  */
 export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirYaml {
   const reading = readWeirYaml(text, env);
@@ -97,8 +97,8 @@ function resolve(
 }
 
 /**
- * If a mapping stands in the place of a list, TypeBox merges it into the default list. The mapping
- * is restored, so that it is reported as a mistake.
+ * If a mapping stands in the place of a list, TypeBox merges the mapping into the default list.
+ * This function restores the mapping, so that it is reported as a mistake.
  */
 function withDefaults(value: unknown): unknown {
   const filled: unknown = Value.Default(WeirYamlSchema, structuredClone(value));

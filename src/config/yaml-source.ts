@@ -2,14 +2,16 @@ import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocum
 
 /** A mistake in a configuration file. */
 export interface Mistake {
-  /** 1-based. */
+  /** Number of the line; the first line is 1. */
   readonly line: number;
-  /** Dotted, e.g. `channels.0.api_key`; '' means the whole file. */
+  /** Path with dots, e.g. `channels.0.api_key`. The empty text means the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Limit of what aliases may repeat, so that a small file cannot become a huge value. */
+/**
+ * The most repetitions through aliases. Without this limit a small file could become a huge value.
+ */
 const MAX_ALIASES = 100;
 
 /** A YAML text with its value and the line of each part. */
@@ -31,13 +33,17 @@ export class YamlSource {
   }
 
   /**
-   * Returns the value as plain data. Throws if an alias has no target, or aliases repeat too much.
+   * Returns the value as plain data. Throws if an alias has no target, or if aliases repeat too
+   * much.
    */
   value(): unknown {
     return this.document.toJS({ maxAliasCount: MAX_ALIASES });
   }
 
-  /** Returns the line of a JSON pointer: of its key, or of its nearest ancestor in the text. */
+  /**
+   * Returns the line of a JSON pointer. It is the line of the pointer's key, or of the nearest
+   * ancestor in the text.
+   */
   lineOf(pointer: string): number {
     let node: unknown = this.document.contents;
     let line = 1;

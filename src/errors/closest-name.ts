@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Names that differ in more than this share of their letters are not suggested. */
+/** A name is not suggested if it differs in more than this share of its letters. */
 const MAX_DIFFERENCE = 0.5;
 const MAX_COMPARED_CHARS = 100;
 
-/** Returns the name that is closest to `given`; undefined if none is close. */
+/** Returns the name that is closest to `given`; undefined if no name is close. */
 export function closestName(given: string, names: readonly string[]): string | undefined {
   const wanted = given.slice(0, MAX_COMPARED_CHARS).toLowerCase();
   let best: { name: string; difference: number } | undefined;

@@ -5,14 +5,17 @@ import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 export interface Mismatch {
   /** JSON pointer of the offending value. */
   readonly pointer: string;
-  /** Has no subject and no full stop: `must be an integer`. */
+  /** Text such as `must be an integer`, without a subject and a full stop. */
   readonly message: string;
   readonly kind: 'unknown' | 'missing' | 'wrong';
-  /** For an unknown key: the keys that are allowed in its place. */
+  /** If the key is unknown, `known` holds the keys that are allowed in its place. */
   readonly known: readonly string[];
 }
 
-/** Returns an error of the library in plain words. The schema's own `errorMessage` comes first. */
+/**
+ * Returns an error of the library in plain words. If the schema has an `errorMessage`, that text is
+ * used.
+ */
 export function explainMismatch(error: ValueError): Mismatch {
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
@@ -37,7 +40,7 @@ function wrongValue(error: ValueError, message: string): Mismatch {
 
 /**
  * Returns the mismatch inside the only variant of a union that has the JSON type of the value.
- * Undefined if no variant has it, or several have it.
+ * Returns undefined if no variant or several variants have that type.
  */
 function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined {
   const matching = variantsOf(schema).filter(

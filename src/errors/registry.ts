@@ -1,6 +1,6 @@
 /**
- * Every error that a client can see: code → status, type and whether a retry can help (spec:
- * Errors). `render.ts` turns an entry into the envelope of a route.
+ * Every error that a client can see. Each entry has the status, the type, and whether a retry can
+ * help (spec: Errors). `render.ts` turns an entry into the envelope of a route.
  */
 
 /** Public properties of one error code. */
@@ -11,7 +11,7 @@ export interface ErrorEntry {
   readonly type: string;
   /** `error.type` of the native messages envelope (Anthropic docs: Errors; spec: Errors). */
   readonly nativeType: string;
-  /** `error.retryable`: the same request can succeed later without a change. */
+  /** `error.retryable`. If true, the same request can succeed later without a change. */
   readonly retryable: boolean;
 }
 
@@ -36,9 +36,7 @@ export const ERRORS = {
   expired_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
-  /**
-   * The money is only held by calls in flight. This differs from money that is spent.
-   */
+  /** Calls in flight hold the money. If the money is spent, the error is `quota_exceeded`. */
   quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
   access_denied: entry(403, 'access_denied', 'permission_error'),
@@ -46,8 +44,8 @@ export const ERRORS = {
   not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   async_task_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   /**
-   * The idempotency key belongs to another request (IETF draft: The Idempotency-Key HTTP Header
-   * Field).
+   * The idempotency key was sent before with another request (IETF draft: The Idempotency-Key HTTP
+   * Header Field).
    */
   idempotency_key_reused: entry(422, 'invalid_request_error', 'invalid_request_error'),
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
@@ -64,7 +62,10 @@ export const ERRORS = {
 /** Internal id of an error; `publicCode` returns its public code. */
 export type ErrorId = keyof typeof ERRORS;
 
-/** Entries whose public code differs from their id, because the spec has one code for several. */
+/**
+ * Entries whose public code differs from their id. The spec has one code for several of these
+ * entries.
+ */
 const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
   invalid_request: 'invalid_request_error',
   invalid_json: 'invalid_request_error',

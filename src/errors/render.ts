@@ -4,7 +4,7 @@ import { WeirError } from './weir-error.ts';
 /** The error envelope of a route (spec: Errors). */
 export type ErrorFamily = 'openai' | 'native' | 'gemini';
 
-/** A parameter's name may come from the client, so its echo is limited in length. */
+/** The most characters of a parameter's name in an error. The name may come from the client. */
 const MAX_PARAM_CHARS = 200;
 
 /**
@@ -20,7 +20,7 @@ export function renderError(error: unknown, family: ErrorFamily, request_id: str
         });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    // The SDKs retry every 5xx without this header, so it repeats `retryable`.
+    // Without this header the SDKs retry every 5xx. So the header repeats `retryable`.
     'x-should-retry': String(weirError.retryable),
   };
   const { retry_after } = weirError.details;
@@ -35,7 +35,7 @@ const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => obje
   gemini: geminiBody,
 };
 
-/** Statuses that Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
+/** The values of `status` that Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
 const GOOGLE_STATUSES: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -80,7 +80,10 @@ export function nativeEnvelope(error: WeirError, request_id: string): object {
   return nativeBody(error, request_id);
 }
 
-/** The native envelope (Anthropic docs: Errors). It also has the members that Anthropic's lacks. */
+/**
+ * Returns the native envelope (Anthropic docs: Errors). The envelope also has the members of Weir's
+ * errors that Anthropic's errors lack.
+ */
 function nativeBody(error: WeirError, request_id: string): object {
   return {
     type: 'error',
@@ -94,10 +97,10 @@ function nativeBody(error: WeirError, request_id: string): object {
   };
 }
 
-/** Returns the optional members. `param` is always present (spec: Errors). */
+/** Returns the optional members of the envelope. `param` is always present (spec: Errors). */
 function details(error: WeirError): object {
   const { param, ...others } = error.details;
-  // `retryable` is left out for plain client errors.
+  // Plain client errors have no `retryable`.
   const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
   return {

@@ -12,7 +12,10 @@ export type Validator<Schema extends TSchema> = (value: Record<string, unknown>)
 
 const MAX_QUOTED_CHARS = 100;
 
-/** Compiles a schema into a validator. The validator removes, adds and converts nothing. */
+/**
+ * Compiles a schema into a validator. The validator does not change the value: it removes, adds and
+ * converts nothing.
+ */
 export function validator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   const compiled = TypeCompiler.Compile(schema);
   return (value) => {

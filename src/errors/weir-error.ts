@@ -2,14 +2,17 @@ import { ERRORS, type ErrorEntry, type ErrorId } from './registry.ts';
 
 /** The optional members of the error envelope (spec: Errors). */
 export interface ErrorDetails {
-  /** The offending parameter, as a path: `messages.0.role`. */
+  /** The wrong parameter as a path, e.g. `messages.0.role`. */
   param?: string | null;
   did_you_mean?: string;
   suggestions?: { id: string }[];
   hint?: string;
-  /** Overrides the registry, e.g. for an upstream's refusal that a retry cannot change. */
+  /**
+   * Overrides `retryable` of the registry, e.g. for an upstream's refusal that a retry cannot
+   * change.
+   */
   retryable?: boolean;
-  /** Whole seconds; also sent as the `Retry-After` header. */
+  /** Time to wait before a retry, whole seconds. It is also sent as the `Retry-After` header. */
   retry_after?: number;
   alternatives?: { id: string; status: string; tags: string[] }[];
   balance_usd?: number;
@@ -18,7 +21,7 @@ export interface ErrorDetails {
 
 /**
  * An error for a client. `message` and `details` are public. `cause` is internal: it is logged, but
- * never rendered (P5).
+ * never sent to the client (P5).
  */
 export class WeirError extends Error {
   override readonly name = 'WeirError';

@@ -50,18 +50,18 @@ export interface AppDeps
     FileRouteDeps,
     WebhookRouteDeps {
   orm: Orm;
-  /** The database of stored responses; missing if this process stores none. */
+  /** The database of stored responses. Missing if this process stores no responses. */
   responses?: ResponsesDeps['responses'];
-  /** Tasks and their files; missing if this process serves no generation routes. */
+  /** Tasks and their files. Missing if this process serves no generation routes. */
   generation?: GenerationRouteDeps['generation'];
-  /** Message batches; missing if this process serves none. */
+  /** Message batches. Missing if this process serves no batches. */
   batches?: BatchRouteDeps['batches'];
   public_url?: string | undefined;
-  /** Parts of the operator routes; missing if this process serves none. */
+  /** Parts of the operator routes. Missing if this process serves no operator routes. */
   operator?: OperatorParts;
-  /** True while this replica can serve requests. */
+  /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
-  /** Metrics of this replica. */
+  /** Returns the metrics of this replica. */
   metrics: () => Metric[];
   /** Called with every error before it is rendered. Must not throw. */
   onError: ErrorReport;
@@ -198,13 +198,17 @@ function notServedHere(): never {
   throw new WeirError('service_unavailable', 'This process does not serve this route.');
 }
 
-/** The HTTP app of Weir. The handlers read the bodies, because Elysia would strip and coerce fields. */
+/**
+ * Creates the HTTP app of Weir. The handlers read the bodies, because Elysia would strip and coerce
+ * fields.
+ */
 export function createApp(deps: AppDeps) {
   const app = new Elysia({
     serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
   });
   const unparsed = { parse: 'none' as const };
-  // Read from the app: if a route names `server`, Elysia creates an object with a getter per request.
+  // `server` is read from the app. If a route named `server` as a parameter, Elysia would create an
+  // object with a getter per request.
   const server = () => app.server;
   const wrap = (family: ErrorFamily, handler: Handler) =>
     endpoint(family, deps.onError, handler, server);
@@ -214,7 +218,7 @@ export function createApp(deps: AppDeps) {
       app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
     const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
-    // Without a GET handler of its own, a path could match the parameter of another GET route.
+    // A path without a GET handler of its own could match the parameter of another GET route.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }
@@ -225,7 +229,7 @@ export function createApp(deps: AppDeps) {
       unparsed,
     );
   }
-  // Errors outside of a handler are rendered in an envelope as well.
+  // Errors outside of a handler are also rendered in an envelope.
   return app.onError((context) => wrap('openai', () => Promise.reject(context.error))(context));
 }
 
@@ -241,7 +245,7 @@ function refuseUnknownPath({ request }: RequestContext): never {
   throw new WeirError('not_found', `There is no ${request.method} ${path}.`);
 }
 
-/** Refuses a method of a known path. RFC 9110, 15.5.6: the response names the allowed methods. */
+/** Refuses a method of a known path. The response names the allowed methods (RFC 9110, 15.5.6). */
 function refuseMethod(family: ErrorFamily, methods: string[]): Handler {
   return ({ request_id }) => {
     const message = `Use ${methods.join(' or ')}.`;

@@ -2,12 +2,15 @@ import { WeirError } from '../errors/weir-error.ts';
 import { skipString } from '../json/strings.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
-/** For bodies of calls. It is the provider's limit for messages (Anthropic docs: Errors, 413). */
+/**
+ * The limit for bodies of calls. It is the provider's limit for messages (Anthropic docs: Errors,
+ * 413).
+ */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
 export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
-/** Deeper JSON is refused: it is an attack on recursive parsers. */
+/** The deepest JSON that is accepted. Deeper JSON is an attack on recursive parsers. */
 export const MAX_JSON_DEPTH = 128;
-/** Enough time for the largest body over a slow connection. */
+/** This is enough time for the largest body over a slow connection. */
 const BODY_TIMEOUT_MS = 120_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -20,8 +23,8 @@ export interface JsonBody {
 
 /**
  * Reads a JSON object. Throws WeirError `unsupported_media_type`, `payload_too_large` or
- * `invalid_json`. The last one is also for a body that is not UTF-8, too deep, too slow, or not an
- * object.
+ * `invalid_json`. A body that is not UTF-8, too deep, too slow, or not an object gets
+ * `invalid_json` too.
  */
 export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
   return parseJsonObject(await readJsonBytes(request, maxBytes), request.headers);
@@ -69,7 +72,10 @@ function requireJson(headers: Headers): void {
   }
 }
 
-/** Reads a body without a content length. It stops at the limit, so no larger body is in memory. */
+/**
+ * Reads a body without a content length. It stops reading at the limit, so that no larger body is
+ * in memory.
+ */
 async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -81,7 +87,10 @@ async function readChunks(request: Request, maxBytes: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
-/** Rejects if the body is incomplete after the timeout: slow clients must not hold connections. */
+/**
+ * Rejects if the body is incomplete after the timeout. Otherwise slow clients could hold
+ * connections.
+ */
 function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
   return new Promise((resolve, reject) => {
@@ -90,7 +99,10 @@ function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uin
   });
 }
 
-/** A body that has not arrived yet. Complete bodies skip this class, so they cost no timer. */
+/**
+ * A body that has not arrived yet. A body that is already complete does not use this class, and so
+ * needs no timer.
+ */
 class PendingBody implements Watched {
   constructor(
     private readonly deadline: number,
@@ -110,7 +122,8 @@ function decode(bytes: Uint8Array, headers: Headers): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    // Compressed bytes are almost never UTF-8, so only this path reads the header.
+    // Compressed bytes are almost never UTF-8. So the header is read only if the bytes are not
+    // UTF-8.
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     if (encoding === 'identity') throw invalidBody('The body is not valid UTF-8.');
     throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {

@@ -17,15 +17,16 @@ export interface RequestContext {
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
 export type Handler = (context: RequestContext) => Response | Promise<Response>;
 
-/** The part of Elysia's context that is used. */
+/** The part of Elysia's context that Weir uses. */
 interface ElysiaContext {
   request: Request;
   params?: unknown;
 }
 
 /**
- * Wraps a handler: adds the request id to each response, and renders each error in the family's
- * envelope. It is one function instead of a chain of hooks, because every request passes it.
+ * Wraps a handler. It adds the request id to each response, and renders each error in the family's
+ * envelope. It is one function instead of a chain of hooks, because every request passes through
+ * it.
  */
 export function endpoint(
   family: ErrorFamily,
@@ -50,7 +51,7 @@ export function endpoint(
       report(known, request_id);
       response = renderError(known, family, request_id);
     }
-    // OpenAI's SDK reads the first header, Anthropic's the second.
+    // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
     response.headers.set('x-request-id', request_id);
     response.headers.set('request-id', request_id);
     return response;
@@ -59,7 +60,7 @@ export function endpoint(
 
 const DATABASE_RETRY_AFTER_S = 2;
 
-/** Turns a transient database error into a 503; an unreachable database is not a defect. */
+/** Turns a transient database error into a 503. An unreachable database is not a defect of Weir. */
 function asUnavailableIfTransient(error: unknown): unknown {
   if (error instanceof WeirError || !(error instanceof Error)) return error;
   // The query builder wraps the driver's error.
@@ -68,12 +69,18 @@ function asUnavailableIfTransient(error: unknown): unknown {
   return new WeirError('service_unavailable', 'The service is busy.', details, error);
 }
 
-/** The origin for absolute URLs: `public_url`, else the request's origin. No slash at the end. */
+/**
+ * Returns the origin for absolute URLs, without a slash at the end. It is `public_url`, or the
+ * request's origin if `public_url` is undefined.
+ */
 export function publicOrigin(request: Request, public_url: string | undefined): string {
   return public_url?.replace(/\/+$/, '') ?? new URL(request.url).origin;
 }
 
-/** Part of a path without its percent-encoding; unchanged if it encodes no text. */
+/**
+ * Returns a part of a path without its percent-encoding. A part that encodes no valid text is
+ * returned unchanged.
+ */
 export function decodePath(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -2,7 +2,9 @@ import { WeirError } from '../errors/weir-error.ts';
 
 const FORM_TIMEOUT_MS = 120_000;
 
-/** The methods of FormData that are used. The types of Bun and the DOM differ in the others. */
+/**
+ * The methods of FormData that Weir uses. The types of Bun and the DOM differ in the other methods.
+ */
 export interface Form {
   get(name: string): string | Blob | null;
   getAll(name: string): (string | Blob)[];
@@ -16,8 +18,8 @@ export function isForm(request: Request): boolean {
 }
 
 /**
- * Reads a multipart form within limits of size and time. Throws `tooLarge()` if it is larger than
- * `max_bytes`, and WeirError `invalid_request` if it is not a form.
+ * Reads a multipart form within limits of size and time. Throws `tooLarge()` if the form is larger
+ * than `max_bytes`. Throws WeirError `invalid_request` if the body is not a form.
  */
 export async function readForm(
   request: Request,

@@ -29,8 +29,8 @@ export interface InlineContext {
 }
 
 /**
- * The handler of a generation route: authenticate, count against the rate limit, read the body, resolve
- * the model, apply its contract, create the task.
+ * Returns the handler of a generation route. It authenticates, counts against the rate limit, and
+ * reads the body. Then it resolves the model, applies the model's contract, and creates the task.
  */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async ({ request, uuid, server }) => {
@@ -50,7 +50,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const webhook_url = webhookUrl(value['webhook_url']);
     const input = model.contract.accept(value);
     const wait = route.inline !== undefined && !model.by_task && value['async'] !== true;
-    // Bun closes a silent connection after its idle timeout. An image may take longer.
+    // Bun closes a silent connection after its idle timeout. An image may take longer than that.
     if (wait) server?.timeout(request, 0);
     const ports = deps.generation();
     const view = await ports.tasks.create({
@@ -73,7 +73,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
   };
 }
 
-/** The requested model; undefined for the scene's default. Throws WeirError. */
+/** Returns the requested model; undefined means the scene's default. Throws WeirError. */
 function modelName(model: unknown): string | undefined {
   if (model === undefined || model === null) return undefined;
   if (typeof model === 'string' && model !== '') return model;
@@ -82,7 +82,10 @@ function modelName(model: unknown): string | undefined {
 
 const MAX_IDEMPOTENCY_KEY_CHARS = 255;
 
-/** The header's value. Only visible ASCII is allowed, because proxies may change other characters. */
+/**
+ * Returns the value of `Idempotency-Key`. Only visible ASCII is allowed, because proxies may change
+ * other characters.
+ */
 function idempotencyKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key');
   if (key === null) return undefined;
@@ -96,7 +99,10 @@ function idempotencyKey(request: Request): string | undefined {
 
 const MAX_WEBHOOK_URL_CHARS = 2_048;
 
-/** The webhook URL. Its resolved address is checked whenever Weir sends a webhook. */
+/**
+ * Returns the webhook URL. The address that it resolves to is checked whenever Weir sends a
+ * webhook.
+ */
 function webhookUrl(url: unknown): string | undefined {
   if (url === undefined || url === null) return undefined;
   if (typeof url === 'string' && url.length <= MAX_WEBHOOK_URL_CHARS && isPublicUrl(url))

@@ -45,8 +45,8 @@ export interface InferenceRoute<Schema extends TSchema> {
 }
 
 /**
- * The handler of a chat route: authenticate, count against the rate limit, validate, resolve the model,
- * run the call.
+ * Returns the handler of a chat route. It authenticates, counts against the rate limit, validates,
+ * resolves the model, and runs the call.
  */
 export function inferenceRoute<Schema extends TSchema>(
   deps: InferenceRouteDeps,
@@ -68,7 +68,7 @@ export function inferenceRoute<Schema extends TSchema>(
     const { body } = prepared;
     const name = String(body['model']);
     const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
-    // Bun closes a silent connection after its idle timeout. A model may think longer.
+    // Bun closes a silent connection after its idle timeout. A model may think longer than that.
     server?.timeout(request, 0);
     return deps.inference().run({
       protocol: route.protocol,

@@ -4,7 +4,7 @@ import type { Handler } from './endpoint.ts';
 export interface Metric {
   name: string;
   help: string;
-  /** undefined if the value is not known yet; then the metric is left out. */
+  /** undefined if the value is not known yet. A metric without a value is left out. */
   value: number | undefined;
 }
 

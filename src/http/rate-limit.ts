@@ -8,17 +8,20 @@ import {
 import { WeirError } from '../errors/weir-error.ts';
 
 const WINDOW_S = 60;
-/** Requests per minute if the configuration does not have the role: the smallest limit. */
+/** Requests per minute of a role that the configuration does not have. It is the smallest limit. */
 const UNKNOWN_ROLE_LIMIT = 60;
-/** If Redis does not answer in this time, it is skipped for REDIS_PAUSE_MS. */
+/** If Redis does not answer in this time, Weir does not use Redis for REDIS_PAUSE_MS. */
 const REDIS_TIMEOUT_MS = 250;
 const REDIS_PAUSE_MS = 5_000;
 
-/** Whose requests are counted: an organization has the limit of its role, a key may have its own. */
+/**
+ * The organization and the key whose requests are counted. An organization has the limit of its
+ * role. A key may have a limit of its own.
+ */
 export interface RateLimited {
   organization_id: string;
   role: string;
-  /** Id of the key; missing for a management token. */
+  /** Id of the key. Missing for a management token. */
   id?: string;
   requests_per_minute?: number | null;
 }
@@ -27,13 +30,13 @@ export interface RateLimited {
 interface Limiters {
   memory: RateLimiterAbstract;
   redis: RateLimiterAbstract | undefined;
-  /** Turns a rejection of the limiters into a WeirError. */
+  /** Turns a rejection of the limiters into a WeirError, and throws it. */
   refuse: (rejection: unknown) => never;
 }
 
 /**
- * Limits requests per minute, in fixed windows (spec: Limits). With Redis all replicas share
- * one count. Without it, or while it is unreachable, each replica counts in memory.
+ * Limits requests per minute, in fixed windows (spec: Limits). With Redis all replicas share one
+ * count. Without Redis, or while Redis is unreachable, each replica counts in memory.
  */
 export class RateLimit {
   private readonly limiters = new Map<number, Limiters>();
@@ -47,7 +50,8 @@ export class RateLimit {
   /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
   consume(limited: RateLimited): Promise<unknown> {
     const { id, requests_per_minute } = limited;
-    // The key's limit comes first: a request that it refuses does not count for the organization.
+    // The key's limit comes first. So a request that the key's limit refuses does not count for the
+    // organization.
     if (id && requests_per_minute) {
       return this.consumeLimit(requests_per_minute, id).then(() => this.consumeByRole(limited));
     }
@@ -68,7 +72,9 @@ export class RateLimit {
     return this.consumeInRedis(redis, memory, counted_id).catch(refuse);
   }
 
-  /** Counts in Redis. After the timeout it counts in memory and pauses Redis. */
+  /**
+   * Counts a request in Redis. After the timeout it counts in memory and pauses the use of Redis.
+   */
   private async consumeInRedis(
     redis: RateLimiterAbstract,
     memory: RateLimiterAbstract,
@@ -98,7 +104,8 @@ export class RateLimit {
       new RateLimiterRedis({
         ...options,
         storeClient: this.redis,
-        // Without a connection the memory limiter counts; commands are not queued.
+        // Without a connection to Redis the limiter in memory counts. Commands to Redis are not
+        // queued.
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,
       });

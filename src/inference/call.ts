@@ -28,9 +28,9 @@ export interface InferenceCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
-  /** Stores the answer after its charge, before its last byte is sent. */
+  /** Stores the answer after the charge, and before the last byte of the answer is sent. */
   readonly storeAnswer?: (answer: object) => Promise<void>;
-  /** Stores an answer that is not streamed before its charge (see `Inference.chargeDraft`). */
+  /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
 }
 

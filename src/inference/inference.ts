@@ -19,7 +19,7 @@ import { StopSignal } from './streaming/stop-signal.ts';
 import { type OpenStream, StreamRun } from './streaming/stream.ts';
 
 const MAX_ALTERNATIVES = 3;
-/** Built once; each response copies these headers. */
+/** This object is created once, and each response copies its headers. */
 const JSON_RESPONSE = { headers: new Headers({ 'content-type': 'application/json' }) };
 const STREAM_RESPONSE = {
   headers: new Headers({
@@ -35,7 +35,10 @@ export interface InferenceDeps {
   catalogue: () => Catalogue;
   now: () => number;
   random: () => number;
-  /** Place of a model in the ranking of its scene. Without it the order of the catalogue counts. */
+  /**
+   * Returns the place of a model in the ranking of its scene. Without it, the order of the
+   * catalogue is used.
+   */
   rankOf?: (model: CatalogueModel) => number;
   /** Receives errors that cannot reach the client any more. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
@@ -70,15 +73,15 @@ export class Inference {
       if (call.storeAnswer) await call.storeAnswer(JSON.parse(answer.body_text));
       return new Response(answer.body_text, JSON_RESPONSE);
     } catch (error) {
-      // Nothing was delivered, so nothing is charged. After a charge, `release` has no effect.
+      // If nothing was delivered, nothing is charged. After a charge, `release` has no effect.
       reservation.release();
       throw this.withAlternatives(error, call);
     }
   }
 
   /**
-   * Charges an answer of an earlier attempt whose charge may not have been committed. Repeating it
-   * charges nothing (P3). Throws WeirError if the money does not cover it.
+   * Charges an answer of an earlier attempt whose charge may not have been committed. A repeated
+   * charge has no effect (P3). Throws WeirError if the money does not cover the answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = charge(call.model, draft.usage);
@@ -100,8 +103,8 @@ export class Inference {
   }
 
   /**
-   * Serves a call for speech. The stream is returned when the first audio has arrived. Throws like
-   * `run`.
+   * Serves a direct call for speech. The stream is returned when the first audio has arrived.
+   * Throws like `run`.
    */
   async speech(call: Omit<SpeechCall, 'onError'>): Promise<ReadableStream<Uint8Array>> {
     const onError = (error: unknown) => this.deps.onError(error, call.request_id);
@@ -161,7 +164,7 @@ export class Inference {
   }
 
   /**
-   * Runs `attempt` on the model's channels, with failover and, if the model is hedged, with a
+   * Runs `attempt` on the model's channels, with failover. If the model is hedged, it also uses a
    * hedge. `discard` receives the result of a canceled attempt that succeeded too late.
    */
   private callChannels<Result>(
@@ -186,8 +189,8 @@ export class Inference {
   }
 
   /**
-   * Returns the model's channels that can express every parameter of the call. Throws WeirError
-   * (400) that names the parameter if no channel can.
+   * Returns the model's channels that can express every parameter of the call. If there is no such
+   * channel, throws WeirError (400) that names the parameter.
    */
   private channelsFor(call: InferenceCall): readonly ChannelActor[] {
     const serving = this.deps.channels.serving(call.model.id);
@@ -201,8 +204,8 @@ export class Inference {
   }
 
   /**
-   * Adds models of the same scene that would work to an error `all_channels_failed` (spec: Errors).
-   * Returns any other error unchanged.
+   * Adds models of the same scene that can serve now to an error `all_channels_failed` (spec:
+   * Errors). Returns any other error unchanged.
    */
   private withAlternatives(
     error: unknown,
@@ -236,8 +239,8 @@ function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
 }
 
 /**
- * Returns the channels whose protocol can express every parameter of the call. Throws the first
- * refusal if there is none.
+ * Returns the channels whose protocol can express every parameter of the call. If there is no such
+ * channel, throws the first refusal.
  */
 function channelsThatExpress(
   serving: readonly ChannelActor[],

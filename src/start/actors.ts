@@ -28,8 +28,8 @@ import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
 /**
- * Starts everything of this replica that lives between requests. Returns what the routes
- * need, and `stop`.
+ * Starts all parts of this replica that live longer than a request. Returns the parts that the
+ * routes need, and `stop`.
  */
 export async function startActors(
   databases: Databases,

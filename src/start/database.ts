@@ -10,8 +10,8 @@ export interface Databases {
   requests: Database;
   lane: Database;
   /**
-   * For durable actors, so that their transactions and those of the lane do not wait for each
-   * other.
+   * The pool for durable actors. With a pool of their own, their transactions and those of the lane
+   * do not wait for each other.
    */
   durable: Database;
   background: Database;
@@ -22,8 +22,8 @@ export interface Databases {
 }
 
 /**
- * Connects to `url`, or starts the embedded server in the data folder. Migrates the
- * database. Throws ConfigurationError for a transaction pooler.
+ * Connects to `url`, or starts the embedded server in the data folder. Then migrates the database.
+ * Throws ConfigurationError if `url` is a transaction pooler.
  */
 export async function openDatabases(
   url: string | undefined,

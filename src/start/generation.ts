@@ -42,11 +42,11 @@ const RESULTS_FOLDER = 'results';
 /** How long a signed address in an answer is valid. Every poll signs a new address. */
 const ADDRESS_VALID_S = 24 * 60 * 60;
 const MS_PER_S = 1_000;
-/** The largest result: several minutes of 4K video. */
+/** The largest result in bytes. It is enough for several minutes of 4K video. */
 const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 
-/** Statuses of an expired address; providers differ. */
+/** The statuses with which providers answer if an address has expired. Providers differ. */
 const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
 /**
@@ -108,7 +108,7 @@ function outputFetcher(live: CurrentInstallation): FetchOutput {
     new Set(live.now.channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
   let allow_hosts = channelHosts();
   live.onChange(() => {
-    // A result of a channel that was removed may still be fetched.
+    // A result of a removed channel may still be fetched, so its host stays allowed.
     allow_hosts = new Set([...allow_hosts, ...channelHosts()]);
   });
   return async (url, { headers, signal }) => {

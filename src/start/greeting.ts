@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { FirstRun } from '../../db/bootstrap.ts';
 
 /**
- * Returns the text for stdout: the base URL and, on the first run, credentials and an example call.
+ * Returns the text for stdout. It has the base URL. On the first run it also has the credentials
+ * and an example call.
  */
 export function greeting(baseUrl: string, firstRun: FirstRun | undefined): string {
   const lines = [`Base URL          ${baseUrl}`];

@@ -8,22 +8,28 @@ import { parseWeirYaml } from '../config/weir-yaml.ts';
 import { startSimulator } from './simulator.ts';
 
 const DEFAULT_CONFIG = './weir.yaml';
-/** The file is read this often, ms. Comparing its content works on every file system. */
+/**
+ * The file is read this often, ms. Weir compares the file's content, because this works on every
+ * file system.
+ */
 const POLL_MS = 400;
 
 /** The installation of this process. */
 export interface OpenInstallation {
   readonly live: CurrentInstallation;
-  /** False if the file has mistakes. Then the previous configuration stays in use. */
+  /**
+   * Returns false if the file has mistakes. While it has mistakes, the previous configuration stays
+   * in use.
+   */
   isValid(): boolean;
   /** Stops polling the file, or stops the simulator. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the channels and models of the configuration file. A changed file is applied again. Without
- * a file, Weir runs the demo with its simulator. Throws ConfigurationError if the file
- * cannot be used.
+ * Opens the channels and models of the configuration file. If the file changes, it is applied
+ * again. Without a file, Weir runs the demo with its simulator. Throws ConfigurationError if the
+ * file cannot be used.
  */
 export async function openInstallation(
   configured: string | undefined,
@@ -52,7 +58,7 @@ function watch(file: string, log: Logger): OpenInstallation {
         log.info({ file, channels: live.now.channels.length }, 'the configuration was applied');
       }
     } catch (error) {
-      // Logged once per content, not on every poll.
+      // Each content is logged once, not on every poll.
       if (text !== polled) log.error({ error }, 'the configuration was not applied');
     }
     polled = text;

@@ -4,8 +4,8 @@ import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/cont
 import { LostSubmissionError } from '../upstreams/generation/contract.ts';
 
 /**
- * Returns the log. It writes to stderr, because stdout is for the person who starts Weir. Secrets
- * must not be passed to it.
+ * Returns the log. The log is written to stderr, because stdout is for the person who starts Weir.
+ * Secrets must not be passed to the log.
  */
 export function createLog(level: string): Logger {
   return pino(
@@ -20,8 +20,8 @@ export function createLog(level: string): Logger {
 }
 
 /**
- * Logs an error by its origin: a client's error as debug, an upstream's as warn, any other as
- * error.
+ * Logs an error. A client's error has the level `debug`, an upstream's error has `warn`, and any
+ * other error has `error`.
  */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };

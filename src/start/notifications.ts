@@ -9,7 +9,7 @@ import type { KeyCache } from '../inference/keys/key-cache.ts';
 
 /**
  * Subscribes to the announcements that replicas send with their commits. An announcement may be
- * lost, so its receivers also poll.
+ * lost. So each receiver also polls.
  */
 export async function subscribeToNotifications(
   sql: Sql,
@@ -41,7 +41,7 @@ export async function subscribeToNotifications(
         .then((record) => record && quotas.find(key_id)?.onKeyChanged(record.status))
         .catch(onError);
     },
-    // Called after a lost connection: announcements in between are missing.
+    // Called after a lost connection. Announcements were missed while there was no connection.
     () => {
       keys.invalidateAll();
       for (const quota of quotas.all()) quota.onMoneyReturned();

@@ -9,10 +9,11 @@ export interface SimulatorProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the simulator on a free port. Throws if it does not come up. */
+/** Starts the simulator on a free port. Throws if the simulator does not start. */
 export async function startSimulator(): Promise<SimulatorProcess> {
   const child = Bun.spawn([process.execPath, SIMULATOR, '--port', '0', '--exit-with-parent'], {
-    // This pipe closes when this process ends, even after a crash. The simulator ends then.
+    // This pipe closes when this process ends, even after a crash. When the pipe closes, the
+    // simulator ends.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',

@@ -18,7 +18,7 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 /** Parts from which durable actors are composed. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchOutput' | 'announce'> {
-  /** Connection for reads of requests. */
+  /** Connection for the reads of requests. */
   readonly requests: Sql;
   /** Connection for transactions of durable actors. */
   readonly durable: Sql;
@@ -33,7 +33,7 @@ export interface TaskParts
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
   readonly kinds?: readonly DurableKind[];
-  /** Wraps the kind of tasks, so that a test may watch or stop its effects. */
+  /** Wraps the kind of tasks. A test uses it to watch or stop effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
   readonly onError: (error: unknown, task_id?: string) => void;
 }
@@ -48,7 +48,9 @@ export interface RunningTasks {
   readonly timers: Timers;
   /** Starts timers and effects, including those of adopted tasks. */
   start(): void;
-  /** Starts no more timers and effects, lets running effects end, and commits their events. */
+  /**
+   * Stops starting timers and effects. Waits until running effects end, and commits their events.
+   */
   stop(): Promise<void>;
 }
 

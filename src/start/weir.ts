@@ -21,13 +21,13 @@ export interface Weir {
   /** The credentials of the first start on an empty database. */
   first_run: FirstRun | undefined;
   embedded: boolean;
-  /** Accepts no new requests, lets the running ones end, and returns all grants. */
+  /** Accepts no new requests, waits until the running requests end, and returns all grants. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts Weir: config → database → actors → http → listen. `overrides` replaces
- * protocols and storage of the configuration. Throws ConfigurationError for an unusable setting.
+ * Starts Weir: config → database → actors → http → listen. `overrides` replaces protocols and
+ * storage of the configuration. Throws ConfigurationError if a setting cannot be used.
  */
 export async function startWeir(
   environment: Environment,

@@ -1,14 +1,17 @@
 import { S3Client } from 'bun';
 import { assertStoredName, contentTypeOf, type Storage, type StoredFile } from './storage.ts';
 
-/** An S3-compatible bucket (AWS, R2, MinIO …). */
+/** Options of an S3-compatible bucket (AWS, R2, MinIO …). */
 export interface BucketOptions {
   readonly bucket: string;
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
   readonly access_key_id: string;
   readonly secret_access_key: string;
-  /** Time limit of opening or deleting a file. The caller of `put` limits its time. */
+  /**
+   * Time limit for opening or deleting a file. The code that calls `put` limits the time of `put`
+   * itself.
+   */
   readonly timeout_ms?: number;
 }
 
@@ -62,7 +65,7 @@ export class BucketStorage implements Storage {
     await this.withTimeout(this.client.delete(name));
   }
 
-  /** Rejects after the time limit, because the S3 client has none. */
+  /** Rejects after the time limit, because the S3 client has no time limit. */
   private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(

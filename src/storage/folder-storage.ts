@@ -4,7 +4,7 @@ import { assertStoredName, contentTypeOf, type Storage, type StoredFile } from '
 
 /**
  * Files in a folder. A file is written under a temporary name and then renamed. So a crash leaves
- * no partial result.
+ * no incomplete file under a file's name.
  */
 export class FolderStorage implements Storage {
   constructor(private readonly folder: string) {}

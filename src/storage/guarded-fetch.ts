@@ -15,9 +15,9 @@ export interface GuardedFetchOptions {
   readonly max_bytes: number;
   /** Time limit of the whole exchange, including the body. */
   readonly timeout_ms: number;
-  /** `host:port` of internal hosts that the operator allowed. */
+  /** Internal hosts that the operator allowed, as `host:port`. */
   readonly allow_hosts?: ReadonlySet<string>;
-  /** false: a redirect is returned like any other response. */
+  /** If false, a redirect is returned like any other response. */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -29,7 +29,7 @@ export interface GuardedAnswer {
   readonly stream: ReadableStream<Uint8Array>;
 }
 
-/** The address must not be fetched, or its body was too large. A retry cannot help. */
+/** Thrown if the address must not be fetched, or if its body was too large. A retry cannot help. */
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
@@ -38,8 +38,8 @@ export class ForbiddenAddressError extends Error {
  * Fetches an address from outside, e.g. of a provider or a client. Only public internet addresses
  * are reached. The host is resolved here, and each of its addresses is checked. The connection goes
  * to a checked address, so a later change of the name has no effect. At most three redirects are
- * followed, and each is checked in the same way. Headers are sent only to the first host. Throws
- * ForbiddenAddressError, or the signal's reason.
+ * followed, and each redirect is checked in the same way. Headers are sent only to the first host.
+ * Throws ForbiddenAddressError, or the signal's reason.
  */
 export async function guardedFetch(
   url: string,
@@ -126,7 +126,7 @@ function portOf(target: URL): number {
   return Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
 }
 
-/** Returns the host name without the brackets of IPv6. */
+/** Returns the host name. An IPv6 address is returned without its brackets. */
 function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
@@ -137,14 +137,16 @@ async function checkedAddress(target: URL, allow?: ReadonlySet<string>): Promise
   const [first] = addresses;
   if (!first) throw new ForbiddenAddressError('the host has no address');
   if (allow?.has(`${target.hostname}:${portOf(target)}`)) return first.address;
-  // If one address is not public, the name is treated as an attack.
+  // If only one address is not public, Weir refuses the name: it may be an attack.
   if (!addresses.every(({ address }) => isPublicAddress(address))) {
     throw new ForbiddenAddressError('the host is not on the public internet');
   }
   return first.address;
 }
 
-/** Returns the body. Beyond its limit the stream fails and the connection closes. */
+/**
+ * Returns the body with a size limit. Above the limit the stream fails and the connection closes.
+ */
 function limitBytes(body: Readable, max_bytes: number): ReadableStream<Uint8Array> {
   let read = 0;
   const counter = new TransformStream<Uint8Array, Uint8Array>({

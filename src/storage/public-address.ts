@@ -1,16 +1,16 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * True for an address of the public internet. False for private, loopback, link-local (which
- * includes the metadata services of clouds), carrier NAT, multicast and reserved addresses. Also
- * false for IPv6 forms that contain one of them.
+ * True for an address of the public internet. False for private, loopback, link-local, carrier NAT,
+ * multicast and reserved addresses. Link-local addresses include the metadata services of clouds.
+ * Also false for IPv6 forms that contain one of these addresses.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast';
-  // `::ffff:10.0.0.1` is 10.0.0.1. NAT64, 6to4 and Teredo addresses contain an IPv4 address too,
-  // but are not in the range unicast.
+  // `::ffff:10.0.0.1` is 10.0.0.1. NAT64, 6to4 and Teredo addresses contain an IPv4 address too.
+  // They are not in the range `unicast`, so they are refused.
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().range() === 'unicast';
   return parsed.range() === 'unicast';
 }

@@ -5,7 +5,7 @@ import { isStoredName } from './storage.ts';
 const FILES_PATH = '/v1/files/';
 
 /**
- * Returns path and query of a stored file. They are valid for any client until `expires_at_s` (Unix
+ * Returns path and query of a stored file. They work for any client until `expires_at_s` (Unix
  * seconds).
  */
 export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {
@@ -14,8 +14,8 @@ export function signedPath(secret: Uint8Array, name: string, expires_at_s: numbe
 }
 
 /**
- * Returns the file name of a signed address, `expired`, or `wrong` if name or signature are not
- * valid.
+ * Returns the file name of a signed address. Returns `expired` if its time is over, or `wrong` if
+ * name or signature are not valid.
  */
 export function readSignedPath(
   secret: Uint8Array,

@@ -1,13 +1,13 @@
 /**
- * Storage of results: the data folder, or an S3-compatible bucket. A name that Weir did
- * not make is refused with an Error.
+ * Storage of results: the data folder, or an S3-compatible bucket. A file name that Weir did not
+ * make is refused with an Error.
  */
 export interface Storage {
-  /** Stores a file. A file of the same name is replaced as a whole. */
+  /** Stores a file. If a file of the same name exists, it is replaced as a whole. */
   put(name: string, bytes: Uint8Array | Blob | ReadableStream, content_type: string): Promise<void>;
-  /** Opens a file; undefined if there is none. */
+  /** Opens a file; undefined if the file does not exist. */
   open(name: string): Promise<StoredFile | undefined>;
-  /** Deletes a file, if it exists. */
+  /** Deletes a file if the file exists. */
   delete(name: string): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface StoredFile {
   readonly content_type: string;
 }
 
-/** Names that Weir makes: `<task>/<number>.<ending>`. */
+/** The names that Weir makes, `<task>/<number>.<ending>`. */
 const NAME = /^[A-Za-z0-9_-]{1,100}\/[0-9]{1,4}\.[a-z0-9]{1,8}$/;
 
 /** True for a name that Weir makes. No other name reaches a file system or a bucket. */
@@ -33,8 +33,7 @@ export function assertStoredName(name: string): void {
 }
 
 /**
- * Media types by the ending of a name. The ending was chosen by the media type when the file was
- * stored.
+ * Media types by the ending of a name. When a file is stored, its media type decides the ending.
  */
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',

@@ -9,7 +9,10 @@ const all = builtInModels();
 const models = all.filter(({ category }) => category === 'chat');
 const generators = all.filter(({ family }) => isGenerationFamily(family));
 const direct = all.filter(({ family }) => isDirectFamily(family));
-/** The date of the compared prices. Later changes of a provider show when the package is updated. */
+/**
+ * The date of the compared prices. If a provider changes a price later, the test shows it when the
+ * package is updated.
+ */
 const COMPARED_AT = new Date('2026-11-20T00:00:00Z');
 
 /** The base price of the package. Tiers of the package apply to long prompts only. */
@@ -25,7 +28,8 @@ function longPrice(price: unknown): { start: number; price: number } | undefined
 }
 
 describe('the models of direct calls', () => {
-  // The list has no prices per character or search. For those, only the source is checked.
+  // The price list has no prices per character or search. For such models only the source is
+  // checked.
   const listed = direct.filter(
     ({ price }) => price.usd_per_mchar === undefined && price.usd_per_request === undefined,
   );
@@ -50,7 +54,7 @@ describe('the models of direct calls', () => {
 });
 
 describe('the chat models of the catalogue', () => {
-  test('are of three providers', () => {
+  test('come from three providers', () => {
     expect(new Set(models.map(({ owned_by }) => owned_by))).toEqual(
       new Set(['openai', 'anthropic', 'google']),
     );
@@ -116,7 +120,7 @@ describe('the chat models of the catalogue', () => {
 describe('the models of images, videos and music', () => {
   const catalogue = new Catalogue(all);
 
-  test('are of every family', () => {
+  test('cover every family', () => {
     const families = new Set(all.map(({ family }) => family));
     expect(FAMILIES.filter((family) => !families.has(family))).toEqual([]);
   });
@@ -147,7 +151,7 @@ describe('the models of images, videos and music', () => {
     },
   );
 
-  test('have a default of each scene', () => {
+  test('have a default model for each scene', () => {
     for (const [scene, id] of Object.entries(BUILT_IN_DEFAULTS)) {
       expect(catalogue.find(id)).toMatchObject({ id, scene });
     }

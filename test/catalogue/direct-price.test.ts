@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { directCharge, directPrice } from '../../src/catalogue/direct-price.ts';
 
-describe('the price of a call that is answered at once', () => {
+describe('the price of a direct call', () => {
   test.each([
     [0, 0],
     [0.001, 1],
@@ -22,18 +22,18 @@ describe('the price of a call that is answered at once', () => {
     expect(directCharge(requests, { requests: 3 })).toBe(3 * 2_000_000);
   });
 
-  test('of two units is the sum of both', () => {
+  test('of two units is the sum of their prices', () => {
     const both = directPrice('tts', { input_usd_per_mtok: 0.5, output_usd_per_mtok: 10 });
     const usage = { input_tokens: 3, output_tokens: 5 };
     expect(directCharge(both, usage)).toBe(3 * 500 + 5 * 10_000);
   });
 
-  test('below a pico-USD a second never becomes free', () => {
+  test('below one pico-USD per second never becomes 0', () => {
     const price = directPrice('stt', { usd_per_second: 1e-14 });
     expect(directCharge(price, { seconds: 1 })).toBe(1);
   });
 
-  test('takes no price of another unit, and no half of a pair', () => {
+  test('is refused for another unit, or if one price of a pair is missing', () => {
     expect(() => directPrice('stt', { usd_per_request: 1 })).toThrow('no price for stt');
     expect(() => directPrice('tts', { output_usd_per_mtok: 1 })).toThrow('no price for tts');
   });

@@ -56,8 +56,8 @@ describe('the estimate of a generation', () => {
   });
 
   test('by tokens counts each byte of the prompt as a token, and the largest image of the request', () => {
-    // USD per million: 6,240 output tokens at 40, and 112 input tokens at 5. The input is the 12 bytes of
-    // the prompt and 100 tokens of instructions.
+    // 6,240 output tokens cost 40 USD per million, and 112 input tokens cost 5 USD per million. The
+    // input is the 12 bytes of the prompt and 100 tokens of instructions.
     expect(estimate('gpt-image-1', {})).toBeCloseTo((6_240 * 40 + 112 * 5) / 1e6, 9);
     expect(estimate('gpt-image-1', { n: 2, quality: 'low', size: '1024x1024' })).toBeCloseTo(
       (2 * 272 * 40 + 112 * 5) / 1e6,

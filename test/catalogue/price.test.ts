@@ -19,7 +19,7 @@ const usage = (members: Partial<TokenUsage>): TokenUsage => ({
   ...members,
 });
 
-/** The charge computed with BigInt, rounded up once. */
+/** Computes the charge with BigInt, rounded up once. */
 function exactPrice(tokens: TokenUsage, price: TokenPrice): bigint {
   const pico =
     BigInt(tokens.input_tokens) * BigInt(price.input) +
@@ -40,7 +40,7 @@ const anyUsage = fc.record({
   cache_write_tokens: anyCount,
   output_tokens: anyCount,
 });
-/** Up to 1,000 USD per million tokens, the limit of a declaration. */
+/** Prices of up to 1,000 USD per million tokens, which is the limit of a declaration. */
 const anyPicoPrice = fc.oneof(
   fc.integer({ min: 0, max: 5_000 }),
   fc.integer({ min: 0, max: 30_000_000 }),

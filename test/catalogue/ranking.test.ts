@@ -29,11 +29,11 @@ describe('the ranking', () => {
   test('orders models with enough outcomes by success rate', () => {
     const ranked = order([first, 15, 5], [second, 19, 1], [third, 19, 0]);
     expect(ranked.slice(0, 2).map(({ model }) => model)).toEqual([second, first]);
-    // All of its calls succeeded, but there are too few of them.
+    // All calls of this model succeeded, but there are too few of them.
     expect(ranked[2]).toMatchObject({ model: third, ready: false, samples: 19, success_rate: 1 });
   });
 
-  test('of those with too few outcomes the more often used comes first, whatever its success', () => {
+  test('of models with too few outcomes, the one with more outcomes comes first, whatever its success', () => {
     const ranked = order([first, 9, 0], [second, 1, 9]).slice(0, 2);
     expect(ranked.map(({ model }) => model)).toEqual([second, first]);
   });
@@ -56,8 +56,8 @@ describe('the ranking', () => {
     ['tts', 'usd_per_mchar'],
     ['embedding', 'input_usd_per_mtok'],
     ['translation', 'output_usd_per_mtok'],
-  ] as const)('of equals in %s the cheaper one comes first, by its %s', (category, member) => {
-    // By name the dear one would be first.
+  ] as const)('of equal models in %s, the cheaper one by %s comes first', (category, member) => {
+    // Sorted by name, the more expensive model would be first.
     const priced = [
       { id: 'a-dear', category, declaration: { price: { [member]: 2 } } },
       { id: 'b-cheap', category, declaration: { price: { [member]: 1 } } },

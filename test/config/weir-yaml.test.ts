@@ -191,7 +191,7 @@ describe('a mistake in weir.yaml names its line', () => {
     expect(reported).not.toMatch(/hush|spaces/);
   });
 
-  test('a file whose aliases unfold into a huge value is refused', () => {
+  test('a file whose aliases expand to a huge value is refused', () => {
     const fold = Array.from({ length: 12 }, (_, level) => {
       const below = level === 0 ? 'x' : `*l${level - 1}`;
       return `l${level}: &l${level} [${Array(9).fill(below).join(', ')}]`;

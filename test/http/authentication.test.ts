@@ -98,7 +98,7 @@ describe('an inference route', () => {
     },
   );
 
-  test('401: a key expires at its time, without a change of the key', async () => {
+  test('401: a key is refused after its expiry time, although its row did not change', async () => {
     const { secret } = await addKey({ expires_at: new Date(Date.now() + 10_000) });
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
     skipped_ms = 10_000;

@@ -157,7 +157,7 @@ describe('POST /v1/messages/batches', () => {
     expect(await (await get(PATH)).text()).toBe(before);
   });
 
-  test('has at most as many requests as the provider allows', async () => {
+  test('is refused with more requests than the provider allows', async () => {
     const items = Array.from({ length: MAX_ITEMS }, (_, at) => `{"custom_id":"${at}","params":{}}`);
     const read = async (list: string[]) => {
       let count = 0;
@@ -270,7 +270,7 @@ describe('a batch', () => {
     gateway.upstream.answer = answerOf;
   });
 
-  test('has errors and no charge if its key was revoked meanwhile', async () => {
+  test('has errors and no charge if its key was revoked after its creation', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const { key, id: key_id } = await gateway.manage<{ key: string; id: string }>(
       'POST',
@@ -295,7 +295,7 @@ describe('a batch', () => {
     );
   });
 
-  test('expires: requests that have not run are expired and free', async () => {
+  test('after its expiry, requests that have not run are expired and free', async () => {
     gateway.upstream.answer = () => new Response('{}', { status: 503 });
     const batch = await create(request('a'), request('b'));
     const { sql } = gateway.database;
@@ -306,7 +306,7 @@ describe('a batch', () => {
     gateway.upstream.answer = answerOf;
   });
 
-  test('is archived after 29 days: its results are deleted, its record stays', async () => {
+  test('after 29 days its results are deleted, and its record stays', async () => {
     const batch = await create(request());
     await waitUntilEnded(batch);
     const { sql } = gateway.database;

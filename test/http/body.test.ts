@@ -119,7 +119,7 @@ describe.each(TARGETS)('the body of $name', (target) => {
     ['a number', '1e9'],
   ])('400: %s', async (_what, text) => {
     const error = await refused(400, 'body', text);
-    // The position of the error is useless without the text, and differs between parsers.
+    // The position of the error differs between parsers. Without the text the position is useless.
     expect(error.message).toMatch(/^The body (is not valid JSON|must be a JSON object)\.$/);
   });
 
@@ -181,7 +181,7 @@ describe.each(TARGETS)('the body of $name', (target) => {
 });
 
 describe('a body that does not arrive', () => {
-  /** Result of a server with this timeout, for a body with this content length. */
+  /** Returns the result of a server with this timeout, for a body with this content length. */
   async function waited(patience_ms: number, length?: number): Promise<unknown> {
     const read = Promise.withResolvers<unknown>();
     const server = Bun.serve({

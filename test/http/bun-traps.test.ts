@@ -96,14 +96,14 @@ describe('Bun’s 413 without a body', () => {
 });
 
 describe('Elysia’s parsing and validation', () => {
-  test('strip nothing', async () => {
+  test('remove no field of a body', async () => {
     app.answer = () => Response.json({});
     const body = { ...HELLO, unknown: { nested: [1] }, messages: [{ ...HELLO.messages[0], x: 1 }] };
     await chat({ body: JSON.stringify(body) });
     expect(app.calls[0]?.body).toEqual(body);
   });
 
-  test('coerce nothing: "1" is no integer', async () => {
+  test('convert no value: "1" is no integer', async () => {
     const response = await chat({ body: JSON.stringify({ ...HELLO, max_tokens: '1' }) });
     expect((await errorOf(response, 400)).param).toBe('max_tokens');
   });
@@ -120,7 +120,7 @@ describe('Elysia’s parsing and validation', () => {
 });
 
 describe('an unhandled rejection ends the process', () => {
-  test('so a client that leaves at any moment causes none', async () => {
+  test('a client that leaves at any moment causes no unhandled rejection', async () => {
     let waiting = 0;
     app.answer = ({ signal, stream }) => {
       waiting += 1;
@@ -158,7 +158,7 @@ describe('an unhandled rejection ends the process', () => {
     });
     await Promise.all(visitors);
     expect(waiting).toBeGreaterThan(0);
-    // Work that is left of these calls ends while others are served.
+    // Weir ends the rest of these calls while it serves other calls.
     await until('the app serves on', async () => (await app.fetch('/v1/models')).ok);
     await Bun.sleep(50);
     expect(unhandled).toEqual([]);
@@ -186,7 +186,7 @@ describe('Bun’s limit of 256 fetches at a time', () => {
     return Number(await new Response(child.stdout).text());
   }
 
-  test('exists, and the environment of bin/start raises it', async () => {
+  test('applies by default, and the environment of bin/start raises it', async () => {
     const prepare = await Bun.file(`${import.meta.dir}/../../bin/lib/prepare.sh`).text();
     const limit = /BUN_CONFIG_MAX_HTTP_REQUESTS:-(\d+)/.exec(prepare)?.[1];
     expect(Number(limit)).toBeGreaterThan(CALLS);

@@ -54,7 +54,7 @@ describe('POST /v1/chat/completions', () => {
     expect(response.headers.get('x-request-id')).toBe(`req_${hex}`);
   });
 
-  test('200: passes the answer and its headers on', async () => {
+  test('200: returns the answer and its headers to the client', async () => {
     app.answer = () =>
       new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } });
     const response = await post({ ...HELLO, stream: true });
@@ -132,7 +132,7 @@ describe('POST /v1/chat/completions', () => {
     expect(app.calls).toEqual([]);
   });
 
-  test('400: a missing field is reported as missing', async () => {
+  test('400: the message says that a required field is missing', async () => {
     const error = await errorOf(await post({ model: 'gpt-4o' }), 400);
     expect(error.message).toBe('messages is required.');
   });

@@ -86,7 +86,7 @@ async function send(method: string, path: string, body?: object | FormData, toke
   return { status: response.status, text };
 }
 
-/** Weir polls long after these odd answers to an image request. The tests of tasks cover them. */
+/** These answers make Weir poll an image task for a long time. The tests of tasks cover them. */
 const ODD_ANSWERS = [
   ...['[[sim status=404]]', '[[sim status=500]]', '[[sim malformed=1]]'],
   ...['[[sim truncate_after=2]]', '[[sim lose=1]]'],
@@ -172,7 +172,7 @@ describe('the responses to clients', () => {
     expect(received.filter(({ request }) => request.endsWith(' 200')).length).toBeGreaterThan(80);
   });
 
-  test('hidden, deferred and misspelled models are answered alike', async () => {
+  test('a hidden, a deferred and a misspelled model get the same response', async () => {
     const body = (model: string) => ({ model, messages: turn('Hello') });
     const answers = [HIDDEN.id, DEFERRED.id, 'misspelled-model'].map(async (name) => {
       const detail = await send('GET', `/v1/models/${name}`);

@@ -53,7 +53,7 @@ function bodyFor(id: string): object {
 const PATHS = { image: 'images', video: 'videos', music: 'music', '3d': '3d', audio: 'audio' };
 
 describe('a model of the demo', () => {
-  // Each waits for its task most of the time.
+  // Each test waits for its task most of the time, so the tests run at the same time.
   test.concurrent.each(MODELS.map(({ id, family }) => [id, family] as const))(
     '%s',
     async (id, family) => {

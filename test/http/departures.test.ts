@@ -24,7 +24,10 @@ const countUsageLines = async () => {
   return row?.lines ?? 0;
 };
 
-/** Reads a stream until its charge is being committed, disconnects, then lets the commit proceed. */
+/**
+ * Reads a stream until its charge is being committed. Then it disconnects and lets the commit
+ * proceed.
+ */
 async function disconnectDuringCommit({
   path,
   model,
@@ -90,7 +93,10 @@ describe.each(ROUTES)(
 );
 
 const MB = 1024 * 1024;
-/** The most bytes in sockets and streams. A fully buffered answer would be many times larger. */
+/**
+ * The most bytes in sockets and streams. An answer that is fully in memory would be many times
+ * larger.
+ */
 const MAX_BUFFERED_BYTES = 64 * MB;
 const WHOLE_BYTES = 512 * MB;
 

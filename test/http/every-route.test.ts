@@ -1,7 +1,8 @@
 /**
- * The promises of every route that answers while its client waits. No call exceeds the cap (P2). One
- * charge is committed before the answer is complete (P1, P4, P15). No response names a provider (P5). A
- * client that disconnects stops the upstream and leaves no money held (P8). A failure is free (P12).
+ * The promises of every route that answers while its client waits. No call exceeds the cap (P2).
+ * One charge is committed before the answer is complete (P1, P4, P15). No response names a provider
+ * (P5). If a client disconnects, the upstream stops and no money stays held (P8). A failure is free
+ * (P12).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -67,7 +68,7 @@ afterAll(async () => {
 const turn = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 const contents = (text: string) => ({ contents: [{ role: 'user', parts: [{ text }] }] });
 
-/** A request to each route. Its text reaches the simulator, so `text` may hold directives. */
+/** A request to each route. The simulator receives `text`, so `text` may hold directives. */
 const ROUTES: [name: string, path: string, body: (text: string) => object | FormData][] = [
   ['chat', '/v1/chat/completions', (text) => ({ model: 'gpt-4o', ...turn(text) })],
   [
@@ -193,7 +194,7 @@ describe.each(ROUTES)('%s', (_, path, body) => {
     for (const text of ['Hello', 'Hello [[sim status=400]]', 'Hello [[sim status=500 times=1]]']) {
       const response = await send(path, body(text));
       const headers = JSON.stringify([...response.headers]);
-      // An image has a URL of Weir.
+      // The URL of an image has Weir's own address, which may be shown.
       const answer = (await response.text()).replaceAll(weir.base_url, '');
       expect(headers + answer).not.toMatch(CANARIES);
     }

@@ -109,7 +109,7 @@ describe.each(TARGETS)('POST $path', (target) => {
         }),
       );
     }
-    // Both outcomes must be frequent, otherwise the bodies prove nothing.
+    // Both outcomes must be frequent. Otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(SAMPLE.numRuns / 50);
     expect(statuses.get(400)).toBeGreaterThan(SAMPLE.numRuns / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);

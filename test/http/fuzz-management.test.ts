@@ -23,7 +23,7 @@ async function newKeyId(): Promise<string> {
 /** A fixed seed: a failure is reproducible. */
 const SAMPLE = { numRuns: 5_000, seed: 20_261_121 };
 const RUNS = SAMPLE.numRuns;
-/** Concurrent requests, because round trips take most of the time. */
+/** Number of concurrent requests. Round trips take most of the time. */
 const AT_ONCE = 50;
 
 const anyDate = fc.oneof(
@@ -73,7 +73,7 @@ describe('random bodies', () => {
   test(`POST /v1/management/api-keys answers ${RUNS} bodies with a key or the envelope`, async () => {
     const bodies = fc.sample(createBody, SAMPLE);
     const statuses = await sendAll((body) => app.manage('POST', '/api-keys', body), bodies);
-    // Both outcomes must be frequent, otherwise the bodies prove nothing.
+    // Both outcomes must be frequent. Otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
     expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);

@@ -12,7 +12,7 @@ import { streamed } from '../upstreams/upstream.ts';
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);
 
-/** Few slots, so that one slot that is not freed shows soon. */
+/** There are few slots. So one slot that is not freed shows soon. */
 const MAX_CONCURRENCY = 60;
 const AT_ONCE = 40;
 const SAMPLE = { numRuns: 5_000, seed: 20_261_122 };

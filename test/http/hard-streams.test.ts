@@ -13,7 +13,7 @@ import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(120_000);
 
-/** Longer than a busy machine needs for the first token, short enough for a test. */
+/** This is enough for the first token on a busy machine, and short enough for a test. */
 const TIMEOUT_MS = 2_000;
 const BASES = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/google/v1beta' };
 const FAMILIES = { openai: 'openai-chat', anthropic: 'anthropic-messages', gemini: 'gemini-chat' };
@@ -120,12 +120,12 @@ describe('an upstream whose stream breaks in the middle', () => {
 });
 
 const STALLED = 100;
-/** Bun's read-ahead per stream, data in use, and garbage: bench/RESULTS.md. */
+/** The most memory of one stream: Bun's read-ahead, data in use, and garbage (bench/RESULTS.md). */
 const MEGABYTES_EACH = 10;
 
 test('clients that do not read use little memory, and delay no other client', async () => {
   const before = residentMb(weir.pid);
-  // Half of the streams are pass-through, half are translated.
+  // Half of the streams are pass-through, and half are translated.
   const clients = await startStalledClients(weir, STALLED, [
     CLIENTS.chat('endless-openai', 'Hello'),
     CLIENTS.chat('endless-anthropic', 'Hello'),
@@ -143,9 +143,9 @@ test('clients that do not read use little memory, and delay no other client', as
       },
       60_000,
     );
-    // Little more than the kernel's buffers was sent, of 16 GB in total.
+    // Of 16 GB in total, the upstreams sent little more than the kernel's buffers hold.
     expect(endless.taken()).toBeLessThan((STALLED * ENDLESS_BYTES) / 10);
-    // Garbage does not count, so wait until it is collected.
+    // Garbage does not count. So the test waits until it is collected.
     await until(
       'the memory is small',
       () => residentMb(weir.pid) - before < STALLED * MEGABYTES_EACH,

@@ -130,7 +130,7 @@ describe.each(ROUTES)('P5: POST $path on $upstream shows nothing of it', (route)
     expect(error.message).toContain(model);
   });
 
-  /** One call on a Weir of its own, because a failure counts against the channel. */
+  /** Sends one call to a Weir of its own, because a failure counts against the channel. */
   async function onceAnswered(answer: () => Response, stream: boolean): Promise<Response> {
     const fresh = await startGateway();
     try {

@@ -37,7 +37,7 @@ describe('GET /v1/management/balance', () => {
     const [key] = await sql`select id from api_key`;
     const replica = newId('replica');
     await sql`insert into replica (id, lease_until) values (${replica}, now() + interval '1 h')`;
-    // A grant of 50 USD: 20 USD are settled, and 5 USD of these are posted.
+    // The grant is 50 USD. 20 USD of it are settled, and 5 of these 20 USD are posted.
     await sql`update organization set
       balance_nano_usd = 50000000000, held_nano_usd = 45000000000, settled_nano_usd = 5000000000`;
     await sql`insert into quota_grant ${sql({

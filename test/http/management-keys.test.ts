@@ -144,7 +144,7 @@ describe('POST /v1/management/api-keys', () => {
     await crowded.stop();
   });
 
-  test('400: more keys than that, also if many are created concurrently', async () => {
+  test('400: more keys than an organization may have, also if many are created concurrently', async () => {
     const crowded = await startTestApp();
     await crowded.database.sql`
       insert into api_key (id, organization_id, name, key_hash, key_prefix)

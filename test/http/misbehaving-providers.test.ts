@@ -67,7 +67,7 @@ const MODELS = [
   ['suno_music', 'music'],
 ] as const;
 
-/** The directive for the simulator, and the expected end of the task. */
+/** The directive for the simulator, and how the task must end. */
 const CASES: [directive: string, status: 'completed' | 'failed', message?: string][] = [
   ['no_url=1', 'failed', 'could not|failed|without a result|upstream_error'],
   ['url_ms=0', 'failed', 'could not|failed|without a result|upstream_error'],
@@ -78,7 +78,7 @@ const CASES: [directive: string, status: 'completed' | 'failed', message?: strin
 ];
 
 describe.each(CASES)('P3, P5: after [[sim %s]] a task has %s', (directive, status, message) => {
-  // Veo's files need the key and stay for two days, so their URLs do not expire.
+  // Veo's files need the key and stay for two days. So the URLs of Veo's files do not expire.
   const models = MODELS.filter(([model]) => !(directive === 'url_ms=0' && model === 'veo-3.1'));
   test.concurrent.each(models)('%s', async (model, route) => {
     const task = await runTask(model, route, directive);

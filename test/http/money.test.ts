@@ -43,14 +43,17 @@ function nano(usd: number): bigint {
   return BigInt(rounded);
 }
 
-/** Prices of the catalogue in USD per million tokens: input, cached input, output. */
+/** Prices of the catalogue in USD per million tokens, in the order input, cached input, output. */
 const ROUTES = [
   { path: '/v1/chat/completions', model: 'gpt-4o-mini', price: ['0.15', '0.075', '0.6'] },
   { path: '/v1/chat/completions', model: 'gpt-4o', price: ['2.5', '1.25', '10'] },
   { path: '/v1/messages', model: 'claude-haiku-4-5', price: ['1', '0.1', '5'] },
 ] as const;
 
-/** Computed independently of the product in whole pico-USD. 10⁻⁶ USD per token is 10⁶ pico-USD. */
+/**
+ * Computes the charge independently of the product, in whole pico-USD. 10⁻⁶ USD per token is 10⁶
+ * pico-USD.
+ */
 function expectedCharge([input, cached, output]: readonly [string, string, string]): bigint {
   const pico = (usd: string) => {
     const [whole = '0', digits = ''] = usd.split('.');
@@ -177,7 +180,7 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
 });
 
 describe('an organization without balance', () => {
-  test.each(ROUTES)('402: insufficient_balance for $model', async (route) => {
+  test.each(ROUTES)('gets 402 insufficient_balance for $model', async (route) => {
     const poor = await startGateway({ balance_usd: 0 });
     try {
       const body = {
@@ -203,7 +206,7 @@ describe('an organization without balance', () => {
 });
 
 describe('P13: the suggestions for a refused model', () => {
-  test('can all be called by this key now', async () => {
+  test('are models that this key can call now', async () => {
     const key = await newKey({ models: ['gpt-4o', 'claude-haiku-4-5'] });
     const response = await call(key, { path: '/v1/chat/completions', model: 'gpt-4o-mimi' });
     const { did_you_mean, suggestions } = await errorOf(response, 400);

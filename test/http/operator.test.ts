@@ -108,7 +108,7 @@ async function spent(): Promise<number> {
 const stateOn = async (weir: RunningWeir, id: string) =>
   (await operate('GET', `/${id}`, undefined, weir)).state;
 
-/** A change reaches all replicas within a second. A busy machine gets more time. */
+/** A change must reach all replicas within a second. A busy machine gets more time. */
 async function everywhere(id: string, state: string): Promise<void> {
   await until(`${id} is ${state} on both replicas`, async () => {
     const states = await Promise.all(replicas.map((weir) => stateOn(weir, id)));
@@ -292,7 +292,7 @@ describe('a changed weir.yaml', () => {
     const answer = (await (await chat()).json()) as { usage: TokenUsage };
     const { prompt_tokens, completion_tokens } = answer.usage;
     expect((await spent()) - before).toBe(prompt_tokens * 7_000 + completion_tokens * 9_000);
-    // The limit comes after the price, because a 429 shows no price.
+    // The limit is checked after the price, because a 429 shows no price.
     rewrite(JSON.stringify({ channels: usual(), models, roles: { standard: 2 } }));
     await until('the limit holds', async () => (await chat('Hi', replicas[1])).status === 429);
     rewrite(fileOf(usual()));

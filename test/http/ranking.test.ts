@@ -86,7 +86,7 @@ async function nextRanking(samples: Record<string, number>): Promise<Model[]> {
   });
 }
 
-test('the order follows success; the best model works; client errors do not count', async () => {
+test('the order follows success, the best model works, and client errors do not count', async () => {
   const before = await recommended();
   expect(before.map(({ id }) => id).sort()).toEqual(CHANNELS.map(([, , id]) => id).sort());
   for (const { weir: metadata } of before) {

@@ -57,7 +57,7 @@ describe('the rate limit in memory', () => {
     expect(await countAdmitted(limit, two, 20)).toBe(10);
   });
 
-  test('returns the time to wait in whole seconds', async () => {
+  test('a refusal has the time to wait in whole seconds', async () => {
     const caller = newCaller();
     await countAdmitted(limit, caller, 10);
     const refusal = await limit.consume(caller).catch((error: unknown) => error);
@@ -145,7 +145,7 @@ describe('429', () => {
   let app: TestApp | undefined;
   afterAll(() => app?.stop());
 
-  test('on every route, in its envelope, with Retry-After', async () => {
+  test('is sent on every route, in the route’s envelope, with Retry-After', async () => {
     app = await startTestApp({ roles: { standard: 3 } });
     const native = { 'anthropic-version': '2023-06-01' };
     const refused = async (response: Response) => {

@@ -29,7 +29,7 @@ async function create(): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-test('P6: another organization’s response is answered exactly like a missing one', async () => {
+test('P6: another organization’s stored response gets the same error as a missing one', async () => {
   const id = await create();
   const key = await stranger();
   const says = async (method: string, path: string, body?: object) => {

@@ -7,8 +7,8 @@ export function invalidParameter(param: string, message: string, hint?: string):
 }
 
 /**
- * Returns the parameters that have a value, under their canonical names. Clients send null for a
- * parameter that they leave out. Throws if two names of one parameter have different values.
+ * Returns the parameters that have a value, under their canonical names. If a client leaves out a
+ * parameter, it may send null. Throws if two names of one parameter have different values.
  */
 export function resolveAliases(
   body: Body,

@@ -6,9 +6,9 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** The contract of one model: its family's contract, limited to the model's offers. */
 export interface GenerationContract {
-  /** The parameters as JSON Schema; published as `public_contract`. */
+  /** The parameters as JSON Schema. The schema is published as `public_contract`. */
   readonly schema: TObject;
-  /** The operations of a video model; empty for other models. */
+  /** The operations of a video model. The list is empty for other models. */
   readonly operations: readonly VideoOperation[];
   /** Rules that a schema cannot express, as text for people. */
   readonly rules: readonly string[];

@@ -1,11 +1,11 @@
 /**
- * The contracts of direct calls. One schema validates the body of a route and is published with the
- * models that serve the route.
+ * The contracts of direct calls. Each route has one schema, which validates the body of a request.
+ * The same schema is published with the models that serve the route.
  */
 import { type TObject, Type } from '@sinclair/typebox';
 import type { DirectOperation } from '../families.ts';
 
-/** The provider's limits (OpenAI docs: Embeddings). */
+/** The provider's limits for embeddings (OpenAI docs: Embeddings). */
 const MAX_INPUTS = 2_048;
 const MAX_TOKENS_PER_INPUT = 8_192;
 
@@ -74,7 +74,7 @@ export const AUDIO_ENDINGS = [
 ] as const;
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
-/** Spec: Limits, File size. */
+/** The largest audio file (spec: Limits, File size). */
 export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 export const MAX_AUDIO_PROMPT_CHARS = 10_000;
 
@@ -100,11 +100,13 @@ const AudioSchema = Type.Object({
   ),
 });
 
-/** The provider's limit (Cohere docs: Rerank). */
+/** The provider's limit of documents (Cohere docs: Rerank). */
 const MAX_DOCUMENTS = 1_000;
 const Text = Type.String({ minLength: 1 });
 
-/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker has the same fields). */
+/**
+ * `POST /v1/rerank` (Cohere docs: Rerank). Jina's API has the same fields (Jina docs: Reranker).
+ */
 export const RerankSchema = Type.Object({
   model: Model,
   query: Text,
@@ -118,19 +120,20 @@ export const RerankSchema = Type.Object({
   max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
 });
 
-/** The provider's limits (DeepL docs: Translate). */
+/** The provider's limits for texts (DeepL docs: Translate). */
 const MAX_TEXTS = 50;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 
-/** A language as BCP 47 names it: `de`, `EN-US`, `zh-Hans`. */
+/** A language as BCP 47 names it, e.g. `de`, `EN-US` or `zh-Hans`. */
 const Language = Type.String({
   pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$',
   errorMessage: 'must be a language code, e.g. de or EN-US',
 });
 
 /**
- * `POST /v1/translations`, text into text. The specification shows no payload. The names are those of
- * DeepL's API, because translation clients send them. OpenAI-like names are accepted as well.
+ * `POST /v1/translations` translates text into text. The specification shows no payload. The names
+ * are those of DeepL's API, because translation clients send them. OpenAI-like names are accepted
+ * as well.
  */
 export const TranslationSchema = Type.Object({
   model: Type.Optional(Model),

@@ -105,12 +105,12 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'sound-effects': { durations: [5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 15, 20, 22] },
 };
 
-/** The offers of a model. Missing members come from its family. */
+/** Returns the offers of a model. If a member is missing, the family's value applies. */
 export function offersOf(family: GenerationFamily, declared: Offers = {}): Offers {
   return { ...FAMILY_OFFERS[family], ...declared };
 }
 
-/** The contract of a model: its family's contract, limited to the model's offers. */
+/** Returns the contract of a model: its family's contract, limited to the model's offers. */
 export function contractOf(
   family: GenerationFamily,
   id: string,

@@ -43,7 +43,10 @@ function requireSize(size: string): { width: number; height: number } {
   return parsed;
 }
 
-/** The ratio of `ratios` (`W:H`) that is nearest to `size`; undefined if there is none. */
+/**
+ * Returns the ratio in `ratios` (`W:H`) that is nearest to `size`; undefined if `ratios` has no
+ * usable ratio.
+ */
 export function nearestRatio(size: string, ratios: readonly string[]): string | undefined {
   const { width, height } = requireSize(size);
   const target = Math.log(width / height);
@@ -58,7 +61,7 @@ function ratioValue(ratio: string): number {
   return (width ?? Number.NaN) / (height ?? Number.NaN);
 }
 
-/** The ratio `W:H` of `size`, in lowest terms. */
+/** Returns the ratio `W:H` of `size`, in lowest terms. */
 export function exactRatio(size: string): string {
   const { width, height } = requireSize(size);
   let [a, b] = [width, height];
@@ -66,14 +69,17 @@ export function exactRatio(size: string): string {
   return `${width / a}:${height / a}`;
 }
 
-/** The most pixels of each class: 1792x1024 is still 1k, 3840x2160 is 4k. */
+/** The most pixels of each resolution: 1792x1024 is still 1k, 3840x2160 is 4k. */
 const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
   ['1k', 2_250_000],
   ['2k', 8_000_000],
   ['4k', Number.POSITIVE_INFINITY],
 ];
 
-/** The smallest of `resolutions` that `size` fits in. If there is none, the largest. */
+/**
+ * Returns the smallest of `resolutions` that `size` fits in. If `size` fits in none, returns the
+ * largest.
+ */
 export function nearestResolution(
   size: string,
   resolutions: readonly string[],

@@ -14,7 +14,7 @@ import {
 } from './image-size.ts';
 import { checkReference } from './media.ts';
 
-/** Every family takes these, and its own parameters. */
+/** Every family takes these parameters. Each family also has parameters of its own. */
 const COMMON_PARAMETERS = ['prompt', 'n', 'response_format', 'async', 'user'];
 
 const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
@@ -37,9 +37,9 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
 };
 
 /**
- * If a family does not take one of these, the call is refused: without the parameter the image would
- * be another one. Other unknown parameters are left out, because SDKs send defaults that a family
- * may not know.
+ * A call is refused if its family does not take one of these parameters. Without the parameter the
+ * image would be a different one. Other unknown parameters are left out, because SDKs send defaults
+ * that a family may not know.
  */
 const REFUSED_IF_FOREIGN = [
   'image',
@@ -70,10 +70,10 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
 const EDIT_PARAMETERS = ['image', 'mask'];
 
 const MAX_PROMPT_CHARS = 32_000;
-/** `user` is a name, not a description. */
+/** The most characters of `user`, which is a name and not a description. */
 const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
-/** Edges of FLUX-type images, pixels (BFL docs). */
+/** Limits of the edges of FLUX-type images, pixels (BFL docs). */
 const FLUX_EDGES = { min: 256, max: 1_920 };
 
 const oneOf = (values: readonly string[], options: object = {}) =>
@@ -150,7 +150,10 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
   }
 }
 
-/** The parameters of a model. Without ratios or resolutions it does not take those parameters. */
+/**
+ * Returns the parameters of a model. A model without ratios or resolutions does not take
+ * `aspect_ratio` or `resolution`.
+ */
 function parametersOf(family: ImageFamily, offers: Offers): string[] {
   const familyParameters = FAMILY_PARAMETERS[family].filter((name) => {
     if (name === 'resolution') return (offers.resolutions?.length ?? 0) > 0;
@@ -170,12 +173,12 @@ function parametersOf(family: ImageFamily, offers: Offers): string[] {
   return [...COMMON_PARAMETERS, ...familyParameters, ...inputs, ...(offers.parameters ?? [])];
 }
 
-/** How many input images a call may have. */
+/** Returns how many input images a call may have. */
 function maxInputImages({ max_input_images = 0 }: Offers): number {
   return max_input_images;
 }
 
-/** The contract of an image model (spec: Image generation, rules 1 to 7). */
+/** Returns the contract of an image model (spec: Image generation, rules 1 to 7). */
 export function imageContract(family: ImageFamily, id: string, offers: Offers): GenerationContract {
   const names = parametersOf(family, offers);
   const properties: Record<string, TSchema> = {};
@@ -255,7 +258,7 @@ function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): Gen
         style: given.style ?? 'vivid',
       };
     case 'flux-image':
-      // The size sets shape and price. An aspect ratio without a size sets only the shape.
+      // A `size` sets shape and price. An `aspect_ratio` without a `size` sets only the shape.
       if (size !== undefined) checkEdges(size, FLUX_EDGES.min, FLUX_EDGES.max);
       if (given.aspect_ratio !== undefined && size === undefined) return common;
       return { ...common, size: size ?? '1024x1024' };
@@ -264,7 +267,7 @@ function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): Gen
   }
 }
 
-/** Rule 2: if `aspect_ratio` or `resolution` is missing, it is derived from `size`. */
+/** Applies rule 2: if `aspect_ratio` or `resolution` is missing, it is derived from `size`. */
 function shapeOf(offers: Offers, { size, aspect_ratio, resolution }: CheckedBody) {
   const known = size === undefined || size === 'auto' ? undefined : size;
   const ratio =

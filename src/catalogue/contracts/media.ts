@@ -11,8 +11,8 @@ export type MediaKind = 'image' | 'video' | 'audio';
 export const isInline = (reference: string): boolean => /^data:/i.test(reference);
 
 /**
- * True for an http or https URL with a host and without user information. The resolved address is
- * checked when Weir fetches the URL.
+ * True for an http or https URL with a host and without user information. The address that it
+ * resolves to is checked when Weir fetches the URL.
  */
 export function isPublicUrl(text: string): boolean {
   if (text.length > MAX_URL_CHARS) return false;
@@ -21,7 +21,10 @@ export function isPublicUrl(text: string): boolean {
   return url.hostname !== '' && url.username === '' && url.password === '';
 }
 
-/** Throws WeirError unless a reference is a usable URL, or inline data that the model accepts. */
+/**
+ * Throws WeirError unless a reference is a usable URL, or inline data of a kind that the model
+ * accepts.
+ */
 export function checkReference(
   reference: string,
   param: string,

@@ -7,12 +7,12 @@ import type { Body, GenerationContract } from './contract.ts';
 import { checkReference } from './media.ts';
 
 const MAX_PROMPT_CHARS = 1_024;
-/** An image of 20 MB in Base64, and the head of its `data:` URL. */
+/** Enough for an image of 20 MB in Base64, and the head of its `data:` URL. */
 const MAX_REFERENCE_CHARS = 28_000_000;
-/** The name of the image in other families. */
+/** Other families use the name `image` for the image. */
 const ALIASES = { image: 'image_url' };
 
-/** Contract for 3D models: from text, from an image, or from both. */
+/** Returns the contract of a 3D model, which works from text, from an image, or from both. */
 export function solidContract(id: string, offers: Offers): GenerationContract {
   const schema = Type.Object({
     prompt: Type.Optional(

@@ -6,12 +6,12 @@ import type { Body } from './contract.ts';
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;
 const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url'] as const;
 
-/** Reference audios require one of these (Seedance docs: reference audios). */
+/** A call with reference audios needs one of these parameters (Seedance docs: reference audios). */
 const VISIBLE_REFERENCES = ['reference_images', 'video_urls', 'video_url'];
 
 /**
- * The inputs of an operation. Each group of `required` needs one of its parameters; `optional` ones may
- * be missing.
+ * The inputs of an operation. `required` holds groups; a call needs one parameter of each group.
+ * The parameters of `optional` may be missing.
  */
 interface OperationInputs {
   readonly required: readonly (readonly string[])[];
@@ -56,8 +56,8 @@ const MEDIA_PARAMETERS = [
 ];
 
 /**
- * The operation of a call without `operation` (spec: Video generation, `operation`). If the inputs fit
- * several operations, the first one that the model offers is used.
+ * Returns the operation of a call without `operation` (spec: Video generation, `operation`). If the
+ * inputs fit several operations, it returns the first one that the model offers.
  */
 export function inferOperation(given: Body, offered: readonly VideoOperation[]): VideoOperation {
   const [only, ...others] = offered;
@@ -67,7 +67,7 @@ export function inferOperation(given: Body, offered: readonly VideoOperation[]):
   return possible.find((operation) => offered.includes(operation)) ?? first;
 }
 
-/** The operations that the inputs fit, the most specific one first. */
+/** Returns the operations that the inputs fit, the most specific operation first. */
 function possibleOperations(given: Body): VideoOperation[] {
   const has = (names: readonly string[]) => names.some((name) => given[name] !== undefined);
   if (has(['task_id', 'extend_at', 'extend_times'])) return ['video-extension'];
@@ -86,7 +86,10 @@ function possibleOperations(given: Body): VideoOperation[] {
   return ['text-to-video'];
 }
 
-/** Throws WeirError if an operation lacks a required input, or has an input that it does not use. */
+/**
+ * Throws WeirError if a required input is missing, or if the operation does not use one of the
+ * inputs.
+ */
 export function checkInputs(operation: VideoOperation, given: Body): void {
   const { required, optional } = OPERATION_INPUTS[operation];
   const has = (name: string) => given[name] !== undefined || isImplied(name, given);

@@ -44,7 +44,9 @@ const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['audio_urls', 'max_reference_audios'],
 ];
 
-/** Every parameter of the route. If a model does not take one of these, the call is refused. */
+/**
+ * Every parameter of the route. A call is refused if the model does not take one of its parameters.
+ */
 export const VIDEO_PARAMETERS: readonly string[] = [
   ...COMMON_PARAMETERS,
   ...OPTIONAL_PARAMETERS,
@@ -63,7 +65,10 @@ const oneOf = (values: readonly (string | number)[], options: object = {}) =>
     options,
   );
 
-/** `kling_elements` (spec: Video generation): 1 to 3 elements of 2 to 4 images each. */
+/**
+ * `kling_elements` (spec: Video generation). It has 1 to 3 elements, and each element has 2 to 4
+ * images.
+ */
 const KlingElements = Type.Array(
   Type.Object({
     name: Type.String({
@@ -131,7 +136,7 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'video_url':
     case 'audio_url':
       return reference(MEDIA_DESCRIPTION);
-    // `size`, `effect_type`, `task_id`, `user` and other names.
+    // The default case covers `size`, `effect_type`, `task_id`, `user` and other names.
     default:
       return Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS });
   }
@@ -144,7 +149,10 @@ function references(max = 0): TSchema {
   });
 }
 
-/** True unless the offer is missing, an empty list, or 0. `false` is an offer: a default value. */
+/**
+ * False if the offer is missing, an empty list, or 0. The value `false` is an offer, because it is
+ * a default.
+ */
 function isOffered(offer: Offers[keyof Offers]): boolean {
   return Array.isArray(offer) ? offer.length > 0 : offer !== undefined && offer !== 0;
 }

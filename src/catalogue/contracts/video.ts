@@ -7,14 +7,14 @@ import { checkReference, isInline, type MediaKind } from './media.ts';
 import { checkInputs, inferOperation, START_IMAGES } from './video-operations.ts';
 import { VIDEO_PARAMETERS, videoSchema } from './video-schema.ts';
 
-/** Rule 1: canonical names are in snake case; these names are accepted as well. */
+/** Rule 1: canonical names are in snake case. The names on the left are accepted as well. */
 const ALIASES = {
   referenceImages: 'reference_images',
   referenceImageType: 'reference_image_type',
   outputAudio: 'output_audio',
 };
 
-/** Used if a model offers neither durations nor a source. */
+/** The duration if a model offers neither durations nor a source. */
 const DEFAULT_DURATION_S = 5;
 
 /** The contract of a video model (spec: Video generation). */
@@ -42,7 +42,10 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
   };
 }
 
-/** `false` for a flag that a model does not have is accepted: it requests nothing. */
+/**
+ * Refuses parameters that the model does not have. The value `false` is accepted for any flag,
+ * because it requests nothing.
+ */
 function refuseForeignParameters(id: string, names: readonly string[], given: Body): void {
   const foreign = VIDEO_PARAMETERS.find(
     (name) => name in given && given[name] !== false && !names.includes(name),
@@ -120,7 +123,7 @@ function checkMedia(given: Body, offers: Offers): void {
   }
 }
 
-/** Rule 2, with the limits of the model. Throws WeirError. */
+/** Checks the number of inputs against rule 2 and the model's limits. Throws WeirError. */
 function checkCounts(given: Body, offers: Offers): void {
   const count = (list: string, single: string) => {
     const value = given[list];
@@ -157,7 +160,10 @@ function checkCounts(given: Body, offers: Offers): void {
 
 const IMAGE_CONDITIONED: readonly VideoOperation[] = ['image-to-video', 'start-end-to-video'];
 
-/** Throws WeirError if `kling_elements` come without an image, or the prompt names a missing one. */
+/**
+ * Throws WeirError if `kling_elements` come without an image, or if the prompt names a missing
+ * element.
+ */
 function checkElements(
   { kling_elements: elements, prompt = '' }: Partial<VideoInput>,
   operation: VideoOperation,
@@ -212,8 +218,8 @@ function normalise(
 }
 
 /**
- * Seconds. A video that is made from a source is as long as the source; the longest allowed source is
- * the upper bound.
+ * Returns the duration in seconds. A video that is made from a source is as long as the source. For
+ * such a video it returns the longest allowed source as the upper bound.
  */
 function durationOf(operation: VideoOperation, given: GivenParameters, offers: Offers): number {
   const followsSource = operation === 'motion-control' || operation === 'video-to-video';

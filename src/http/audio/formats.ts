@@ -39,7 +39,10 @@ export function formatTranscript(
   }
 }
 
-/** The segments of a transcript. If the upstream sends none, the whole transcript is one. */
+/**
+ * Returns the segments of a transcript. If the upstream sends none, the whole transcript is one
+ * segment.
+ */
 function segmentsOf({
   segments,
   text,
@@ -54,7 +57,7 @@ function plainTextResponse(text: string): Response {
 
 const MS_PER_S = 1_000;
 
-/** `HH:MM:SS`, the mark, and milliseconds. */
+/** Returns `HH:MM:SS`, then `mark`, then milliseconds. */
 function timestamp(seconds: number, mark: ',' | '.'): string {
   const ms = Math.round(seconds * MS_PER_S);
   const pad = (value: number, width = 2) => String(Math.floor(value)).padStart(width, '0');

@@ -6,12 +6,16 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { readAudioForm } from './form.ts';
 import { formatTranscript } from './formats.ts';
 
-/** The lowest bitrate of coded speech (Opus at 6 kbit/s). It bounds the duration of a file. */
+/**
+ * The lowest bitrate of coded speech (Opus at 6 kbit/s). It gives the longest possible duration of
+ * a file.
+ */
 const MIN_BYTES_PER_S = 750;
 
 /**
- * `POST /v1/audio/translations`, into English (spec: Audio translation), and
- * `POST /v1/audio/transcriptions` (OpenAI docs: Audio). A translation's `language` is ignored.
+ * `POST /v1/audio/translations` translates speech into English (spec: Audio translation). `POST
+ * /v1/audio/transcriptions` transcribes speech (OpenAI docs: Audio). A translation's `language` is
+ * ignored.
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async ({ request, uuid, server }) => {

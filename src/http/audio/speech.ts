@@ -40,7 +40,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
       max_units: {
         // The provider counts code points.
         characters: [...body.input].length,
-        // A token has at least one byte, so the bytes bound the tokens.
+        // A token has at least one byte. So there are at most as many tokens as bytes.
         input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
         output_tokens: model.max_output_tokens,
       },

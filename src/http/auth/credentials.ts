@@ -1,12 +1,16 @@
-/** The token of `Authorization: Bearer`; null if the header is missing or of another scheme. */
+/**
+ * Returns the token of `Authorization: Bearer`; null if the header is missing or has another
+ * scheme.
+ */
 export function readBearerToken({ headers }: Request): string | null {
   const header = headers.get('authorization');
   return header && /^Bearer /i.test(header) ? header.slice(7).trim() : null;
 }
 
 /**
- * The API key of an inference request: Bearer, or, on native routes, the header that Anthropic's or
- * Google's SDK sends (spec: Authentication). null if there is none.
+ * Returns the API key of an inference request; null if the request has none. Every route reads the
+ * Bearer token. Native routes also read the header that Anthropic's or Google's SDK sends (spec:
+ * Authentication).
  */
 export function readApiKey(request: Request, isNative: boolean): string | null {
   const { headers } = request;

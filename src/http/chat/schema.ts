@@ -20,8 +20,8 @@ const Message = Type.Object({
 });
 
 /**
- * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). Lenient on purpose: other members go to
- * the upstream unchanged, because the upstream knows its models best.
+ * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). The schema is lenient on purpose.
+ * Other members go to the upstream unchanged, because the upstream knows its models best.
  */
 export const ChatRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

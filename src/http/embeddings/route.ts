@@ -73,7 +73,7 @@ function countInputTokens(input: Input): number {
   return sumTokens(input, countTokens);
 }
 
-/** Sums the tokens of an input. Inputs that are token ids already count one each. */
+/** Sums the tokens of an input. In an input of token ids, each id counts as one token. */
 function sumTokens(input: Input, tokensOf: (text: string) => number): number {
   if (typeof input === 'string') return tokensOf(input);
   return input.reduce<number>((total, each) => {

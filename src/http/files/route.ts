@@ -11,8 +11,9 @@ export interface FileRouteDeps {
 const MS_PER_S = 1_000;
 
 /**
- * A stored result by its signed URL: `GET /v1/files/{name}?expires=…&signature=…`. No key is needed: the
- * URL is the permission, until `expires`. Players seek, so one byte range is supported (RFC 9110, 14).
+ * Returns a stored result by its signed URL: `GET /v1/files/{name}?expires=…&signature=…`. No key
+ * is needed: the URL itself is the permission, until `expires`. Players seek, so one byte range is
+ * supported (RFC 9110, 14).
  */
 export function getFile({ files }: FileRouteDeps): Handler {
   return async ({ request }) => {
@@ -37,7 +38,7 @@ function fileResponse(file: StoredFile, range: string | null): Response {
     'accept-ranges': 'bytes',
     'content-disposition': 'inline',
     'cache-control': 'private, max-age=3600',
-    // A browser must not treat the file as another type, or run scripts of it.
+    // A browser must not treat the file as another type, or run scripts in it.
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
   };
@@ -56,8 +57,8 @@ function fileResponse(file: StoredFile, range: string | null): Response {
 }
 
 /**
- * The requested byte range. Several ranges or a malformed header give undefined: the whole file is sent
- * (RFC 9110, 14.2).
+ * Returns the requested byte range. For several ranges or a malformed header it returns undefined.
+ * Then the whole file is sent (RFC 9110, 14.2).
  */
 function readRange(
   range: string,

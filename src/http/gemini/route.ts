@@ -8,7 +8,10 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 
-/** The required members. The others go to the upstream, or the translation refuses them by name. */
+/**
+ * The required members. The other members go to the upstream, unless the translation refuses them
+ * by name.
+ */
 const GenerateContentSchema = Type.Object({
   contents: Type.Array(
     Type.Object({
@@ -22,8 +25,9 @@ const GenerateContentSchema = Type.Object({
 const validate = validator(GenerateContentSchema);
 
 /**
- * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent?alt=sse` and `:countTokens`,
- * for clients of Google's SDK (Gemini API docs: generateContent). The key comes in `x-goog-api-key`.
+ * `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent?alt=sse` and
+ * `:countTokens`. These routes serve clients of Google's SDK (Gemini API docs: generateContent).
+ * The key comes in `x-goog-api-key`.
  */
 export function geminiModels(deps: InferenceRouteDeps): Handler {
   const generate = (stream: boolean) =>
@@ -51,7 +55,10 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
   };
 }
 
-/** The model id of a path, which may contain slashes, and the method after the last colon. */
+/**
+ * Returns the model id and the method of a path. The id may contain slashes. The method follows the
+ * last colon.
+ */
 function parsePath({ params }: RequestContext): { model: string; method: string } {
   const path = decodePath(params['*'] ?? '');
   const colon = path.lastIndexOf(':');
@@ -61,7 +68,7 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
   };
 }
 
-/** Counts with a local tokenizer. The result is close to the provider's count. */
+/** Counts tokens with a local tokenizer. The result is close to the provider's count. */
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async ({ request }) => {
     const key = await deps.keys.authenticate(readApiKey(request, true));

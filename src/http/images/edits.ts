@@ -6,7 +6,7 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { inlineImages } from './route.ts';
 
-/** Form fields with files. A field with brackets is a list. */
+/** Form fields with files. A field whose name ends in brackets is a list. */
 const FILE_FIELDS: Readonly<Record<string, 'image' | 'mask'>> = {
   image: 'image',
   'image[]': 'image',
@@ -16,8 +16,9 @@ const NUMBER_FIELDS = ['n', 'output_compression', 'partial_images', 'seed'];
 const BOOLEAN_FIELDS = ['async', 'stream'];
 
 /**
- * `POST /v1/images/edits` (OpenAI docs: Create image edit). The body is the form of OpenAI's packages.
- * It may also be the JSON of the other image route, with URLs or `data:` URLs in `image`.
+ * `POST /v1/images/edits` (OpenAI docs: Create image edit). The body is the form that OpenAI's
+ * packages send. The body may also be the JSON of `POST /v1/images/generations`, with URLs or
+ * `data:` URLs in `image`.
  */
 export function editImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
@@ -55,7 +56,7 @@ async function bodyOf(form: Form): Promise<Record<string, unknown>> {
   return body;
 }
 
-/** A file as a `data:` URL. Text is a URL already. */
+/** Returns a file as a `data:` URL. A text value is already a URL, and is returned unchanged. */
 async function referenceOf(value: string | Blob | null, param: string): Promise<string> {
   if (typeof value === 'string') return value;
   const type = value?.type.split(';')[0] ?? '';
@@ -65,7 +66,10 @@ async function referenceOf(value: string | Blob | null, param: string): Promise<
   return `data:${type};base64,${Buffer.from(await value.arrayBuffer()).toString('base64')}`;
 }
 
-/** Form fields are text. Text that is not a number stays text, and the contract refuses it. */
+/**
+ * Converts a form field. Form fields are text. Text that is not a number stays text, and the
+ * contract refuses it.
+ */
 function fieldOf(name: string, value: string | Blob | null): unknown {
   if (typeof value !== 'string') {
     throw new WeirError('invalid_request', `${name} must not be a file.`, { param: name });

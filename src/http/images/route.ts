@@ -6,7 +6,7 @@ import { generationRoute, type InlineContext } from '../generation-route.ts';
 import { createLink, imageOf, withBillingHeader } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** `POST /v1/images/generations` (spec: Image generation): an inline response, or a task. */
+/** `POST /v1/images/generations` (spec: Image generation). The response is inline, or a task. */
 export function createImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
     scene: 'image',
@@ -16,7 +16,7 @@ export function createImage(deps: GenerationRouteDeps): Handler {
   });
 }
 
-/** The image response: URLs, or Base64 if `response_format` is `b64_json`. */
+/** Returns the image response. It has URLs, or Base64 if `response_format` is `b64_json`. */
 export async function inlineImages(context: InlineContext): Promise<Response> {
   const { view, request, ports, response_format } = context;
   const link = createLink(request, ports);

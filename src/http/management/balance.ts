@@ -5,8 +5,9 @@ import { admitManager, type ManagementDeps } from './keys.ts';
 import { usd } from './usd.ts';
 
 /**
- * `GET /v1/management/balance` (spec: Management interface, which does not show the fields). Amounts are
- * in USD. `total_deposited = available + held + used`, exact to one nano-USD.
+ * `GET /v1/management/balance`. The spec (Management interface) has the route, but does not show
+ * its fields. Amounts are in USD. `total_deposited = available + held + used`, exact to one
+ * nano-USD.
  */
 export function getBalance(deps: ManagementDeps): Handler {
   return async (context) => {

@@ -24,8 +24,8 @@ export interface ManagementDeps {
   keys: KeyCache;
   rateLimit: RateLimit;
   /**
-   * Called before the response to a change, so that this replica's quota actor applies it without
-   * waiting for the notification.
+   * Called before the response to a change. So this replica's quota actor applies the change
+   * without waiting for the notification.
    */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
@@ -68,7 +68,7 @@ export function listApiKeys(deps: ManagementDeps): Handler {
   };
 }
 
-/** `POST /v1/management/api-keys`: the only response with the full key. */
+/** `POST /v1/management/api-keys`. Only this response has the full key. */
 export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
@@ -111,7 +111,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
       ...(body.status === undefined ? {} : { status: body.status as ManagedKey['status'] }),
     };
     const id = context.params['keyId'] ?? '';
-    // No id contains NUL, and PostgreSQL refuses it.
+    // No id contains NUL, and PostgreSQL refuses a text with NUL.
     if (id.includes('\u0000')) throw keyNotFound();
     const hasChanges = Object.keys(changes).length > 0;
     const changed = hasChanges ? await updateKey(deps.orm, organization_id, id, changes) : true;
@@ -130,7 +130,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
   };
 }
 
-/** The same error for another organization's key and for a missing one (P6). */
+/** Returns the same error for another organization's key and for a missing key (P6). */
 function keyNotFound(): WeirError {
   return new WeirError('not_found', 'There is no such API key.', { param: 'keyId' });
 }

@@ -2,14 +2,14 @@ const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 const MINUTE_MS = 60_000;
-/** The range in which JavaScript and PostgreSQL both write four-digit years. */
+/** The years that JavaScript and PostgreSQL both write with four digits. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Parses an RFC 3339 datetime and truncates it to milliseconds. A time zone is required: without one the
- * instant would depend on the machine. Returns undefined for other text and for days that do not exist.
- * A leap second becomes the next second.
+ * Parses an RFC 3339 datetime and truncates it to milliseconds. A time zone is required: without a
+ * time zone the instant would depend on the machine. Returns undefined for other text and for days
+ * that do not exist. A leap second becomes the next second.
  */
 export function parseRfc3339(text: string): Date | undefined {
   const match = DATE_TIME.exec(text);

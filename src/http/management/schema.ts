@@ -5,10 +5,10 @@ import { parseRfc3339 } from './rfc3339.ts';
 const NANO_PER_USD = 1_000_000_000;
 const MAX_STORED_CAP_USD = 100_000;
 const MAX_NAME_CHARS = 50;
-/** PostgreSQL's text type stores every character but NUL. */
+/** PostgreSQL's text type stores every character except NUL. */
 const NO_NUL = '^[^\\u0000]*$';
 const fields = {
-  // `trimmedName` trims it and checks its length.
+  // `trimmedName` trims the name and checks its length.
   name: Type.Optional(Type.String({ errorMessage: 'must be a string' })),
   limitAmount: Type.Optional(
     Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
@@ -55,7 +55,10 @@ export const UpdateKeySchema = Type.Object(
 
 export type CreateKeyBody = Static<typeof CreateKeySchema>;
 
-/** Checks rules that a schema cannot express. Returns the fields that the body has. Throws WeirError. */
+/**
+ * Checks rules that a schema cannot express. Returns only the fields that the body has. Throws
+ * WeirError.
+ */
 export function normalizeKeyFields(body: CreateKeyBody) {
   if (body.limitCurrency === 'CNY') {
     throw new WeirError('currency_retired', 'limitCurrency CNY is retired; use USD.', {
@@ -78,7 +81,10 @@ function trimmedName(name: string): string {
   throw new WeirError('invalid_request', message, { param: 'name' });
 }
 
-/** The cap in nano-USD, at most 100,000 USD. 0 is a zero quota, null is unlimited. */
+/**
+ * Returns the cap in nano-USD. The cap is at most 100,000 USD. 0 means a zero quota, null means
+ * unlimited.
+ */
 function storedCap(limitAmount: number | null): number | null {
   if (limitAmount === null || limitAmount === 0) return limitAmount;
   // A tiny positive amount must not become a zero quota.

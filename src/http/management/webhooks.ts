@@ -17,7 +17,9 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
 const MAX_PAGE = 10_000;
 
-/** `GET /v1/management/webhook-secret`: the secret that signs the organization's webhooks. */
+/**
+ * `GET /v1/management/webhook-secret`. Returns the secret that signs the organization's webhooks.
+ */
 export function getWebhookSecret(deps: Deps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
@@ -26,7 +28,7 @@ export function getWebhookSecret(deps: Deps): Handler {
   };
 }
 
-/** `POST /v1/management/webhook-secret/rotate`: replaces the secret at once. */
+/** `POST /v1/management/webhook-secret/rotate`. Replaces the secret at once. */
 export function rotateWebhookSecret(deps: Deps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
@@ -35,7 +37,7 @@ export function rotateWebhookSecret(deps: Deps): Handler {
   };
 }
 
-/** `GET /v1/management/webhook-deliveries?page=&limit=`: newest first. */
+/** `GET /v1/management/webhook-deliveries?page=&limit=`. Lists the newest deliveries first. */
 export function listWebhookDeliveries(deps: Deps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);

@@ -29,7 +29,9 @@ export function nativeHeaders(request: Request): Record<string, string> {
   };
 }
 
-/** The value of the provider's header, or of the specification's neutral name for it. */
+/**
+ * Returns the value of the provider's header, or of the neutral header name in the specification.
+ */
 function providerHeader(request: Request, name: 'version' | 'beta'): string | null {
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);
 }

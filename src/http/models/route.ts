@@ -11,7 +11,7 @@ import { metadata, modelDetail, modelObject } from './view.ts';
 
 /** Dependencies of the model routes. */
 export interface ModelRouteDeps extends InferenceRouteDeps {
-  /** The latest ranking in memory; missing if this process has no ranking. */
+  /** Returns the latest ranking in memory. Missing if this process has no ranking. */
   ranking?: () => RankingSnapshot;
 }
 
@@ -41,7 +41,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
   };
 }
 
-/** The models of a scene, the best one first. */
+/** Returns the models of a scene, best model first. */
 function modelsByRank(
   models: readonly CatalogueModel[],
   scene: Scene,
@@ -54,7 +54,10 @@ function modelsByRank(
   return models.filter(({ category }) => category === scene).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** A query parameter with a fixed set of values; null if it is missing. Throws WeirError. */
+/**
+ * Returns a query parameter that has a fixed set of values; null if the parameter is missing.
+ * Throws WeirError.
+ */
 function oneOf<Value extends string>(
   query: URLSearchParams,
   name: string,

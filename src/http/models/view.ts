@@ -30,13 +30,16 @@ const DIRECT_UNITS: Record<DirectModel['price'][0]['unit'], string> = {
   requests: 'request',
 };
 
-/** The unit of the price (spec: `pricing_unit`). */
+/** Returns the unit of the model's price (spec: `pricing_unit`). */
 function pricingUnit(model: CatalogueModel): string {
   if (model.kind === 'chat') return 'token';
   return model.kind === 'direct' ? DIRECT_UNITS[model.price[0].unit] : model.price.unit;
 }
 
-/** A model's rank in its scene. Channel and physical model stay null, because they are secret (P5). */
+/**
+ * Returns a model's rank in its scene. Channel and physical model are null, because they are secret
+ * (P5).
+ */
 function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
   const scene = SCENES.find((each) => each === category);
   const ranked = (scene && snapshot?.ranking[scene]) ?? [];
@@ -56,8 +59,9 @@ function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSna
 }
 
 /**
- * The summary of a model's contract: how it answers, its operations and its parameters. null for chat
- * models, because their protocol is their contract (spec: Model object).
+ * Returns the summary of a model's contract: how the model answers, its operations and its
+ * parameters. Returns null for chat models, because their protocol is their contract (spec: Model
+ * object).
  */
 function contractSummary(model: CatalogueModel): object | null {
   if (model.kind === 'chat') return null;
@@ -78,7 +82,7 @@ function contractSummary(model: CatalogueModel): object | null {
   };
 }
 
-/** The operations of the scenes whose models all have the same ones. */
+/** The operations of each scene in which all models have the same operations. */
 const OPERATIONS: Record<Exclude<GenerationModel['scene'], 'video'>, readonly string[]> = {
   image: ['text-to-image'],
   music: ['text-to-music'],
@@ -92,8 +96,8 @@ function operationsOf(scene: GenerationModel['scene'], operations: readonly stri
 }
 
 /**
- * The model object, with the members that the SDKs of OpenAI and Anthropic read (spec: Model object).
- * Limits are in tokens; null if a model has none.
+ * Returns the model object, with the members that the SDKs of OpenAI and Anthropic read (spec:
+ * Model object). Limits are in tokens. A limit is null if the model has none.
  */
 export function modelObject(model: CatalogueModel, weir: object) {
   return {
@@ -126,14 +130,14 @@ export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | u
   });
 }
 
-/** A parameter of every generation route. */
+/** The parameter `webhook_url`, which every generation route has. */
 const WEBHOOK_URL = {
   type: 'string',
   format: 'uri',
   description: 'Weir sends a webhook to this URL when the task has ended.',
 };
 
-/** The members that only the detail has, by kind of model. */
+/** The members that only the detail of a model has, by kind of model. */
 const DETAILS: {
   [Kind in CatalogueModel['kind']]: (model: Extract<CatalogueModel, { kind: Kind }>) => object;
 } = { chat: chatDetail, direct: directDetail, generation: generationDetail };

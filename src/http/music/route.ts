@@ -2,10 +2,10 @@ import type { Handler } from '../endpoint.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** The body holds text only. */
+/** The body holds only text, so a small limit is enough. */
 const MAX_MUSIC_BODY_BYTES = 1024 * 1024;
 
-/** `POST /v1/music/generations` (spec: Music generation): always a task. */
+/** `POST /v1/music/generations` (spec: Music generation). The response is always a task. */
 export function createMusic(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
     scene: 'music',

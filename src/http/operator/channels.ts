@@ -43,8 +43,9 @@ const validateSwitch = validator(SwitchSchema);
 const validateTest = validator(TestSchema);
 
 /**
- * `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`, `/drain`. A switch
- * applies to all replicas, overrides the file and survives a restart. Health is this replica's view.
+ * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
+ * `/drain`. A switch applies to all replicas, overrides the file and survives a restart. The health
+ * in a response is the view of the replica that answers.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
@@ -62,10 +63,10 @@ export class OperatorChannels {
   /** Stops new calls of a channel. Calls in flight end normally. */
   readonly disable: Handler = (context) => this.switchOff(context, 'disabled');
 
-  /** Like `disable`, but the state is `draining` until no task runs on the channel. */
+  /** Works like `disable`, but the state is `draining` while tasks run on the channel. */
   readonly drain: Handler = (context) => this.switchOff(context, 'draining');
 
-  /** Lets a channel take calls again, and resets its circuits as after a successful probe. */
+  /** Lets a channel take calls again. Resets its circuits as a successful probe does. */
   readonly enable: Handler = async (context) => {
     const { account, parts } = await this.requireChannel(context);
     if (!account.config.enabled) {
@@ -84,7 +85,9 @@ export class OperatorChannels {
     return this.channelResponse(account);
   };
 
-  /** Sends a probe to the channel, for its first model or for the requested one. */
+  /**
+   * Sends a probe to the channel. The probe uses the requested model, or the channel's first model.
+   */
   readonly test: Handler = async (context) => {
     const { account, parts } = await this.requireChannel(context);
     const { model } = validateTest(await bodyOf(context));

@@ -8,15 +8,20 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** The provider's default (Cohere docs: Rerank). */
+/** The provider's default of tokens per document (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
-/** A search unit is a query with up to 100 documents. A document counts once per 500 tokens. */
+/**
+ * A search unit is a query with up to 100 documents. A long document counts once for every 500
+ * tokens.
+ */
 const DOCUMENTS_PER_UNIT = 100;
 const TOKENS_PER_DOCUMENT = 500;
 
 const validate = validator(RerankSchema);
 
-/** `POST /v1/rerank` (Cohere docs: Rerank; Jina docs: Reranker has the same fields). */
+/**
+ * `POST /v1/rerank` (Cohere docs: Rerank). Jina's API has the same fields (Jina docs: Reranker).
+ */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));
@@ -77,7 +82,10 @@ function responseBody(
   };
 }
 
-/** The most search units of a call. A token has at least one byte, so bytes bound the tokens. */
+/**
+ * Returns the most search units of a call. A token has at least one byte, so bytes give the upper
+ * bound of the tokens.
+ */
 function maxSearchUnits(documents: readonly string[], tokens_per_doc: number): number {
   const parts = documents.reduce((sum, text) => {
     const tokens = Math.min(Buffer.byteLength(text), tokens_per_doc);

@@ -1,4 +1,7 @@
-/** The input of a request as items. Each item has an id, because items are stored and listed. */
+/**
+ * Returns the input of a request as items. Each item has an id, because items are stored and
+ * listed.
+ */
 export function itemsOf(input: unknown): object[] {
   if (typeof input === 'string') {
     return [

@@ -20,12 +20,15 @@ export interface ResponsesDeps extends InferenceRouteDeps {
   responses: () => Sql;
 }
 
-/** The most items of a request, those of the previous responses included. */
+/** The most items of a request, including those of the previous responses. */
 const MAX_ITEMS = 10_000;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** `POST /v1/responses` (OpenAI docs: Responses). Unless `store` is false, Weir keeps it for 30 days. */
+/**
+ * `POST /v1/responses` (OpenAI docs: Responses). Unless `store` is false, Weir keeps the response
+ * for 30 days.
+ */
 export function createResponse(deps: ResponsesDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'responses',
@@ -126,7 +129,7 @@ export function removeResponse(deps: ResponsesDeps): Handler {
   };
 }
 
-/** `POST /v1/responses/{id}/cancel`: always refused, because no response runs in the background. */
+/** `POST /v1/responses/{id}/cancel`. Always refused, because no response runs in the background. */
 export function cancelResponse(deps: ResponsesDeps): Handler {
   return async (context) => {
     await requireResponse(deps, context);

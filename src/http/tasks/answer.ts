@@ -2,12 +2,17 @@ import type { StoredOutput, TaskView } from '../../inference/tasks/port.ts';
 import { json, publicOrigin } from '../endpoint.ts';
 import type { GenerationPorts } from './ports.ts';
 
-/** The path that a client polls. It is the same in the response of every route (P11). */
+/**
+ * Returns the path that a client polls. The path is the same in the response of every route (P11).
+ */
 function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
   return scene === 'music' ? `/v1/music/generations/${id}` : `/v1/tasks/${id}`;
 }
 
-/** The response with a task: its record, Retry-After while it runs, and its billing header. */
+/**
+ * Returns the response with a task: the task's record and its billing header. While the task runs,
+ * the response also has Retry-After.
+ */
 export function taskResponse(view: TaskView, request: Request, ports: GenerationPorts): Response {
   const response = json(taskRecord(view, createLink(request, ports)));
   if (view.status === 'pending' || view.status === 'processing') {
@@ -25,7 +30,7 @@ export function withBillingHeader(response: Response, view: TaskView): Response 
   return response;
 }
 
-/** Returns a function from a file's name to its absolute signed URL. */
+/** Returns a function that turns a file's name into the file's absolute signed URL. */
 export function createLink(request: Request, ports: GenerationPorts): (name: string) => string {
   const origin = publicOrigin(request, ports.public_url);
   return (name) => origin + ports.filePath(name);
@@ -48,7 +53,10 @@ export function taskRecord(view: TaskView, link: (name: string) => string): obje
   };
 }
 
-/** The error message; for a video an object (spec: Async task record, `error`). */
+/**
+ * Returns the error of a task: the message, or for a video an object (spec: Async task record,
+ * `error`).
+ */
 function errorOf({ scene, error }: TaskView): unknown {
   const details = error ?? { code: 'upstream_error', message: 'The generation failed.' };
   return scene === 'video' ? details : details.message;
@@ -74,7 +82,10 @@ function resultMembers(view: TaskView, link: (name: string) => string): object {
   }
 }
 
-/** An image with its URL. Tasks have no Base64 (spec: Image generation, rule 5). */
+/**
+ * Returns an image with its URL. The record of a task has no Base64 (spec: Image generation, rule
+ * 5).
+ */
 export function imageOf({ file, revised_prompt }: StoredOutput, link: (name: string) => string) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
@@ -105,7 +116,10 @@ function fileOf({ file, duration }: StoredOutput, link: (name: string) => string
   };
 }
 
-/** A song with its URL, or lyrics with their text. `continue_clip_id` takes the `id`. */
+/**
+ * Returns a song with its URL, or lyrics with their text. A client sends the `id` as
+ * `continue_clip_id`.
+ */
 function songOf(output: StoredOutput, link: (name: string) => string) {
   const { file, text, title, duration, clip_id, kind } = output;
   return {

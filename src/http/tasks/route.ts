@@ -5,13 +5,13 @@ import type { Handler } from '../endpoint.ts';
 import { taskResponse } from './answer.ts';
 import type { GenerationRouteDeps } from './ports.ts';
 
-/** Other ids cannot exist and are not looked up. */
+/** An id that does not match cannot exist, so it is not looked up. */
 const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * The status of a task (spec: Async task polling). All paths share this handler, so that authorization,
- * ownership and response are the same. `scenes` are the scenes of the path. Another organization's task
- * gives exactly the same response as a task that does not exist (P6).
+ * Returns the status of a task (spec: Async task polling). All paths share this handler, so that
+ * authorization, ownership and response are the same. `scenes` are the scenes of the path. Another
+ * organization's task gives exactly the same response as a task that does not exist (P6).
  */
 export function getTask(
   deps: GenerationRouteDeps,

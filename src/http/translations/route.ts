@@ -9,7 +9,7 @@ import { readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** The provider's limit (DeepL docs: Translate). */
+/** The provider's limit for a body (DeepL docs: Translate). */
 const MAX_BODY_BYTES = 128 * 1024;
 const ALIASES: Readonly<Record<string, string>> = {
   input: 'text',
@@ -19,7 +19,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const validate = validator(TranslationSchema);
 
-/** `POST /v1/translations`, text into text. Charged by the characters of the text. */
+/**
+ * `POST /v1/translations` translates text into text. A call is charged by the characters of the
+ * text.
+ */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async ({ request, uuid, request_id, server }) => {
     const key = await deps.keys.authenticate(readApiKey(request, false));

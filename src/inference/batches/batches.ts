@@ -16,7 +16,7 @@ import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
 import { BATCH_KIND } from './kind.ts';
 
-/** Items that one query of the results reads. */
+/** The most items that one query of the results reads. */
 const RESULTS_PER_QUERY = 32;
 
 /** Dependencies of `Batches`. */
@@ -27,17 +27,17 @@ export interface BatchesDeps {
 }
 
 /**
- * Message batches for the routes. The id of another organization's batch gets the same answer as an
- * id that does not exist (P6).
+ * Message batches for the routes. A batch of another organization gets the same error as a batch
+ * that does not exist (P6).
  */
 export class Batches {
   constructor(private readonly deps: BatchesDeps) {}
 
   /**
    * Creates a batch and returns it. `items` arrives in chunks, so a large body is never whole in
-   * memory. The batch becomes visible after its last item is stored. If `items` throws, its error
-   * is thrown here, and there is no batch. Throws WeirError `service_unavailable` if the batch
-   * cannot be opened now.
+   * memory. The batch becomes visible after its last item is stored. If `items` throws, this method
+   * throws the same error, and creates no batch. Throws WeirError `service_unavailable` if the
+   * batch cannot be opened now.
    */
   async create(
     key: Caller,
@@ -76,7 +76,7 @@ export class Batches {
     return batch;
   }
 
-  /** Returns one page of the organization's batches, the newest first. */
+  /** Returns one page of the organization's batches, newest first. */
   list(organization_id: string, page: BatchPage): Promise<BatchRow[]> {
     return listBatches(this.deps.sql, organization_id, page);
   }

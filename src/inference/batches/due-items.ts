@@ -1,5 +1,6 @@
 /**
- * Positions that one query reads ahead. A canceled batch starts at most about this many more items.
+ * The most positions that one query reads ahead. A canceled batch starts at most about this many
+ * more items.
  */
 const READ_AHEAD = 32;
 
@@ -10,10 +11,15 @@ export class DueItems {
   private isExhausted = false;
   private refill: Promise<void> | undefined;
 
-  /** `read` returns the next positions after `after`, in order; an empty list means the end. */
+  /**
+   * `read` returns the next positions after `after`, in order. An empty list means that no position
+   * is left.
+   */
   constructor(private readonly read: (after: number, limit: number) => Promise<number[]>) {}
 
-  /** Returns the next position; undefined if all were handed out. Throws what `read` throws. */
+  /**
+   * Returns the next position; undefined if all positions were returned. Throws what `read` throws.
+   */
   async next(): Promise<number | undefined> {
     while (this.queued.length === 0 && !this.isExhausted) {
       this.refill ??= this.readMore().finally(() => {

@@ -12,8 +12,8 @@ import { resolveModel } from '../requests/resolve-model.ts';
 import type { ItemCall, ItemOutcome } from './worker.ts';
 
 /**
- * Errors that pass without a change of the request. The item is retried as long as its batch is
- * open.
+ * Errors that end by themselves, without a change of the request. The item is retried while its
+ * batch is open.
  */
 const PASSING_ERRORS: readonly ErrorId[] = [
   'rate_limit_exceeded',
@@ -22,7 +22,7 @@ const PASSING_ERRORS: readonly ErrorId[] = [
   'quota_in_flight',
   'balance_in_flight',
 ];
-/** Attempts of an item that fails with any other retryable error. */
+/** The most attempts of an item that fails with any other retryable error. */
 const MAX_ATTEMPTS = 8;
 
 /** Dependencies of `createItemCall`. */
@@ -35,8 +35,8 @@ export interface ItemCallDeps {
 
 /**
  * Returns the function that runs one item of a batch as `POST /v1/messages` would (spec: Message
- * batches). The function throws if the replica stops or the database fails; then the item is
- * unchanged and runs again.
+ * batches). The function throws if the replica stops or the database fails. After a throw the item
+ * is unchanged, and runs again.
  */
 export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
   return async (item) => {
@@ -44,7 +44,8 @@ export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<
       await runItem(deps, item);
       return { type: 'succeeded' };
     } catch (error) {
-      // The item did not fail: its row is unchanged, and the next worker of the batch runs it.
+      // The item did not fail, and its row is unchanged. The next worker of the batch runs the item
+      // again.
       if (item.signal.aborted || isTransient(error)) throw error;
       return outcomeOf(deps, item, error);
     }
@@ -81,7 +82,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     storeDraft: item.storeDraft,
   };
   const draft = item.draft as unknown as Draft | null;
-  // An earlier attempt stored the answer, so only its charge is missing.
+  // An earlier attempt stored the answer. Only the charge of the answer is missing.
   if (draft && item.answer !== null) await inference.chargeDraft(call, draft);
   else await inference.run(call);
 }

@@ -7,7 +7,9 @@ import type { BatchWorker } from './worker.ts';
 
 /** Name of the kind of durable actors that are message batches. */
 export const BATCH_KIND = 'batch';
-/** One effect runs the whole batch, so this is longer than a batch may stay open (24 hours). */
+/**
+ * One effect runs the whole batch. So this time is longer than a batch may stay open (24 hours).
+ */
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 
 /**

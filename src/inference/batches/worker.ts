@@ -15,11 +15,11 @@ import type { Clock } from '../../actors/clock.ts';
 import type { Draft } from '../call.ts';
 import { DueItems } from './due-items.ts';
 
-/** Items of one batch that run at the same time. */
+/** The most items of one batch that run at the same time. */
 const MAX_RUNNING_PER_BATCH = 8;
 /**
- * Items of all batches that run at the same time on one replica. It leaves capacity for clients
- * that wait for an answer.
+ * The most items of all batches that run at the same time on one replica. The limit leaves capacity
+ * for clients that wait for an answer.
  */
 const MAX_RUNNING_ITEMS = 64;
 /** The longest wait between two checks for due items, ms. */
@@ -34,7 +34,10 @@ export interface ItemCall extends ItemWork {
   readonly batch: BatchWork;
   /** Aborted when the replica stops. */
   readonly signal: AbortSignal;
-  /** Stores an answer before its charge, so that a repeated item is only charged. */
+  /**
+   * Stores an answer before its charge. If the item is repeated, it is only charged, and not called
+   * again.
+   */
   readonly storeDraft: (answer: string, draft: Draft) => Promise<void>;
 }
 
@@ -50,17 +53,17 @@ export type ItemOutcome =
 export interface BatchWorkerDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** Returns 0 ≤ x < 1; spreads retries over time. */
+  /** Returns a random number, 0 ≤ x < 1. It spreads retries over time. */
   readonly random: () => number;
-  /** False while this replica's lease may have ended. */
+  /** Returns false while this replica's lease may have ended. */
   readonly mayRun: () => boolean;
-  /** Runs one item. Throws if the item must stay as it is, e.g. because the replica stops. */
+  /** Runs one item. Throws if the item must stay unchanged, e.g. because the replica stops. */
   readonly call: (item: ItemCall) => Promise<ItemOutcome>;
 }
 
 /**
- * Runs the items of batches, each like a call of its own (spec: Message batches). All progress is
- * in the rows of the items. So another replica can continue the batch at any point.
+ * Runs the items of batches. Each item runs like a call of its own (spec: Message batches). All
+ * progress is in the rows of the items. So another replica can continue the batch at any point.
  */
 export class BatchWorker {
   private readonly limit = pLimit(MAX_RUNNING_ITEMS);
@@ -70,8 +73,8 @@ export class BatchWorker {
   constructor(private readonly deps: BatchWorkerDeps) {}
 
   /**
-   * Runs a batch; resolves when no item is left to start. Throws if this replica must stop; then
-   * `work` is called again, here or on another replica.
+   * Runs a batch. Resolves when no item is left to start. Throws if this replica must stop. After a
+   * throw, `work` is called again, on this or another replica.
    */
   async work(batch_id: string, signal: AbortSignal): Promise<void> {
     const callSignal = AbortSignal.any([signal, this.abort.signal]);
@@ -92,7 +95,7 @@ export class BatchWorker {
     this.deps.clock.after(DRAIN_MS, () => this.abort.abort());
   }
 
-  /** Runs each item that is due now, once. */
+  /** Runs each item that is due now once. */
   private async runDueItems(
     batch_id: string,
     batch: BatchWork,
@@ -121,8 +124,8 @@ export class BatchWorker {
   }
 
   /**
-   * Runs one attempt of one item. Returns the time to wait before its next attempt, ms; 0 if the
-   * item ended.
+   * Runs one attempt of one item. Returns the time to wait before the next attempt of the item, ms.
+   * Returns 0 if the item ended.
    */
   private async run(
     batch_id: string,

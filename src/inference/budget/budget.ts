@@ -11,7 +11,7 @@ import { isObject } from '../../json/object.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import { countInputTokens, countTokens, maxInputTokens } from './tokens.ts';
 
-/** A stream starts with money for this many output tokens. It reserves more as it goes on. */
+/** A stream starts with money for this many output tokens. Later the stream reserves more. */
 export const FIRST_STREAM_TOKENS = 2_048;
 
 /** Family of the provider that writes to its cache only if the request asks for it. */
@@ -23,7 +23,7 @@ const CACHE_ON_REQUEST_FAMILY = 'anthropic-messages';
  */
 export class Budget {
   readonly price: TokenPrice;
-  /** The most output tokens of the answer, all choices together. */
+  /** The most output tokens of the answer, for all choices together. */
   readonly max_output_tokens: number;
   private readonly choices: number;
   private readonly max_input_tokens: number;
@@ -40,15 +40,16 @@ export class Budget {
       Math.min(requested ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
     this.max_input_tokens = maxInputTokens(body);
     const price = priceAtLength(this.max_input_tokens, model.price);
-    // Other providers write to their cache without a request for it, so its price always counts.
+    // Other providers write to their cache without a request for it. Their price of cache writes
+    // always counts.
     const isCacheOptional =
       model.family === CACHE_ON_REQUEST_FAMILY || price.cache_write_1h !== undefined;
     this.price = isCacheOptional ? withoutUnusedCache(price, model, body_text) : price;
   }
 
   /**
-   * Input tokens, counted with a tokenizer. The count is slow, so it runs once, and only if it is
-   * needed.
+   * Input tokens, counted with a tokenizer. Counting is slow, so the tokens are counted once, and
+   * only when they are needed.
    */
   get input_tokens(): number {
     this.counted_input_tokens ??= countInputTokens(this.body);
@@ -56,8 +57,8 @@ export class Budget {
   }
 
   /**
-   * Returns usage for an answer whose upstream reported none, or only a part. Tokens are counted
-   * with a tokenizer.
+   * Returns the usage of an answer for which the upstream reported no usage, or only a part. Tokens
+   * are counted with a tokenizer.
    */
   estimate(answer_text: string, reported: TokenUsage | null = null): TokenUsage {
     return {
@@ -79,8 +80,8 @@ export class Budget {
   }
 
   /**
-   * Returns the request for a call that must wait for its money. It may start with less than
-   * `amount`, but with at least one output token.
+   * Returns the request for a call that must wait for its money. The call may start with less than
+   * `amount`, but with money for at least one output token.
    */
   admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
     const minimum = () => Math.min(amount, maxChargeFor(this.input_tokens, 1, this.price));
@@ -98,8 +99,8 @@ export class Budget {
   }
 
   /**
-   * Returns the limit of output tokens per choice to send to the upstream; undefined if `held`
-   * covers the whole request.
+   * Returns the limit of output tokens per choice to send to the upstream. Returns undefined if
+   * `held` covers the whole request.
    */
   outputLimitFor(held: number, requested: number): number | undefined {
     if (held >= requested) return undefined;
@@ -109,11 +110,12 @@ export class Budget {
 }
 
 /**
- * Sets prices of cache writes to 0 if the request cannot cause them. This provider charges more for
- * a cache write than for plain input, but writes only on request.
+ * Sets prices of cache writes to 0 if the request cannot cause a cache write. This provider charges
+ * more for a cache write than for plain input. It writes to its cache only on request.
  */
 function withoutUnusedCache(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
-  // An escaped character could hide the word, so such a body counts as if it had it.
+  // An escaped character could hide the word. So a body with an escaped character counts as if it
+  // had the word.
   const mayContain = (word: string) => body_text.includes(word) || body_text.includes('\\u');
   const mayWriteCache = model.family !== CACHE_ON_REQUEST_FAMILY || mayContain('"cache_control"');
   const mayWriteFor1h = mayWriteCache && mayContain('"1h"');

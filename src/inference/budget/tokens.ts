@@ -1,23 +1,28 @@
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { isObject } from '../../json/object.ts';
 
-/** Tokens of a chat message besides its text (OpenAI cookbook: counting tokens). */
+/** Tokens of a chat message in addition to its text (OpenAI cookbook: counting tokens). */
 const TOKENS_PER_MESSAGE = 3;
 /** Tokens that start the answer (OpenAI cookbook: counting tokens). */
 const TOKENS_TO_PRIME = 3;
-/** Upper bound for an image, about the same by the rules of OpenAI and Anthropic. */
+/**
+ * Upper bound for the tokens of an image. The rules of OpenAI and of Anthropic give about the same
+ * bound.
+ */
 const TOKENS_PER_IMAGE = 1_600;
-/** Documents and audio are estimated by their size; this ratio overestimates. */
+/**
+ * The tokens of documents and audio are estimated from their size. This ratio overestimates them.
+ */
 const FILE_BYTES_PER_TOKEN = 4;
 
 /**
  * The tokenizer's time grows with the square of a stretch without a word boundary. So a longer text
- * is counted in slices, which adds at most one token per slice.
+ * is counted in slices. This adds at most one token per slice.
  */
 const SLICE_CHARS = 2_000;
 /**
- * Only this many characters are counted; the rest is estimated by the same ratio. Counting blocks
- * the event loop, so it must stay short.
+ * Only this many characters are counted. The tokens of the rest are estimated by the same ratio.
+ * Counting blocks the event loop, so it must stay short.
  */
 const MAX_COUNTED_CHARS = 200_000;
 
@@ -25,8 +30,8 @@ const MAX_COUNTED_CHARS = 200_000;
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
 /**
- * Returns the number of tokens of a text by the o200k vocabulary. For models of other providers
- * this is a close estimate.
+ * Returns the number of tokens of a text by the o200k vocabulary. For models of other providers the
+ * number is a close estimate.
  */
 export function countTokens(text: string): number {
   const counted_chars = Math.min(text.length, MAX_COUNTED_CHARS);
@@ -81,7 +86,10 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
   return input;
 }
 
-/** Reads the items of a Responses `input` or of Gemini's `contents`. Each item counts as one message. */
+/**
+ * Reads the list of a Responses `input` or of Gemini's `contents`. Each entry counts as one
+ * message.
+ */
 function readItems(items: unknown, input: Input): void {
   if (typeof items === 'string') input.messages += 1;
   readContent(typeof items === 'string' ? items : undefined, input);
@@ -131,7 +139,10 @@ function readContent(content: unknown, input: Input): void {
   }
 }
 
-/** Reads a part of Gemini: it has no `type`; the name of its member tells the kind. */
+/**
+ * Reads one entry of Gemini's `parts`. An entry has no `type`; the name of its member tells the
+ * kind.
+ */
 function readUntyped(part: Readonly<Record<string, unknown>>, input: Input): void {
   const data = part['inlineData'] ?? part['inline_data'];
   if (!isObject(data)) {
@@ -163,13 +174,14 @@ export function maxInputTokens(body: Readonly<Record<string, unknown>>): number 
 }
 
 /**
- * Returns the input tokens of a request, counted with a tokenizer. This is slower than the bound,
- * and close to what the upstream will report.
+ * Returns the input tokens of a request, counted with a tokenizer. Counting is slower than
+ * `maxInputTokens`. The count is close to what the upstream will report.
  */
 export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
   const input = collectInput(body);
   const chars = input.text.reduce((sum, text) => sum + text.length, 0);
-  // Many short texts take as long to count as one long text, so they share its limit.
+  // Many short texts take as long to count as one long text. So all texts of a request share the
+  // limit.
   const texts = chars > MAX_COUNTED_CHARS ? [input.text.join(' ')] : input.text;
   return texts.reduce((sum, text) => sum + countTokens(text), 0) + nonTextTokens(input);
 }

@@ -50,8 +50,8 @@ export interface DirectAnswer<Answer> {
 
 /**
  * Runs a direct call that is not streamed: reserve → route → call → settle. Resolves when the
- * charge is committed (P4). Throws WeirError, or the signal's reason if the client left; then
- * nothing is charged.
+ * charge is committed (P4). Throws WeirError, or the signal's reason if the client left. If it
+ * throws, nothing is charged.
  */
 export async function runDirect<Protocol, Answer>(
   deps: DirectDeps,
@@ -80,8 +80,8 @@ export interface OpenDirect<Opened> {
 }
 
 /**
- * Opens a direct call: reserve → route → call. Throws like `runDirect`; then permit and reservation
- * are ended.
+ * Opens a direct call: reserve → route → call. Throws like `runDirect`. If it throws, permit and
+ * reservation are ended.
  */
 export async function openDirect<Protocol, Opened>(
   deps: DirectDeps,

@@ -6,20 +6,23 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { LruCache } from './lru-cache.ts';
 import { SharedLookups } from './shared-lookups.ts';
 
-/** Keys kept in memory. The least recently used key leaves first. */
+/** The most keys in memory. The least recently used key is evicted first. */
 const MAX_CACHED_KEYS = 20_000;
 /**
- * Unknown keys kept in memory, apart from valid keys. So a flood of unknown keys evicts no valid
- * key.
+ * The most unknown keys in memory. They are stored apart from valid keys, so that a flood of
+ * unknown keys evicts no valid key.
  */
 const MAX_UNKNOWN_KEYS = 10_000;
-/** A cached key is read again after this time, in case the announcement of a change was lost. */
+/** A cached key is read again after this time, because the announcement of a change may be lost. */
 export const KEY_TTL_MS = 30_000;
-/** An unknown key is looked up again after this time: another replica may just have created it. */
+/**
+ * An unknown key is looked up again after this time, because another replica may just have created
+ * it.
+ */
 const UNKNOWN_TTL_MS = 2_000;
-/** Database lookups under way at the same time. */
+/** The most database lookups at the same time. */
 const MAX_LOOKUPS = 1_000;
-/** Longer than any credential that Weir issues. */
+/** No credential that Weir issues is this long. */
 const MAX_CREDENTIAL_CHARS = 512;
 
 interface CachedKey {
@@ -35,19 +38,22 @@ export interface Manager {
 }
 
 /**
- * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret.
- * Announced changes remove them from the cache.
+ * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret. An
+ * announced change removes its key from the cache.
  */
 export class KeyCache {
   private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, ({ record }) =>
     this.hashesById.delete(record.id),
   );
-  /** Hash → when the key is looked up again, ms since the Unix epoch. */
+  /** Maps a hash to the time when the key is looked up again, ms since the Unix epoch. */
   private readonly unknownUntil = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
   private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
   private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
-  /** Counts announcements. A record that was read before an announcement is not cached after it. */
+  /**
+   * The number of announcements so far. A record that was read before an announcement is not cached
+   * after that announcement.
+   */
   private announcements = 0;
 
   constructor(
@@ -56,8 +62,8 @@ export class KeyCache {
   ) {}
 
   /**
-   * Returns the key of an inference request; without a promise if it is in memory. Throws
-   * WeirError: `invalid_api_key`, `expired_api_key`, `access_denied`.
+   * Returns the key of an inference request. If the key is in memory, the return value is no
+   * promise. Throws WeirError: `invalid_api_key`, `expired_api_key`, `access_denied`.
    */
   authenticate(secret: string | null): KeyRecord | Promise<KeyRecord> {
     if (!secret) throw missingKeyError('sk-');
@@ -73,7 +79,7 @@ export class KeyCache {
   }
 
   /**
-   * Returns the current record of a key of an earlier request. Throws WeirError like
+   * Returns the current record of a key that an earlier request used. Throws WeirError like
    * `authenticate`.
    */
   async findActiveById(key_id: string): Promise<KeyRecord> {
@@ -115,8 +121,8 @@ export class KeyCache {
   }
 
   /**
-   * Handles a change of a key by any replica. Removes the key from memory and returns its current
-   * record.
+   * Handles a change of a key, on this or another replica. Removes the key from memory and returns
+   * its current record.
    */
   async onKeyChanged(key_id: string): Promise<KeyRecord | undefined> {
     this.invalidate(key_id);
@@ -131,7 +137,7 @@ export class KeyCache {
     if (hash) this.cached.delete(hash);
   }
 
-  /** Empties the cache. Called after announcements may have been lost. */
+  /** Empties the cache. Called when announcements may have been lost. */
   invalidateAll(): void {
     this.announcements += 1;
     this.keyLookups.detachAll();

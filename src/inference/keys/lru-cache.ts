@@ -1,7 +1,7 @@
 /** A map that evicts the least recently used entry if it is full. */
 export class LruCache<Key, Value> {
   private readonly entries = new Map<Key, Value>();
-  /** Key of the entry that is already last in the map's order. */
+  /** Key of the entry that is last in the map's order. */
   private newest: Key | undefined;
 
   /** `onRemoved` is called for every entry that is evicted, replaced or deleted. */
@@ -17,7 +17,7 @@ export class LruCache<Key, Value> {
   get(key: Key): Value | undefined {
     const value = this.entries.get(key);
     if (value === undefined || key === this.newest) return value;
-    // A Map keeps the order of insertion, so a used entry moves to the end.
+    // A Map keeps the order of insertion. A used entry moves to the end.
     this.entries.delete(key);
     this.entries.set(key, value);
     this.newest = key;

@@ -1,8 +1,8 @@
 import { WeirError } from '../../errors/weir-error.ts';
 
 /**
- * Database lookups under way. Requests for the same name share one lookup. Their number is limited,
- * so that a flood of unknown keys cannot fill the pool's queue.
+ * Database lookups under way. Requests for the same name share one lookup. The number of lookups is
+ * limited, so that a flood of unknown keys cannot fill the pool's queue.
  */
 export class SharedLookups<Result> {
   private readonly running = new Map<string, Promise<Result>>();
@@ -28,7 +28,10 @@ export class SharedLookups<Result> {
     return lookup;
   }
 
-  /** Later calls of `run` start new lookups, so that they read the latest commits. */
+  /**
+   * Detaches all running lookups. Later calls of `run` start new lookups, which read the latest
+   * commits.
+   */
   detachAll(): void {
     this.running.clear();
   }

@@ -14,12 +14,12 @@ const MAX_TOKENS = 16;
 export interface ProbeResult {
   readonly ok: boolean;
   /**
-   * `call`: the probe called the model. `reach`: the probe only checked for any response, which
-   * costs nothing.
+   * `call`: the probe called the model. `reach`: the probe only checked that the host sends any
+   * response. A check of kind `reach` costs nothing.
    */
   readonly kind: 'call' | 'reach';
   readonly latency_ms: number;
-  /** Class of the failure; `client` if it is not a failure of the upstream. */
+  /** Class of the failure. The class is `client` if the upstream did not fail. */
   readonly failure?: string;
   readonly message?: string;
 }

@@ -17,8 +17,8 @@ export interface ProberDeps {
 }
 
 /**
- * Sends probes. A channel with `probe_s` gets probes while its circuit is open or it is disabled.
- * So no client's call has to test it. An operator can request a probe too.
+ * Sends probes. A channel with `probe_s` gets probes while its circuit is open, or while it is
+ * disabled. So no client's call has to test the channel. An operator can request a probe too.
  */
 export class Prober {
   private stopClock: () => void = () => undefined;
@@ -42,7 +42,8 @@ export class Prober {
   }
 
   /**
-   * Probes a channel now and returns the result. A successful call lets the channel serve again.
+   * Probes a channel now and returns the result. If the probe's call succeeds, the channel serves
+   * again.
    */
   async test(channel: ChannelActor): Promise<ProbeResult> {
     const result = await this.runProbe(channel);
@@ -52,7 +53,7 @@ export class Prober {
 
   /**
    * Probes one channel of an account if a probe is due. An account has at most one probe at a time,
-   * and one per `probe_s`.
+   * and at most one probe per `probe_s`.
    */
   private probeIfDue(account: ChannelAccount<ChannelActor>): void {
     const { id, probe_s } = account.config;

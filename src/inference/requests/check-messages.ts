@@ -25,8 +25,9 @@ export function checkMessages(body: Record<string, unknown>): void {
 }
 
 /**
- * Throws WeirError (400) for a message with a role that this route does not accept. Clients match
- * on the wording to retry without such a message, so it must not change.
+ * Throws WeirError (400) for a message with a role that this route does not accept. Clients
+ * recognize the error by its wording, and retry without such a message. So the wording must not
+ * change.
  */
 export function refuseForeignRoles(body: Record<string, unknown>): void {
   const list = Array.isArray(body['messages']) ? body['messages'] : [];

@@ -9,8 +9,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Checks that each image block has a valid source. A source of another type goes to the upstream
- * unchanged. Throws WeirError that names the missing field.
+ * Checks that each image block has a valid source. A source whose type is not in `FIELDS` goes to
+ * the upstream unchanged. Throws WeirError that names the missing field.
  */
 export function requireImageSources(messages: MessagesRequest['messages']): void {
   for (const [index, { content }] of messages.entries()) {
@@ -23,7 +23,7 @@ function checkBlocks(blocks: readonly unknown[], path: string, mayHoldToolResult
     if (!isObject(block)) continue;
     const block_path = `${path}.${index}`;
     if (block['type'] === 'image') checkSource(block['source'], `${block_path}.source`);
-    // A tool result may hold images, but no tool result.
+    // A tool result may hold images, but no further tool result.
     if (mayHoldToolResults && block['type'] === 'tool_result' && Array.isArray(block['content'])) {
       checkBlocks(block['content'], `${block_path}.content`, false);
     }

@@ -13,8 +13,8 @@ const Message = Type.Object({
 
 /**
  * Body of `POST /v1/messages` (spec: Messages; Anthropic docs: Messages). Other fields go to the
- * upstream unchanged. Anthropic advises against temperature and top_p together, but does not refuse
- * them.
+ * upstream unchanged. Anthropic advises against using `temperature` and `top_p` together, but
+ * accepts both.
  */
 export const MessagesRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

@@ -49,8 +49,8 @@ export function resolveModel(
 const isChat = (model: CatalogueModel): model is ChatModel => model.kind === 'chat';
 
 /**
- * Returns the model that a direct call names, or the first model of the operation if it names none.
- * Throws like `resolve`.
+ * Returns the model that a direct call names. If the call names none, returns the first model of
+ * the operation. Throws like `resolve`.
  */
 export function resolveDirectModel(
   catalogue: Catalogue,
@@ -66,8 +66,8 @@ export function resolveDirectModel(
 }
 
 /**
- * Returns the model that a create call names, or the scene's default if it names none. Throws like
- * `resolve`.
+ * Returns the model that a create call names. If the call names none, returns the scene's default
+ * model. Throws like `resolve`.
  */
 export function resolveGenerationModel(
   catalogue: Catalogue,
@@ -84,7 +84,8 @@ export function resolveGenerationModel(
 
 /**
  * Returns the model with a name. Throws WeirError `model_not_found` with models that this key can
- * call now (P13), or `model_not_allowed`. Throws 400 if another route serves the model.
+ * call now (P13). Throws `model_not_allowed` if the key may not use the model. Throws 400 if
+ * another route serves the model.
  */
 function resolve<Served extends CatalogueModel>(
   catalogue: Catalogue,

@@ -5,10 +5,10 @@ import { type Attempt, Failover, type RoutingOptions, type Served } from './rout
 const OTHER_WAS_FASTER = new DOMException('another channel answered first', 'AbortError');
 
 /**
- * Like `withFailover`, with a hedge. If the first channel takes longer than the p95 of its last
- * calls, a second channel is called too. The first answer wins, and the other attempt is aborted.
- * If the aborted attempt succeeds all the same, `discard` receives its result. Only the winner is
- * charged; the platform pays for the other attempt.
+ * Works like `withFailover`, with a hedge. If the first channel takes longer than the p95 of its
+ * last calls, a second channel is called too. The first answer wins, and the other attempt is
+ * aborted. If the aborted attempt succeeds all the same, `discard` receives its result. The client
+ * is charged only for the first answer. The platform pays for the other attempt.
  */
 export function withHedge<Result>(
   channels: readonly ChannelActor[],

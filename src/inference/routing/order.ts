@@ -1,20 +1,23 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { RoutingPolicy } from '../../catalogue/schema.ts';
 
-/** Sort key of a channel. Lower tiers are tried first; within a tier, chance decides by weight. */
+/**
+ * Sort key of a channel. Lower tiers are tried first. Within a tier the order is random, in
+ * proportion to `weight`.
+ */
 interface OrderKey {
   readonly tiers: readonly [number, number];
-  /** 0: no chance; the channels keep the order of the configuration. */
+  /** If 0, the order is not random: the channels keep the order of the configuration. */
   readonly weight: number;
 }
 
-/** What a policy knows about all channels of a call. */
+/** What a policy needs to know about all channels of a call. */
 interface Candidates {
   /** Mean time of the fastest channel with a known time, ms. */
   readonly fastest_ms: number;
 }
 
-/** Lower limit of a mean time, ms, so that a weight stays finite. */
+/** Lower limit of a mean time, ms. It keeps a weight finite. */
 const MIN_MEAN_MS = 1;
 
 /**

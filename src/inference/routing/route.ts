@@ -6,9 +6,7 @@ import { orderChannels } from './order.ts';
 
 /** A call is tried on at most this many channels. */
 export const MAX_ATTEMPTS = 4;
-/**
- * No further channel is tried after this time, because the SDKs stop waiting then.
- */
+/** After this time Weir tries no further channel, because the SDKs have stopped waiting. */
 const MAX_FAILOVER_MS = 600_000;
 /** Bounds of `retry_after`, seconds. */
 const MIN_RETRY_AFTER_S = 1;
@@ -37,8 +35,8 @@ export type Attempt<Result> = (
 ) => Promise<Result>;
 
 /**
- * The result of a successful attempt. Its holder must end the permit, which reports how the call
- * ended.
+ * The result of a successful attempt. The holder of this object must end the permit, which reports
+ * how the call ended.
  */
 export interface Served<Result> {
   readonly result: Result;
@@ -55,9 +53,9 @@ export interface AttemptControl {
 /**
  * Runs `attempt` on one channel after the other until one succeeds, within the deadline. Only a
  * failure of the upstream leads to the next channel. A client's error (TerminalUpstreamError), an
- * abort or an unexpected error ends the call. An attempt resolves before the first byte reaches the
- * client, so nothing is retried after it (P7). `timeout_ms` is the channel's timeout, cut to the
- * rest of the deadline.
+ * abort or an unexpected error ends the call. An attempt resolves before the first byte is sent to
+ * the client. So Weir retries nothing after that byte (P7). `timeout_ms` is the channel's timeout,
+ * cut to the rest of the deadline.
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
@@ -68,8 +66,8 @@ export function withFailover<Result>(
 }
 
 /**
- * The attempts of one call. With a hedge, two runs share one instance: each channel is tried at
- * most once.
+ * The attempts of one call. With a hedge, two runs share one instance, so that each channel is
+ * tried at most once.
  */
 export class Failover<Result> {
   private readonly untried: ChannelActor[];
@@ -89,8 +87,8 @@ export class Failover<Result> {
 
   /**
    * Runs attempts until one succeeds. Throws an error that no other channel could avoid. If no
-   * channel is left, it throws `refusal()`. With `control` it returns undefined instead, because
-   * the other run may still succeed.
+   * channel is left, it throws `refusal()`. With `control` it returns undefined instead of
+   * throwing, because the other run may still succeed.
    */
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
@@ -120,8 +118,8 @@ export class Failover<Result> {
   }
 
   /**
-   * Acquires the next channel. A channel that declined is tried again last, as urgent. An urgent
-   * call may exceed the channel's share.
+   * Acquires a permit for the next channel. A channel that declined is tried again last, as an
+   * urgent call. An urgent call may exceed the channel's share.
    */
   private acquireNext(): ChannelPermit | undefined {
     for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {
@@ -155,7 +153,10 @@ function deadlineError(failures: readonly RetryableUpstreamError[]): WeirError {
   return new WeirError('timeout_error', 'The model did not answer in time.', {}, cause);
 }
 
-/** The error depends on why no channel served the call (spec: Errors). */
+/**
+ * Returns the error for the client. The error depends on why no channel served the call (spec:
+ * Errors).
+ */
 function noChannelError(
   channels: readonly ChannelActor[],
   failures: readonly RetryableUpstreamError[],
@@ -167,8 +168,7 @@ function noChannelError(
   );
   const cause = new AggregateError(failures, 'every channel failed or was unavailable');
   const enabled = channels.filter(({ state }) => state !== 'disabled');
-  // A channel whose circuit is open after an earlier 429 was not tried, but counts as throttled
-  // too.
+  // A channel whose circuit is open after an earlier 429 was not tried. It counts as throttled too.
   const throttled = enabled.filter(
     ({ state, snapshot }) => state === 'open' && snapshot.context.reason === 'throttle',
   );

@@ -10,10 +10,10 @@ import { StopSignal } from './stop-signal.ts';
 import type { OpenStream } from './stream.ts';
 
 /**
- * Opens a stream and reads its events up to the first token. Until then nothing was sent to the
- * client, so another channel may serve the call (P7). Throws RetryableUpstreamError `timeout` if
- * the first token does not arrive in time; otherwise throws like the upstream's call.
- * `hedge_signal` stops the stream too.
+ * Opens a stream and reads its events up to the first token. Before the first token nothing was
+ * sent to the client, so another channel may still serve the call (P7). Throws
+ * RetryableUpstreamError `timeout` if the first token does not arrive in time. Otherwise throws
+ * like the upstream's call. `hedge_signal` stops the stream too.
  */
 export async function openStream(
   call: InferenceCall,

@@ -4,13 +4,13 @@ import type { CallSignal } from '../../upstreams/contract.ts';
 type Listener = () => void;
 
 /**
- * Stops the exchange with one upstream: when one of its sources is aborted, or on its own.
- * AbortSignal.any does the same, but costs each stream several times as much.
+ * Stops the exchange with one upstream. It aborts when one of its sources is aborted, or when
+ * `abort` is called. AbortSignal.any does the same, but costs each stream several times as much.
  *
- * It has no listeners on its sources. It reads them when `aborted` is read.
+ * A StopSignal has no listeners on its sources. It reads the sources when `aborted` is read.
  */
 export class StopSignal implements ListenableSignal {
-  /** The first reason. Undefined before the abort. */
+  /** The reason of the first abort. Undefined before the abort. */
   reason: unknown;
   private isStopped = false;
   private readonly sources: readonly CallSignal[];

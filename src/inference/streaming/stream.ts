@@ -17,12 +17,15 @@ import { type InferenceCall, settleCall } from '../call.ts';
 import { publicError } from '../routing/route.ts';
 import type { StopSignal } from './stop-signal.ts';
 
-/** A stream whose reservation is used up waits this long for more money before it ends. */
+/**
+ * If the reservation of a stream is used up, the stream waits this long for more money, then ends.
+ */
 const EXTENSION_WAIT_MS = 2_000;
 /** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
 /**
- * Most texts have at least this many characters per token. It gives a cheap count while streaming.
+ * Most texts have at least this many characters per token. The ratio gives a cheap count while
+ * streaming.
  */
 const CHARS_PER_TOKEN = 3;
 
@@ -52,8 +55,8 @@ interface StreamDeps {
  * Sends one stream to its client and charges it.
  *
  * Events are sent as they arrive. The events that complete the answer are held back until the
- * charge is committed (P4). The charge is the same however the stream ends (P12): delivered output
- * is charged; without output nothing is charged.
+ * charge is committed (P4). The charge is the same however the stream ends (P12). Delivered output
+ * is charged. A stream without output is free.
  */
 export class StreamRun {
   private readonly produced = new TextBuilder();
@@ -74,7 +77,8 @@ export class StreamRun {
   }
 
   /**
-   * Returns the body of the response. It reads from the upstream only as fast as the client reads.
+   * Returns the body of the response. The body reads from the upstream only as fast as the client
+   * reads.
    */
   body(): ReadableStream<string> {
     // Bun's direct stream has no queue. A stream with a queue costs 40 µs more per call (measured).
@@ -109,8 +113,8 @@ export class StreamRun {
   }
 
   /**
-   * Sends the events that may go to the client now, and holds back the rest. Returns a promise if
-   * the client must read before more is sent.
+   * Sends the events that may go to the client now, and holds back the rest. If the client must
+   * read before more is sent, it returns a promise.
    */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let written: unknown;
@@ -131,9 +135,7 @@ export class StreamRun {
     return estimated_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;
   }
 
-  /**
-   * Extends the reservation. Returns false if the money does not cover more than the output so far.
-   */
+  /** Extends the reservation. Returns false if there is only money for the output so far. */
   private async extend(): Promise<boolean> {
     const { budget, reservation } = this.deps;
     const more = Math.min(this.covered_tokens, budget.max_output_tokens - this.covered_tokens);
@@ -147,8 +149,8 @@ export class StreamRun {
       this.covered_tokens += more;
       return true;
     }
-    // Near the end of the money, an estimate would end the stream too early, so the tokens are
-    // counted.
+    // The tokens are counted here. Near the end of the money, an estimate could end the stream too
+    // early.
     const tokens = countTokens(this.produced.toString());
     this.covered_tokens = Math.min(
       budget.maxOutputTokensFor(reservation.amount),
@@ -158,7 +160,7 @@ export class StreamRun {
     return tokens < this.covered_tokens;
   }
 
-  /** Stops the upstream and ends the answer as complete, cut at its length. */
+  /** Stops the upstream and ends the answer with the finish reason for reached length. */
   private endForLackOfMoney(): void {
     this.deps.open.stop.abort();
     this.held = this.deps.open.stream.endEarly(this.usageSoFar());
@@ -179,7 +181,7 @@ export class StreamRun {
       if (answer) await call.storeAnswer?.(answer);
       this.end(client, this.held);
     } catch (error) {
-      // Without a committed charge no answer may look complete (P4).
+      // Without a committed charge, Weir must not send the events that complete the answer (P4).
       this.deps.onError(error);
       this.end(client, this.errorText(error));
     }
@@ -212,7 +214,7 @@ export class StreamRun {
   }
 
   /**
-   * Returns the error event in the client's protocol. It tells the client that the answer is
+   * Returns the error event in the client's protocol. The event tells the client that the answer is
    * incomplete.
    */
   private errorText(error: unknown): string {

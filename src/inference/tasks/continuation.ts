@@ -11,15 +11,15 @@ const CLIP_ID = /^(.+)-(\d{1,3})$/;
 export interface Continued {
   readonly input: GenerationInput;
   /**
-   * Channel of the account that made the earlier result. Only that account can continue it. null
-   * means any channel.
+   * Channel of the account that made the earlier result. Only that account can continue the result.
+   * null means that any channel may serve the call.
    */
   readonly channel_id: string | null;
 }
 
 /**
  * Replaces the public id of the result that a call continues. The result must be of a finished task
- * of the same organization (P6). Throws WeirError `invalid_request` if there is none.
+ * of the same organization (P6). Throws WeirError `invalid_request` if there is no such result.
  */
 export async function resolveContinuation(
   sql: Sql,

@@ -18,14 +18,14 @@ export interface ResultStorage {
   put(name: string, bytes: Blob | ReadableStream | Uint8Array, content_type: string): Promise<void>;
 }
 
-/** The address has no result and will have none, so it must not be fetched again. */
+/** The address has no result and will never have one. It must not be fetched again. */
 export class ResultMissingError extends Error {
   override readonly name = 'ResultMissingError';
 }
 
 /**
- * Fetches a result from a public address; size and time are limited. Throws ResultMissingError if
- * another attempt would end alike.
+ * Fetches a result from a public address. Size and time are limited. Throws ResultMissingError if
+ * another attempt would fail in the same way.
  */
 export type FetchOutput = (
   url: string,
@@ -41,7 +41,9 @@ export interface TaskEffectDeps {
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
   readonly fetchOutput: FetchOutput;
-  /** Starts the webhook of a task that has ended, if it has one. Repeating it is harmless. */
+  /**
+   * Starts the webhook of a task that has ended, if the task has one. A repeated call is harmless.
+   */
   readonly announce: (task_id: string) => Promise<void>;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
@@ -81,10 +83,7 @@ export interface Route {
   readonly physical_model: string;
 }
 
-/**
- * Returns the route over a channel; undefined if the channel does not serve the model, or no longer
- * serves it.
- */
+/** Returns the route over a channel; undefined if the channel does not serve the model now. */
 export function routeOver(
   deps: Pick<TaskEffectDeps, 'protocols'>,
   channel: ChannelActor | undefined,
@@ -100,8 +99,8 @@ export function routeOver(
 }
 
 /**
- * Returns the route over the channel of the task's latest submission; undefined if it no longer
- * exists.
+ * Returns the route over the channel of the task's latest submission; undefined if that route no
+ * longer exists.
  */
 export function ownRoute(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
   return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../actors/clock.ts';
 
-/** How often a waiting call reads its task. Another replica may run the task and end it. */
+/** How often a waiting call reads its task. The task may run and end on another replica. */
 const POLL_MS = 1_000;
 
 /** Wakes calls on this replica that wait for the end of their tasks. */
@@ -9,7 +9,10 @@ export class TaskEndings {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Wakes the calls that wait for a task. Called when this replica has committed its end. */
+  /**
+   * Wakes the calls that wait for a task. Called when this replica has committed the end of the
+   * task.
+   */
   onEnded(task_id: string): void {
     for (const wake of this.waiting.get(task_id) ?? []) wake();
   }

@@ -3,7 +3,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Failed } from '../../upstreams/generation/contract.ts';
 
-/** Why a task failed: an id of the error registry, or `request_cancelled` if its client left. */
+/**
+ * Why a task failed. It is an id of the error registry, or `request_cancelled` if the client left.
+ */
 export type TaskErrorCode = ErrorId | 'request_cancelled';
 
 const MESSAGES: Partial<Record<TaskErrorCode, string>> = {
@@ -20,7 +22,7 @@ export function messageFor(code: string): string {
   return MESSAGES[code as TaskErrorCode] ?? 'The model provider could not complete the generation.';
 }
 
-/** Returns the error for a call that waited for a task that failed. */
+/** Returns the error for a call whose task failed while the call waited. */
 export function taskError(code: string, message: string): WeirError {
   const id = code in ERRORS ? (code as ErrorId) : 'upstream_error';
   return new WeirError(id, message, ERRORS[id].retryable ? { retry_after: 1 } : {});

@@ -10,24 +10,24 @@ import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Caller } from '../call.ts';
 
 /**
- * Pause before a refused hold is sent again. Hints that money came back may be lost, so the hold
- * does not wait for them.
+ * Pause before a refused hold is sent again. The hold does not wait for hints that money was
+ * returned, because hints may be lost.
  */
 const RETRY_MS = 50;
 /** Time limit for idle grants and calls in flight to return their money. */
 const HOLD_WAIT_MS = 10_000;
 /**
  * If only work in flight holds the money, the create is refused after this time. Tasks in flight
- * take minutes.
+ * take minutes, so a longer wait rarely helps.
  */
 const IN_FLIGHT_WAIT_MS = 1_000;
 
 /**
- * Sends a command with a durable hold until it is committed or refused for good. It is repeated
- * while idle grants are recalled. So a create near the cap is never refused falsely.
+ * Sends a command with a durable hold until it is committed or refused for good. The command is
+ * repeated while idle grants are recalled. So a create near the cap is never refused falsely.
  * `attempt` gets the sequence number of the recall that an earlier attempt started. Throws
- * WeirError: 402 if the money is gone or held by work in flight, the key's status, or
- * `service_unavailable`. Throws the signal's reason if the client left.
+ * WeirError 402 if the money is gone or held by work in flight. Throws the error of the key's
+ * status, or `service_unavailable`. Throws the signal's reason if the client left.
  */
 export async function withHold(
   quotas: Quotas,
@@ -45,7 +45,7 @@ export async function withHold(
     const waited_ms = performance.now() - started_ms;
     recall_seq = nextRecall(result.answer, waited_ms);
     if (recall_seq !== null) {
-      // NOTIFY carries the recall to the other replicas; this replica need not wait for it.
+      // NOTIFY carries the recall to the other replicas. This replica does not wait for NOTIFY.
       quotas.onRecall(recall_seq, { organization_id: key.organization_id, key_id: null });
     }
     await Bun.sleep(RETRY_MS);
@@ -53,8 +53,8 @@ export async function withHold(
 }
 
 /**
- * Returns the recall for the next attempt; null if there is none. Throws the error for the client
- * if the hold is refused.
+ * Returns the sequence number of the recall for the next attempt; null if there is no recall.
+ * Throws the error for the client if the hold is refused.
  */
 function nextRecall(answer: LedgerAnswer, waited_ms: number): number | null {
   switch (answer.type) {

@@ -5,18 +5,18 @@ import type { Caller } from '../call.ts';
 /** One result of a task. */
 export interface StoredOutput {
   readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
-  /** Name of the file in the storage; absent for text. */
+  /** Name of the file in the storage. Text has no file. */
   readonly file?: string;
   readonly content_type?: string;
-  /** Lyrics. */
+  /** The text of lyrics. */
   readonly text?: string;
   readonly revised_prompt?: string;
   readonly title?: string;
-  /** Seconds. */
+  /** Duration of the file, seconds. */
   readonly duration?: number;
   readonly width?: number;
   readonly height?: number;
-  /** The id that a client sends to continue this result; never the upstream's own id (P5). */
+  /** The id that a client sends to continue this result. It is never the upstream's own id (P5). */
   readonly clip_id?: string;
 }
 
@@ -25,7 +25,7 @@ export interface TaskView {
   readonly id: string;
   readonly scene: GenerationScene;
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
-  /** Unix seconds. */
+  /** Time of creation, Unix seconds. */
   readonly created: number;
   readonly model: string;
   readonly outputs: readonly StoredOutput[];
@@ -43,10 +43,13 @@ export interface CreateTask {
   readonly request_id: string;
   readonly model: GenerationModel;
   readonly input: GenerationInput;
-  /** true: answer with the terminal state (inline). false: answer with `pending`. */
+  /**
+   * If true, the response is inline: it waits for the terminal state. If false, the response is a
+   * task with the status `pending`.
+   */
   readonly wait: boolean;
   readonly idempotency_key?: string;
-  /** SHA-256 of the request body, hex. The same idempotency key with another body is refused. */
+  /** SHA-256 of the request body, hex. The same idempotency key is refused with another body. */
   readonly body_hash: string;
   /** Path of the create route. Idempotency keys of different routes are independent. */
   readonly route: string;
@@ -58,14 +61,15 @@ export interface CreateTask {
 /** The part of durable tasks that routes use. */
 export interface TaskPort {
   /**
-   * Creates a task, or finds the task of the same idempotency key. Resolves once it is committed;
-   * with `wait`, at its terminal state. Throws WeirError: 402, or a reused idempotency key. With
-   * `wait` it also throws why the generation failed.
+   * Creates a task, or finds the task of the same idempotency key. Without `wait`, it resolves when
+   * the task is committed. With `wait`, it resolves when the task has reached its terminal state.
+   * Throws WeirError: 402, or a reused idempotency key. With `wait`, it also throws the error of a
+   * failed generation.
    */
   create(request: CreateTask): Promise<TaskView>;
   /**
    * Reads a task of the organization without a lock or an upstream call (P11). Returns undefined if
-   * there is none (P6).
+   * the organization has no such task (P6).
    */
   find(id: string, organization_id: string): Promise<TaskView | undefined>;
 }

@@ -20,14 +20,14 @@ const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * The effects `poll`, `collect` and `cancel`: they read a job's progress, fetch its results and
- * cancel it.
+ * The effects `poll`, `collect` and `cancel`. They read a job's progress, fetch its results, and
+ * cancel the job.
  */
 export class JobProgress {
   constructor(private readonly deps: TaskEffectDeps) {}
 
   /**
-   * Polls the job once. A failed poll tells nothing about the job, so the job is polled again
+   * Polls the job once. A failed poll tells nothing about the job. So the job is polled again
    * later.
    */
   readonly poll: Effect = async (_, context) => {
@@ -46,7 +46,10 @@ export class JobProgress {
     return this.handleProgress(work, progress);
   };
 
-  /** Copies the results into the storage. If it throws, it runs again with the same addresses. */
+  /**
+   * Copies the results into the storage. If it throws, the effect runs again with the same
+   * addresses.
+   */
   readonly collect: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
@@ -67,7 +70,8 @@ export class JobProgress {
   };
 
   /**
-   * Cancels the job at the upstream if it can be canceled. The task does not depend on the result.
+   * Cancels the job at the upstream if the job can be canceled. The task ends whether or not this
+   * succeeds.
    */
   readonly cancel: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
@@ -90,7 +94,7 @@ export class JobProgress {
         return { type: 'PRODUCED', outputs: record.outputs.length } satisfies TaskEvent;
       }
       case 'failed':
-        // A refused content or input is the client's error, so it is not reported.
+        // If the content or input was refused, the error is the client's. It is not reported.
         if (progress.reason === 'upstream') {
           this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
         }
@@ -104,8 +108,8 @@ export class JobProgress {
         };
       case 'unknown':
         this.deps.onError(new Error(`the job's state is unknown: ${progress.message}`), work.id);
-        // An earlier poll recorded the result, so it counts although the upstream no longer knows
-        // the job.
+        // An earlier poll recorded the result. So the result counts, although the upstream no
+        // longer knows the job.
         return work.produced
           ? ({ type: 'PRODUCED', outputs: work.produced.outputs.length } satisfies TaskEvent)
           : this.stillRunning();

@@ -10,8 +10,8 @@ import type {
 import type { StoredOutput } from './port.ts';
 
 /**
- * File endings by media type. A file is named by its task and number, so storing it again replaces
- * it.
+ * File endings by media type. A file is named by its task and number. So if it is stored again, it
+ * replaces the earlier file.
  */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
@@ -38,13 +38,13 @@ const DEFAULT_TYPES = {
   audio: 'audio/mpeg',
   model: 'model/gltf-binary',
 } as const;
-/** Bytes inside an answer exist nowhere else, so a failed put is retried at once. */
+/** Bytes inside an answer exist nowhere else. So a failed `put` is retried at once. */
 const MAX_PUT_ATTEMPTS = 5;
 const PUT_RETRY_MS = 200;
 
 /**
- * Returns the record of what the upstream made. Bytes are stored first. An output without content
- * is left out.
+ * Returns the record of what the upstream made. Bytes are stored first. The record leaves out an
+ * output without content.
  */
 export async function recordOf(
   storage: ResultStorage,
@@ -88,7 +88,7 @@ async function storeBase64(
 }
 
 /**
- * Fetches the outputs that are not in the storage yet, and returns all outputs. Throws if one
+ * Fetches the outputs that are not in the storage yet, and returns all outputs. Throws if an output
  * cannot be fetched.
  */
 export async function collectOutputs(
@@ -147,7 +147,9 @@ function publicPart(task_id: string, index: number, output: ProducedOutput): Sto
   };
 }
 
-/** Returns the first candidate that fits the kind, else the default of the kind. */
+/**
+ * Returns the first candidate that fits the kind. If none fits, returns the default of the kind.
+ */
 function contentTypeFor(
   kind: UpstreamOutput['kind'],
   ...candidates: (string | undefined)[]

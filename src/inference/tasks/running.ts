@@ -1,6 +1,6 @@
 /**
- * Submissions on this replica whose upstream answers with the result itself. They are aborted if
- * the client leaves.
+ * Submissions on this replica whose upstream answers with the result itself. If the client leaves,
+ * the submission is aborted.
  */
 export class RunningSubmissions {
   private readonly byTask = new Map<string, AbortController>();
@@ -8,8 +8,8 @@ export class RunningSubmissions {
   private readonly abandoned = new Set<string>();
 
   /**
-   * Registers a submission. Its signal is aborted with `signal`, or when the client of the task
-   * leaves. `end` removes it.
+   * Registers a submission. Its signal is aborted when `signal` is aborted, or when the client of
+   * the task leaves. `end` removes the submission.
    */
   watch(
     task_id: string,
@@ -24,18 +24,18 @@ export class RunningSubmissions {
     };
   }
 
-  /** Aborts the submission of a task. Called when the task's CANCEL is committed. */
+  /** Aborts the submission of a task. Called when the task's event CANCEL is committed. */
   abort(task_id: string): void {
     this.abandoned.add(task_id);
     this.byTask.get(task_id)?.abort(new DOMException('the client abandoned', 'AbortError'));
   }
 
-  /** True if the client of a task that has not ended left. */
+  /** True if the task has not ended, but its client left. */
   hasClientLeft(task_id: string): boolean {
     return this.abandoned.has(task_id);
   }
 
-  /** Removes the mark of a task that has ended. */
+  /** Removes the mark that the client of a task left. Called when the task has ended. */
   onEnded(task_id: string): void {
     this.abandoned.delete(task_id);
   }

@@ -11,14 +11,14 @@ import {
 } from './deps.ts';
 
 /**
- * The effects `settle` and `refund`. Each changes the hold in the transaction of the event that it
- * reports (P1).
+ * The effects `settle` and `refund`. Each effect reports an event, and changes the hold in the
+ * transaction of that event (P1).
  */
 export class TaskSettlement {
   constructor(private readonly deps: TaskEffectDeps) {}
 
   /**
-   * Charges what was produced. The id of the usage line is the effect's own id, so there is only
+   * Charges the produced results. The id of the usage line is the effect's own id, so there is only
    * one line (P15).
    */
   readonly settle: Effect = async (_, context) => {
@@ -64,7 +64,8 @@ export class TaskSettlement {
       cache_write_tokens: 0,
       output_tokens: tokens?.output ?? 0,
       estimated: model?.price.unit === 'token' && tokens === undefined,
-      // A model that was removed from the catalogue has no price, so the hold is charged.
+      // A model that was removed from the catalogue has no price. In this case the whole hold is
+      // charged.
       charged_nano_usd: model
         ? priceGeneration(model, work.input, usage, media.length)
         : work.hold_nano_usd,

@@ -25,13 +25,13 @@ import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
 /**
- * Time until a lost outcome is final, if the protocol can neither find nor repeat a submission.
- * Until then a replica that was taken for dead may still report the answer.
+ * After this time a lost outcome is final, if the protocol can neither find nor repeat a
+ * submission. Before this time a replica that was taken for dead may still report the answer.
  */
 const LATE_REPORT_MS = 15_000;
 /**
- * If an upstream does not find a submission for this long, it has no such job. New jobs become
- * visible sooner.
+ * If an upstream does not find a submission for this long, the job does not exist there. New jobs
+ * become visible sooner.
  */
 const JOB_VISIBLE_MS = 30_000;
 const FIND_TIMEOUT_MS = 30_000;
@@ -53,8 +53,8 @@ export class Submission {
 
   /**
    * Sends the job to the first channel that accepts a call. The submission is recorded in the
-   * task's row before anything is sent. So a later run after a crash knows that the outcome is
-   * unknown.
+   * task's row before anything is sent. So after a crash, a later run of the effect finds the
+   * record. The later run knows that the outcome is unknown.
    */
   readonly submit: Effect = async (params, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
@@ -64,7 +64,7 @@ export class Submission {
     if (this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    // A channel that declined is tried again last, as urgent.
+    // A channel that declined is tried again last, as an urgent call.
     for (const urgent of [false, true]) {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);
@@ -151,8 +151,8 @@ export class Submission {
   }
 
   /**
-   * Sends the job once. `hasOtherChannel`: another channel can take the job. `isRepeat`: an earlier
-   * submission with the same key may have been accepted.
+   * Sends the job once. `hasOtherChannel` is true if another channel can take the job. `isRepeat`
+   * is true if an earlier submission with the same key may have been accepted.
    */
   private async attempt(
     work: TaskWork,
@@ -164,7 +164,8 @@ export class Submission {
   ): Promise<SubmissionReport> {
     const timeout = AbortSignal.timeout(route.target.timeout_ms);
     const signal = AbortSignal.any([context.signal, timeout]);
-    // A job is canceled by its id. If the answer is the result itself, the call is aborted instead.
+    // A job with an id is canceled by its id. If the answer is the result itself, the call is
+    // aborted instead.
     const watch = route.protocol.poll ? undefined : this.running.watch(work.id, signal);
     let submitted: Submitted;
     try {
@@ -220,7 +221,7 @@ export class Submission {
     hasOtherChannel: boolean,
     isRepeat: boolean,
   ): SubmissionReport {
-    // A client's error goes to the client only, so it is not reported.
+    // A client's error goes to the client only. It is not reported.
     if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();
@@ -230,13 +231,13 @@ export class Submission {
       };
     }
     if (!(error instanceof RetryableUpstreamError)) {
-      // The answer was lost or timed out, so the request may have arrived.
+      // The answer was lost or timed out, so the upstream may have received the request.
       const failure = error instanceof LostSubmissionError ? 'connection' : 'timeout';
       permit.failed(new RetryableUpstreamError(failure, String(error)));
       return this.lost();
     }
     permit.failed(error, hasOtherChannel);
-    // The upstream refused this attempt, but may have accepted an earlier one.
+    // The upstream refused this attempt. It may have accepted an earlier one.
     if (isRepeat) return this.lost();
     const channels = this.deps.channels.serving(work.model).length;
     return {
@@ -295,8 +296,8 @@ export class Submission {
   }
 
   /**
-   * Reports that the outcome is still unknown. It is final if `hopeless_ms` have passed since the
-   * submission.
+   * Reports that the outcome is still unknown. The report is final if `hopeless_ms` have passed
+   * since the submission.
    */
   private unanswered(work: TaskWork, hopeless_ms = Number.POSITIVE_INFINITY): SubmissionReport {
     const hopeless = (work.submitted_ms_ago ?? Number.POSITIVE_INFINITY) >= hopeless_ms;

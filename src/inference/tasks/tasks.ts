@@ -21,7 +21,9 @@ import type { RunningSubmissions } from './running.ts';
 import { viewOf } from './view.ts';
 
 const ID_PREFIX = 'weir_';
-/** A hold expires this long after its task's deadline. The task itself ends it much earlier. */
+/**
+ * A hold expires this long after its task's deadline. The task itself ends the hold much earlier.
+ */
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
 const UNIQUE_VIOLATION = '23505';
 
@@ -31,17 +33,20 @@ export interface TasksDeps {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly quotas: Quotas;
-  /** Sends a command to the task's actor. Throws WeirError if too many commands wait for it. */
+  /**
+   * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
+   */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly running: RunningSubmissions;
-  /** False if this replica's lease may have ended. Then no task is created. */
+  /** False if this replica's lease may have ended. If false, no task is created. */
   readonly mayAdmit: () => boolean;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Durable generation tasks for the routes. A create is one transaction: idempotency key, task,
- * actor with its first event, and hold. It commits as a whole or not at all (P4, P7).
+ * Durable generation tasks for the routes. A create is one transaction. It has the idempotency key,
+ * the task, its actor with the first event, and the hold. The transaction commits as a whole or not
+ * at all (P4, P7).
  */
 export class Tasks implements TaskPort {
   private readonly endings: TaskEndings;
@@ -58,7 +63,7 @@ export class Tasks implements TaskPort {
     const id = earlier ?? (await this.createNew(request));
     if (request.wait) return this.waitFor(id, request);
     const view = await this.viewOf(id, request.key.organization_id);
-    // A new task is answered as just created, even if its first steps are already done.
+    // The response shows a new task as just created, even if its first steps are already done.
     return earlier === undefined ? asCreated(view) : view;
   }
 
@@ -135,7 +140,7 @@ export class Tasks implements TaskPort {
       );
       return id;
     } catch (error) {
-      // Another call with the same idempotency key was committed first; both calls share its task.
+      // Another call with the same idempotency key was committed first. Both calls share its task.
       const earlier = isUniqueViolation(error) ? await this.findEarlier(request) : undefined;
       if (earlier !== undefined) return earlier;
       throw error;
@@ -143,8 +148,8 @@ export class Tasks implements TaskPort {
   }
 
   /**
-   * Returns the task that already has the call's idempotency key. Throws WeirError if its body was
-   * different.
+   * Returns the id of the task that already has the call's idempotency key. Throws WeirError if
+   * that task was created with a different body.
    */
   private async findEarlier(request: CreateTask): Promise<string | undefined> {
     const idempotency = idempotencyOf(request, '');
@@ -160,8 +165,9 @@ export class Tasks implements TaskPort {
   }
 
   /**
-   * Resolves with the completed task; throws why it failed. If the client leaves, the work stops
-   * (P8). With an idempotency key it goes on, because the client can return for the result.
+   * Resolves with the completed task. If the task fails, it throws the error of the failure. If the
+   * client leaves, the work stops (P8). With an idempotency key the work goes on, because the
+   * client can return for the result.
    */
   private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
     const { organization_id } = request.key;
@@ -196,7 +202,7 @@ function asCreated(view: TaskView): TaskView {
   return { ...view, status: 'pending', outputs: [], error: null, billing_transaction_id: null };
 }
 
-/** The row that ties an idempotency key to its task; null without a key. */
+/** Returns the row that ties an idempotency key to its task; null if the request has no key. */
 function idempotencyOf(request: CreateTask, task_id: string): TaskRequest | null {
   if (request.idempotency_key === undefined) return null;
   return {

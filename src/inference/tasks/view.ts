@@ -3,7 +3,7 @@ import { ERRORS, type ErrorId, publicCode } from '../../errors/registry.ts';
 import { messageFor } from './failures.ts';
 import type { StoredOutput, TaskView } from './port.ts';
 
-/** Time until the next poll by the age of a task: young tasks end sooner. */
+/** Time until the next poll by the age of a task. A young task may end sooner. */
 const RETRY_AFTER_BY_AGE: readonly (readonly [age_s: number, retry_after_s: number])[] = [
   [10, 1],
   [60, 3],

@@ -19,8 +19,8 @@ function budgetOf(more: object, id = 'gpt-4o-mini'): Budget {
 
 const signal = new AbortController().signal;
 
-describe('what a call may cost', () => {
-  test('its longest answer is what the client asks for, in whichever protocol, for each choice', () => {
+describe('the budget of a call', () => {
+  test('the longest answer has the tokens that the client requests for each choice, in any protocol', () => {
     const model = chatModel('gpt-4o-mini');
     for (const more of [
       { max_completion_tokens: 50 },
@@ -35,7 +35,7 @@ describe('what a call may cost', () => {
     expect(budgetOf({ max_tokens: 10_000_000 }).max_output_tokens).toBe(model.max_output_tokens);
   });
 
-  test('a stream begins with the money for its first tokens, a whole answer with all of it', () => {
+  test('a stream starts with money for its first tokens, and a whole answer with money for all tokens', () => {
     const long = budgetOf({});
     expect(long.amountToReserve(false) - long.amountToReserve(true)).toBe(
       long.maxChargeForOutput(long.max_output_tokens) -
@@ -45,7 +45,7 @@ describe('what a call may cost', () => {
     expect(short.amountToReserve(true)).toBe(short.amountToReserve(false));
   });
 
-  test('the least that it can run with is its counted input and one token', () => {
+  test('the minimum to start is money for the counted input and one output token', () => {
     const budget = budgetOf({});
     const { minimum } = budget.admissionRequest(1e12, signal);
     expect(minimum()).toBe(maxChargeFor(budget.input_tokens, 1, budget.price));
@@ -53,18 +53,18 @@ describe('what a call may cost', () => {
   });
 });
 
-describe('the bound for the upstream', () => {
-  /** Money for the input and so many tokens of output. */
+describe('the limit of output tokens for the upstream', () => {
+  /** Money for the input and for this many output tokens. */
   const paying = (budget: Budget, tokens: number) =>
     maxChargeFor(budget.input_tokens, tokens, budget.price);
 
-  test('is none where the money covers what was asked for', () => {
+  test('is undefined if the money covers the whole request', () => {
     const budget = budgetOf({ max_tokens: 100 });
     expect(budget.outputLimitFor(1_000, 1_000)).toBeUndefined();
     expect(budget.outputLimitFor(999, 1_000)).toBeDefined();
   });
 
-  test('is what the money pays for, shared by all choices', () => {
+  test('is the number of tokens that the money pays for, shared by all choices', () => {
     for (const [n, bound] of [
       [1, 90],
       [3, 30],
@@ -76,7 +76,7 @@ describe('the bound for the upstream', () => {
     }
   });
 
-  test('is never more than the client asked for, and never nothing', () => {
+  test('is never more than the client’s own limit, and never 0', () => {
     const budget = budgetOf({ n: 2, max_tokens: 10 });
     const rich = paying(budget, 1_000);
     expect(budget.outputLimitFor(rich, rich + 1)).toBe(10);
@@ -84,13 +84,13 @@ describe('the bound for the upstream', () => {
   });
 });
 
-describe('the price of what is written to a cache', () => {
+describe('the price of cache writes', () => {
   const SONNET = 'claude-sonnet-4-5';
   const cached = (more: object) => [
     { role: 'user', content: [{ type: 'text', text: 'Hello', cache_control: more }] },
   ];
 
-  test('is set aside only where the call asks for it', () => {
+  test('is reserved only if the call requests a cache write', () => {
     const plain = budgetOf({}, SONNET).price;
     expect([plain.cache_write, plain.cache_write_1h]).toEqual([0, 0]);
     const listed = chatModel(SONNET).price;
@@ -102,7 +102,7 @@ describe('the price of what is written to a cache', () => {
 });
 
 describe('the usage of an answer that the upstream did not finish', () => {
-  test('is what it reported of the input, and what was produced', () => {
+  test('has the reported input tokens and the counted output tokens', () => {
     const budget = budgetOf({});
     expect(budget.estimate('one two')).toEqual({
       input_tokens: budget.input_tokens,

@@ -16,7 +16,7 @@ describe('counting tokens', () => {
     expect(countTokens('a'.repeat(1_000_000))).toBeGreaterThan(10_000);
   });
 
-  test('a long text in slices has almost the count of the whole: at most one token more per slice', () => {
+  test('counting a long text in slices adds at most one token per slice', () => {
     const text = 'The quick brown fox jumps over the lazy dog. '.repeat(1_000);
     const sentence_tokens = countTokens('The quick brown fox jumps over the lazy dog. ');
     expect(Math.abs(countTokens(text) - (sentence_tokens - 1) * 1_000)).toBeLessThan(1_100);

@@ -59,7 +59,7 @@ describe('lookups under way', () => {
     expect(await lookups.run('x', async () => 1)).toBe(1);
   });
 
-  test('are limited: one too many is a 503 with a time to retry', () => {
+  test('are limited: one lookup too many is refused with 503 and a time to wait', () => {
     const lookups = new SharedLookups<number>(1);
     lookups.run('x', () => new Promise(() => undefined));
     expect(() => lookups.run('y', async () => 1)).toThrow(

@@ -45,7 +45,8 @@ test('P9: with probe_s only Weir’s own calls test whether a channel has recove
     return (await state()) === 'open';
   });
   const last_id = (await simulator.books()).calls.at(-1)?.id ?? '';
-  // Longer than the cooldown: clients go on calling, and no call goes to the failing channel.
+  // This time is longer than the cooldown. Clients go on calling, and no call goes to the failing
+  // channel.
   const end = Date.now() + 4_000;
   while (Date.now() < end) {
     expect(await chat()).toBe(200);

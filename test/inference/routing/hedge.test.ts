@@ -8,7 +8,7 @@ import { channelActor, channelConfig as config } from '../../support/channels.ts
 
 const USUAL_MS = 5;
 
-/** Channels in this order; their calls usually take 5 ms. */
+/** Creates channels in this order. Their calls usually take 5 ms. */
 function scene(ids = ['a', 'b']) {
   const clock = new VirtualClock();
   const channels = ids.map((id, priority) => channelActor(config(id, { priority }), clock));
@@ -19,8 +19,8 @@ function scene(ids = ['a', 'b']) {
   const aborted: string[] = [];
   const called: string[] = [];
   /**
-   * Runs a hedged call. `answers` holds the answer of each channel; a channel without one waits
-   * until it is aborted.
+   * Runs a hedged call. `answers` holds the answer of each channel. A channel without an answer
+   * waits until it is aborted.
    */
   const run = async (answers: Record<string, (signal: AbortSignal) => Promise<string>>) => {
     const served = await withHedge(
@@ -76,7 +76,8 @@ describe('a hedged call', () => {
     const { channels, run, called } = scene(['a', 'b', 'c']);
     for (let call = 0; call < 200; call += 1) channels[1]?.latency.record(60_000);
     const slowly = async () => {
-      // Far longer than the first channel usually takes: its timer must be cleared.
+      // This is far longer than the first channel usually takes. So the first channel's timer must
+      // be cleared.
       await Bun.sleep(20 * USUAL_MS);
       return 'of b';
     };

@@ -5,7 +5,7 @@ import { Random } from '../../sim/random.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { channelActor, channelConfig as config } from '../../support/channels.ts';
 
-/** Creates channels; each has run one call of the given time, ms. */
+/** Creates channels. Each channel has run one call of the given time, ms. */
 function scene(...configs: [config: ChannelConfig, ms?: number][]) {
   const clock = new VirtualClock();
   return configs.map(([each, ms]) => {

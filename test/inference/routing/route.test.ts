@@ -91,7 +91,7 @@ describe('failover', () => {
     expect(failures).toEqual([1, 0]);
   });
 
-  test('P9: a client’s error or leave ends the call, and counts against no channel', async () => {
+  test('P9: a client’s error or disconnect ends the call, and counts against no channel', async () => {
     const { channels, options } = scene(config('a', { max_concurrency: 1 }), config('b'));
     const gone = new Error('the client left');
     const terminal = new TerminalUpstreamError('invalid_request', 'bad', 'n', 400);
@@ -121,7 +121,7 @@ describe('failover', () => {
     expect(attempts).toBe(1);
   });
 
-  test('a channel that is coming back takes more than its share where no other is left', async () => {
+  test('a recovering channel takes more than its share if no other channel is left', async () => {
     const { clock, channels, options } = scene(config('a'));
     const [channel] = channels;
     for (let time = 0; time < 5; time += 1) {
@@ -199,7 +199,7 @@ describe('the error if no channel served', () => {
     });
   });
 
-  test('retry_after is at most two minutes, however long the channel rests', async () => {
+  test('retry_after is at most two minutes, however long the cooldown is', async () => {
     const setup = scene(config('a'));
     setup.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
     expect(await refusalAfter(setup)).toMatchObject({

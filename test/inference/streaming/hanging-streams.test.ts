@@ -1,4 +1,7 @@
-/** Streams that hang and calls that are late: what a client receives, and what is charged. */
+/**
+ * Streams that hang and calls that are late. The tests check what a client receives and what is
+ * charged.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -8,7 +11,7 @@ import { type RunningWeir, startWeir } from '../../support/weir.ts';
 
 setDefaultTimeout(60_000);
 
-/** Longer than any test waits. */
+/** No test waits this long. */
 const TIMEOUT_MS = 50_000;
 let simulator: RunningSimulator;
 let weir: RunningWeir;
@@ -101,7 +104,7 @@ test.each([false, true])(
   'P1: a call that is late is hedged, and charged once; streamed: %p',
   async (stream) => {
     for (let call = 0; call < 20; call += 1) await chat('gpt-4.1', `Usual ${call}`, stream);
-    // Longer than the test waits, so it ends only if it is aborted.
+    // The upstream waits longer than the test. So the call ends only if it is aborted.
     const late = '[[sim latency_ms=45000 channel=usual]]';
     const { status, lines } = await chat('gpt-4.1', `Late ${late}`, stream);
     expect(status).toBe(200);

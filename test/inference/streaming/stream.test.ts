@@ -1,4 +1,7 @@
-/** Streams over a real connection; the ledger's side of a reservation is written down instead. */
+/**
+ * Streams over a real connection. A record of the calls replaces the ledger's side of a
+ * reservation.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ChannelActor } from '../../../src/actors/channels/channel.ts';
 import { type Consumption, Reservation } from '../../../src/actors/money/reservation.ts';
@@ -40,7 +43,7 @@ interface Settled extends Consumption {
   actual: number;
 }
 
-/** A stream of these bytes, and what became of its money and of its channel. */
+/** Returns a stream of the answer's bytes, and what happened to its money and to its channel. */
 async function scene(
   answer: () => Response,
   {
@@ -103,8 +106,8 @@ const aborted = () => upstream.asked.at(-1)?.aborted;
 const failures = (channel: ChannelActor) => channel.snapshot.context.consecutive_failures;
 const roomLeft = (channel: ChannelActor) => channel.tryAcquire() !== null;
 
-describe('a stream that is whole', () => {
-  test('P4: is charged by what was reported, before its end is sent', async () => {
+describe('a complete stream', () => {
+  test('P4: is charged by the reported usage, before its end is sent', async () => {
     const committed = Promise.withResolvers<void>();
     const { begin, seen, channel } = await scene(() => streamed([role, chunk('one two'), end()]), {
       settle: () => committed.promise,
@@ -134,13 +137,13 @@ describe('a stream that is whole', () => {
     expect(failures(channel)).toBe(0);
   });
 
-  test('P12: without a report its tokens are counted, and the line says so', async () => {
+  test('P12: without reported usage its tokens are counted, and the usage line is marked as estimated', async () => {
     const { begin, seen } = await scene(() => streamed([chunk('one two'), end({})]));
     await read(await begin());
     expect(seen.settled).toMatchObject([{ estimated: true, output_tokens: 2 }]);
   });
 
-  test('P4: whose charge fails ends with an error, not with its end', async () => {
+  test('P4: if its charge fails, the stream ends with an error event', async () => {
     const { begin, errors } = await scene(() => streamed([chunk('one'), end()]), {
       settle: () => Promise.reject(new Error('the ledger is away')),
     });
@@ -152,7 +155,7 @@ describe('a stream that is whole', () => {
 });
 
 describe('a stream that breaks off', () => {
-  test('P12: is charged for what was delivered, counts against its channel, and says so', async () => {
+  test('P12: is charged for the delivered output, counts against its channel, and ends with an error event', async () => {
     const report = chunk(' two', null, { usage });
     const { begin, seen, channel } = await scene(() => streamed([chunk('one'), report], true));
     const text = await read(await begin());
@@ -161,7 +164,7 @@ describe('a stream that breaks off', () => {
     expect(failures(channel)).toBe(1);
   });
 
-  test('and stays open is stopped', async () => {
+  test('is stopped at the upstream if its connection stays open', async () => {
     const { begin } = await scene(
       () =>
         new Response(endless('word ', 'data: {"choices": nonsense}\n\n'), {
@@ -172,13 +175,13 @@ describe('a stream that breaks off', () => {
     await aborted();
   });
 
-  test('P12: before anything was produced it is free', async () => {
+  test('P12: is free if it produced no output', async () => {
     const { begin, seen } = await scene(() => streamed([end({})]));
     await read(await begin());
     expect([seen.settled, seen.released]).toEqual([[], 1]);
   });
 
-  test('P8: a client that leaves stops the upstream, pays for its part, and blames nobody', async () => {
+  test('P8: if the client leaves, the upstream stops, the output so far is charged, and no channel fails', async () => {
     const { begin, seen, channel } = await scene(
       () => new Response(endless('word '), { headers: { 'content-type': 'text/event-stream' } }),
     );
@@ -198,15 +201,15 @@ describe('a stream that outgrows its reservation', () => {
   const long = 'word '.repeat(100);
   const pieces = (count: number) => [...Array.from({ length: count }, () => chunk(long)), end()];
 
-  test('asks for as much again, and goes on', async () => {
+  test('reserves the same amount again, and goes on', async () => {
     const { begin, seen } = await scene(() => streamed(pieces(30)));
     const text = await read(await begin());
     expect(text).toEndWith('data: [DONE]\n\n');
-    // The price of as many output tokens as were covered, then of twice as many.
+    // First the price of the covered output tokens, then the price of twice as many.
     expect(seen.extended).toEqual([FIRST_STREAM_TOKENS * 600, 2 * FIRST_STREAM_TOKENS * 600]);
   });
 
-  test('P2: ends cleanly where there is no more, and is charged for what was produced', async () => {
+  test('P2: ends cleanly if no money is left, and is charged for its output', async () => {
     const { begin, seen, channel } = await scene(() => streamed(pieces(60)), { extend: () => 0 });
     const text = await read(await begin());
     expect(text).toContain('"finish_reason":"length"');
@@ -219,7 +222,7 @@ describe('a stream that outgrows its reservation', () => {
     expect(failures(channel)).toBe(0);
   });
 
-  test('does not ask where the client’s own bound is reached before', async () => {
+  test('reserves no more if the client’s own token limit is reached first', async () => {
     const { begin, seen } = await scene(() => streamed(pieces(5)), { more: { max_tokens: 100 } });
     await read(await begin());
     expect(seen.extended).toEqual([]);
@@ -227,7 +230,7 @@ describe('a stream that outgrows its reservation', () => {
 });
 
 describe('the beginning of a stream', () => {
-  test('is its first words: an upstream that only says who it is, is late', async () => {
+  test('is its first token: an upstream that sends only the role is late', async () => {
     const answer = () => streamed([role, ...Array.from({ length: 50 }, () => ': still here\n\n')]);
     const { begin } = await scene(() => slowly(answer()));
     const error = await begin().catch((each: unknown) => each);
@@ -235,7 +238,7 @@ describe('the beginning of a stream', () => {
     expect((error as RetryableUpstreamError).failure).toBe('timeout');
   });
 
-  test('in time, the stream may take longer than that, and only its beginning is its latency', async () => {
+  test('ends the time limit: the rest may take longer, and does not count as latency', async () => {
     const { begin, channel, clock } = await scene(() =>
       slowly(
         streamed([role, chunk('one'), ...Array.from({ length: 12 }, () => chunk('.')), end()]),
@@ -244,13 +247,13 @@ describe('the beginning of a stream', () => {
     const body = await begin();
     clock.advance(5_000);
     const text = await read(body);
-    // What came before the first words goes out with them.
+    // The events before the first token are sent together with it.
     expect(text).toContain('"role":"assistant"');
     expect(text).toEndWith('data: [DONE]\n\n');
     expect(channel.latency.mean_ms).toBe(0);
   });
 
-  test('carries the bound of its tokens to the upstream', async () => {
+  test('sends the limit of output tokens to the upstream', async () => {
     const { begin } = await scene(() => streamed([chunk('one'), end()]));
     await read(await begin(77));
     const { max_completion_tokens } = JSON.parse(upstream.asked.at(-1)?.text ?? '{}');
@@ -258,7 +261,7 @@ describe('the beginning of a stream', () => {
   });
 });
 
-/** The same bytes, each piece 40 ms after the one before. */
+/** Returns the same bytes, with 40 ms between two pieces. */
 function slowly(response: Response): Response {
   const body = response.body?.pipeThrough(
     new TransformStream({
@@ -271,7 +274,10 @@ function slowly(response: Response): Response {
   return new Response(body, response);
 }
 
-/** A word every 5 ms; `then` comes once, after the third, and silence after it. */
+/**
+ * Sends a word every 5 ms. If `then` is given, it follows the third word, and nothing follows
+ * `then`.
+ */
 function endless(word: string, then?: string): ReadableStream {
   let words = 0;
   return new ReadableStream({

@@ -2,15 +2,16 @@ import { WeirError } from '../../../errors/weir-error.ts';
 
 const RETRY_AFTER_S = 10;
 
-/** Limits the bytes of batch bodies in memory, over all requests. */
+/** Limits the bytes of batch bodies in memory, of all requests together. */
 export class BodyBudget {
   private reserved_bytes = 0;
 
   constructor(private readonly max_bytes: number) {}
 
   /**
-   * Reserves the content length of a request, or the whole budget if there is none. Returns the function
-   * that releases it. Throws WeirError (503) if other bodies leave too little. One body always fits.
+   * Reserves the content length of a request. If the request has no content length, it reserves the
+   * whole budget. Returns the function that ends the reservation. Throws WeirError (503) if other
+   * bodies leave too little. One body always fits.
    */
   reserve(content_length: string | null): () => void {
     const declared = content_length === null ? this.max_bytes : Number(content_length) || 0;

@@ -4,11 +4,11 @@ import { WeirError } from '../../../errors/weir-error.ts';
 import { isObject } from '../../../json/object.ts';
 import { MAX_JSON_DEPTH } from '../../body.ts';
 
-/** The provider's limits (Anthropic docs: Batch processing). */
+/** The provider's limits for a batch (Anthropic docs: Batch processing). */
 export const MAX_ITEMS = 100_000;
 const MAX_CUSTOM_ID_CHARS = 64;
 const CUSTOM_ID = /^[a-zA-Z0-9_-]+$/;
-/** Bytes that are parsed before the event loop runs other requests. */
+/** Bytes that are parsed at a time. The event loop can run other requests before the next slice. */
 const SLICE_BYTES = 16 * 1024;
 const MAX_QUOTED_CHARS = 100;
 
@@ -16,8 +16,8 @@ const MAX_QUOTED_CHARS = 100;
 export type ReadItem = Omit<NewItem, 'request_id'>;
 
 /**
- * Yields the requests of a batch, parsed slice by slice. So the objects of a body of 256 MB are not all in
- * memory, and other requests run in between. Throws WeirError with the parameter.
+ * Yields the requests of a batch, parsed slice by slice. So the objects of a body of 256 MB are not
+ * all in memory. Other requests run between two slices. Throws WeirError that names the parameter.
  */
 export async function* readItems(
   bytes: Uint8Array,
@@ -147,7 +147,10 @@ function filesBetaRequired(param: string): WeirError {
   });
 }
 
-/** The messages are the provider's (Anthropic docs: Batch processing). */
+/**
+ * Returns the error for a request of a batch. Its message has the provider's wording (Anthropic
+ * docs: Batch processing).
+ */
 function invalidItem(param: string, message: string): WeirError {
   return new WeirError('invalid_request', `${param}: ${message}`, { param });
 }

@@ -11,7 +11,7 @@ import { BodyBudget } from './body-budget.ts';
 import { readItems } from './read-items.ts';
 import { batchRecord, resultsBody } from './view.ts';
 
-/** Anthropic docs: Errors (413). */
+/** The provider's limit for a body (Anthropic docs: Errors, 413). */
 const MAX_BATCH_BODY_BYTES = 256 * 1024 * 1024;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
@@ -72,7 +72,10 @@ export class BatchRoutes {
     return json(this.record(context, batch));
   };
 
-  /** `GET /v1/messages/batches/{message_batch_id}/results`: one line of JSON for each request. */
+  /**
+   * `GET /v1/messages/batches/{message_batch_id}/results`. Returns one line of JSON for each
+   * request.
+   */
   readonly results: Handler = async (context) => {
     const { organization_id } = await this.admit(context);
     const { id, status, archived_at } = await this.batches.get(idOf(context), organization_id);

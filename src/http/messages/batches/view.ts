@@ -26,7 +26,9 @@ export function batchRecord(batch: BatchRow, origin: string) {
   };
 }
 
-/** One line of JSON for each item. Items are read only as fast as the client reads. */
+/**
+ * Returns one line of JSON for each item. The body reads items only as fast as the client reads.
+ */
 export function resultsBody(results: AsyncGenerator<ItemEnd[]>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -41,7 +43,9 @@ export function resultsBody(results: AsyncGenerator<ItemEnd[]>): ReadableStream<
   });
 }
 
-/** The line of one item. Answers are stored as JSON, so their text is copied. */
+/**
+ * Returns the line of one item. An answer is stored as JSON, so its text is copied without parsing.
+ */
 function resultLine({ custom_id, result, answer }: ItemEnd): string {
   const member =
     result === 'succeeded'

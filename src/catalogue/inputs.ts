@@ -72,7 +72,7 @@ export interface VideoInput {
   readonly audio_urls?: readonly MediaReference[];
   /** The upstream's id of the generation that is continued. */
   readonly continued_job?: string;
-  /** The position from which the video is extended, seconds. */
+  /** Where the extension starts in the video (spec: Video generation). */
   readonly extend_at?: number;
   readonly extend_times?: string;
   /** Duration of the output, seconds. If the request has no value, the model's default applies. */

@@ -3,7 +3,9 @@ import type { Orm } from './client.ts';
 import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
-/** Credentials for the first run, for automation. Missing ones are random. */
+/**
+ * Credentials for the first run, so that scripts can choose them. Missing credentials are random.
+ */
 export interface BootstrapCredentials {
   api_key?: string | undefined;
   management_token?: string | undefined;
@@ -21,9 +23,9 @@ export interface FirstRun {
 const ADVISORY_LOCK = 7_301_902;
 
 /**
- * Fills an empty database: one organization with a deposit, one key, one management token and one
- * operator token. Returns undefined if the database is not empty. Several replicas may call it at
- * once; one of them gets the credentials.
+ * Fills an empty database. Creates one organization with a deposit, one key, one management token
+ * and one operator token. Returns undefined if the database is not empty. Several replicas may call
+ * this at once; one of them gets the credentials.
  */
 export async function bootstrap(
   orm: Orm,

@@ -1,6 +1,6 @@
 /**
- * The driver (`postgres`) and the query builder on it (Drizzle), with limits for every wait and every
- * pool. The same code serves the embedded server and `DATABASE_URL`.
+ * The driver (`postgres`) and the query builder on it (Drizzle), with limits for every wait and
+ * every pool. The embedded server and `DATABASE_URL` use the same code.
  */
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
@@ -15,7 +15,7 @@ export interface PostgresConnection {
   password?: string;
 }
 
-/** Address of the database: its parts, or a `DATABASE_URL`. */
+/** Address of the database: host, port and user, or a `DATABASE_URL`. */
 export type DatabaseSource = PostgresConnection | string;
 
 /** The tagged-template client: `` sql`SELECT …` ``. */
@@ -28,8 +28,9 @@ export type TransactionSql = postgres.TransactionSql;
 export type Orm = PostgresJsDatabase<typeof schema>;
 
 /**
- * The sizes of a replica's pools, by purpose, so that a slow purpose does not starve another. Two
- * replicas together need fewer than PostgreSQL's default of 100 connections.
+ * The sizes of a replica's pools. Each purpose has its own pool, so slow statements of one purpose
+ * do not delay another. Two replicas together need fewer than PostgreSQL's default of 100
+ * connections.
  */
 export const POOLS = {
   /** Reads and small writes on behalf of a request. */
@@ -45,7 +46,7 @@ export const POOLS = {
 export type PoolName = keyof typeof POOLS;
 
 const CONNECT_TIMEOUT_S = 10;
-/** The driver's default waits up to 20 s before it reconnects, while statements queue. */
+/** By default, the driver waits up to 20 s before it reconnects. Meanwhile statements queue. */
 const RECONNECT_DELAY_MAX_S = 0.25;
 const RECONNECT_DELAY_MIN_S = 0.01;
 const IDLE_TIMEOUT_S = 300;
@@ -61,7 +62,7 @@ export interface DatabaseOptions {
 
 /** One pool of connections. */
 export interface Database {
-  /** For hand-written statements. */
+  /** The driver, for hand-written statements. */
   sql: Sql;
   /** The same connections through Drizzle. */
   orm: Orm;
@@ -74,16 +75,17 @@ export interface Database {
  * fails; the next statement reconnects.
  *
  * Values:
- * - `int8` is an exact JS number, or an error (never a rounded amount of money).
+ * - `int8` is an exact JS number. If a JS number would be inexact, the driver throws, so no amount
+ *   of money is rounded.
  * - `timestamptz` is a `Date` in both directions; microseconds are cut to milliseconds.
  * - `numeric` is a string, so cast sums to `int8`.
- * - `json` and `jsonb` parameters are values or JSON text; inside an array only JSON text.
+ * - `json` and `jsonb` parameters are values or JSON text. Inside an array, they must be JSON text.
  * - An array of `Date`, `boolean`, `bigint` or bytes needs its type: `sql.array(values, 1185)`.
  *   Without it, the driver uses the type of the element.
  * - Arrays of numbers and strings need only the cast in the statement.
  *
- * `?pgbouncer=true` in a URL means a transaction pooler. Then there are no named prepared statements
- * and no session settings, because such a pooler leaks or refuses them.
+ * `?pgbouncer=true` in a URL means a transaction pooler. Then Weir uses no named prepared
+ * statements and no session settings, because such a pooler leaks or refuses them.
  */
 export function connectDatabase(source: DatabaseSource, options: DatabaseOptions): Database {
   const { parts, url, transaction_pooler } = readSource(source);
@@ -175,14 +177,15 @@ const TYPE_TIMESTAMPTZ_ARRAY = 1185;
 
 /**
  * Installs conversions that suit the driver and Drizzle. Drizzle turns the driver's conversions of
- * times and JSON off for the whole client. Its columns accept a `Date` and pass JSON as text.
+ * times and JSON off for the whole client. Drizzle's columns accept a `Date` and pass JSON as text.
  */
 function shareCodecs(sql: Sql): void {
   const { parsers, serializers } = sql.options;
   parsers[TYPE_TIMESTAMPTZ] = (text: string) => new Date(text);
   serializers[TYPE_TIMESTAMPTZ] = (value: Date | string) =>
     typeof value === 'string' ? value : value.toISOString();
-  // Without an entry, the driver uses the element's conversions for the array.
+  // If the array type has no entry, the driver converts each element with the conversions of the
+  // element's type.
   delete parsers[TYPE_TIMESTAMPTZ_ARRAY];
   delete serializers[TYPE_TIMESTAMPTZ_ARRAY];
   const json = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -4,8 +4,8 @@ import type { Sql } from 'postgres';
 const MAX_DELETED = 5_000;
 
 /**
- * Deletes ended effects that were created more than `ageMs` ago; returns how many, at most 5,000.
- * Their ids are ordered by time, so the primary key is the only index needed.
+ * Deletes at most 5,000 ended effects that were created more than `ageMs` ago. Returns the number
+ * of deleted rows. Ids of effects are ordered by time, so the primary key is the only index needed.
  */
 export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number): Promise<number> {
   const rows = await sql`
@@ -16,7 +16,10 @@ export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number)
   return rows.length;
 }
 
-/** Deletes idempotency keys older than `ageMs`; returns how many, at most 5,000. */
+/**
+ * Deletes at most 5,000 idempotency keys that are older than `ageMs`. Returns the number of deleted
+ * rows.
+ */
 export async function deleteOldRequests(sql: Sql, ageMs: number): Promise<number> {
   const rows = await sql`
     delete from task_request where ctid in (

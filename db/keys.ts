@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { apiKey, organization } from './schema.ts';
 
-/** PostgreSQL channel that announces a changed key; the payload is the key's id. */
+/** The PostgreSQL notification channel for changed keys. The payload is the key's id. */
 export const KEY_CHANNEL = 'weir_key_changed';
 
 /** Most keys of one organization, because the list is not paginated (spec). */
@@ -24,7 +24,7 @@ export interface KeyRecord {
   role: string;
 }
 
-/** Finds a key by the SHA-256 of the full key, hex. */
+/** Finds a key by the SHA-256 of the full key, as hex. */
 export async function findKeyByHash(orm: Orm, hash: string): Promise<KeyRecord | undefined> {
   const [row] = await selectKeys(orm).where(eq(apiKey.key_hash, hash)).limit(1);
   return row;
@@ -52,7 +52,7 @@ function selectKeys(orm: Orm) {
     .$dynamic();
 }
 
-/** A key as the management API shows it; amounts in nano-USD. */
+/** A key as the management API shows it. Amounts are in nano-USD. */
 export interface ManagedKey {
   id: string;
   name: string;
@@ -67,8 +67,8 @@ export interface ManagedKey {
 }
 
 /**
- * Used nano-USD of a key, with charges of open grants that are not posted yet (P1). Written as SQL,
- * because Drizzle omits table names in a query of one table.
+ * The nano-USD that a key has used. The sum includes charges of open grants that are not posted yet
+ * (P1). This is written as SQL, because Drizzle omits table names in a query of one table.
  */
 const usedSoFar = sql<number>`(api_key.used_nano_usd + coalesce((
   select sum(settled_nano_usd - posted_nano_usd) from quota_grant
@@ -101,7 +101,7 @@ export function listKeys(orm: Orm, organization_id: string): Promise<ManagedKey[
     .limit(MAX_KEYS_PER_ORGANIZATION);
 }
 
-/** Finds a key of this organization, but no other organization's key (P6). */
+/** Finds a key by its id. A key of another organization is not found (P6). */
 export async function findManagedKey(
   orm: Orm,
   organization_id: string,
@@ -114,7 +114,7 @@ export async function findManagedKey(
   return row;
 }
 
-/** A new key; amounts in nano-USD. */
+/** A new key. Amounts are in nano-USD. */
 export interface NewKey {
   id: string;
   organization_id: string;
@@ -126,7 +126,9 @@ export interface NewKey {
   expires_at: Date | null;
 }
 
-/** Inserts a key; false if the organization has the most keys that it may have. */
+/**
+ * Inserts a key. Returns false if the organization already has `MAX_KEYS_PER_ORGANIZATION` keys.
+ */
 export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   return orm.transaction(async (tx) => {
     // Without a lock, concurrent creations would all read the same count. The organization's row is
@@ -141,7 +143,7 @@ export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   });
 }
 
-/** The columns to change; a missing member stays as it is. */
+/** The columns to change. A column whose member is missing keeps its value. */
 export interface KeyChanges {
   name?: string;
   status?: KeyStatus;
@@ -151,9 +153,9 @@ export interface KeyChanges {
 }
 
 /**
- * Changes a key of this organization; the commit notifies every replica. If the new limit is below
- * the used and held money, the enforced ceiling follows as money is returned. Returns
- * false if there is no such key, or if the change would end a revocation: revoked is final.
+ * Changes a key of this organization. The commit notifies every replica. If the new limit is below
+ * the used and held money, the enforced ceiling sinks to the limit as money is returned. Returns
+ * false if there is no such key, or if the key is revoked and would become usable again.
  */
 export async function updateKey(
   orm: Orm,

@@ -1,14 +1,15 @@
 /**
- * Migrates the tables to this version of Weir. Runs at every start, on several replicas at once.
+ * Migrates the tables to this version of Weir. The migration runs at every start; several replicas
+ * may start at once.
  */
 import { fileURLToPath } from 'node:url';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Sql, TransactionSql } from './client.ts';
 
-/** The migrations that Drizzle Kit generated; part of the source. */
+/** The folder of the migrations that Drizzle Kit generated. The folder is part of the source. */
 export const MIGRATIONS_DIR: string = fileURLToPath(new URL('./migrations', import.meta.url));
 
-/** Identifies the lock among the database's advisory locks; any constant serves. */
+/** The number of the advisory lock. Any constant works. */
 const MIGRATION_LOCK = 0x57_65_69_72;
 /** How long a replica waits while another one migrates. */
 const LOCK_TIMEOUT_MS = 300_000;
@@ -19,9 +20,10 @@ export interface MigrationResult {
 }
 
 /**
- * Applies all missing migrations in one transaction, under an advisory lock. Of several replicas one
- * migrates, and the others wait. A crash leaves the old version. The lock belongs to the
- * transaction, so it also works with a transaction pooler. The table of migrations is Drizzle's own.
+ * Applies all missing migrations in one transaction, under an advisory lock. If several replicas
+ * start, one migrates and the others wait. After a crash, the tables still have the old version.
+ * The lock belongs to the transaction, so it also works with a transaction pooler. The table of
+ * migrations is Drizzle's own.
  *
  * A database with *more* migrations stays unchanged: during a rolling upgrade an old replica works
  * with the new version's tables.
@@ -44,7 +46,10 @@ export async function migrateDatabase(
   });
 }
 
-/** Returns the hash of each applied migration by its time of generation. */
+/**
+ * Returns the hash of each applied migration. The map's key is the time when the migration was
+ * generated.
+ */
 async function readAppliedMigrations(transaction: TransactionSql): Promise<Map<number, string>> {
   await transaction.unsafe('CREATE SCHEMA IF NOT EXISTS drizzle');
   await transaction.unsafe(

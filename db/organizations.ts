@@ -10,7 +10,7 @@ export interface TokenRecord {
   role: string | null;
 }
 
-/** Finds a token by the SHA-256 of the full token, hex; a revoked token is not found. */
+/** Finds a token by the SHA-256 of the full token, as hex. A revoked token is not found. */
 export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenRecord | undefined> {
   const [row] = await orm
     .select({
@@ -26,7 +26,9 @@ export async function findTokenByHash(orm: Orm, hash: string): Promise<TokenReco
   return row;
 }
 
-/** An organization's money, nano-USD: `deposited = available + held + settled` (P1). */
+/**
+ * An organization's money in nano-USD. `deposited = available + held + settled` always holds (P1).
+ */
 export interface Balance {
   deposited: number;
   available: number;

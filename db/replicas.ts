@@ -1,6 +1,9 @@
 import type { Sql } from 'postgres';
 
-/** Registers a replica. If `exclusive`, all other replicas are declared dead. Lease in ms. */
+/**
+ * Registers a replica with a lease of `leaseMs`. If `exclusive` is true, all other replicas are
+ * declared dead.
+ */
 export async function registerReplica(
   sql: Sql,
   id: string,
@@ -14,7 +17,7 @@ export async function registerReplica(
   });
 }
 
-/** Renews a lease; false if the replica was declared dead. */
+/** Renews a lease. Returns false if the replica was declared dead. */
 export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<boolean> {
   const rows = await sql`
     update replica set lease_until = weir_now() + ${leaseMs} * interval '1 millisecond'
@@ -22,12 +25,12 @@ export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<
   return rows.length === 1;
 }
 
-/** Ends the caller's own lease. */
+/** Ends the lease of a replica that stops. */
 export async function retireReplica(sql: Sql, id: string): Promise<void> {
   await sql`update replica set status = 'dead' where id = ${id}`;
 }
 
-/** Returns replicas whose lease ended, and dead replicas with open grants; at most 100. */
+/** Returns at most 100 replicas. Their lease ended, or they are dead and still have open grants. */
 export async function findDeadWithGrants(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from replica where status = 'alive' and lease_until < weir_now()

@@ -1,9 +1,9 @@
 /**
- * The tables of Weir. PostgreSQL holds the only authoritative state of money and of
- * durable actors (docs/consistency.md).
+ * The tables of Weir. Only PostgreSQL has the authoritative state of money and of durable actors
+ * (docs/consistency.md).
  *
  * Amounts are integers in nano-USD (`int8`). Every invariant of a single row is a CHECK here. The
- * machines enforce it too.
+ * machines enforce the same invariants.
  */
 import { sql } from 'drizzle-orm';
 import {
@@ -32,11 +32,14 @@ export const organization = pgTable(
   {
     id: text('id').primaryKey(),
     name: text('name').notNull(),
-    /** The rate-limit role: `trial`, `standard`, `enterprise` or one of `weir.yaml`. */
+    /** The rate-limit role: `trial`, `standard`, `enterprise` or a role of `weir.yaml`. */
     role: text('role').notNull().default('standard'),
     deposited_nano_usd: int8('deposited_nano_usd').notNull().default(0),
     balance_nano_usd: int8('balance_nano_usd').notNull().default(0),
-    /** Set aside in open grants (all that is not posted) and in open holds. */
+    /**
+     * Money set aside in open grants and open holds. Of a grant, only the part that is not posted
+     * counts.
+     */
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
     created_at: createdAt(),
@@ -51,7 +54,9 @@ export const organization = pgTable(
   ],
 );
 
-/** Added money. The sum of an organization's rows is its `deposited_nano_usd`. */
+/**
+ * Money added to an organization. The sum of an organization's rows is its `deposited_nano_usd`.
+ */
 export const deposit = pgTable(
   'deposit',
   {
@@ -87,15 +92,18 @@ export const apiKey = pgTable(
     /** The cap that the organization set; null = unlimited. */
     limit_nano_usd: int8('limit_nano_usd'),
     /**
-     * The cap that the CHECK enforces: the limit, or the used and held money if that is more. It
-     * sinks to the limit as held money is returned; null = unlimited.
+     * The cap that the CHECK enforces; null = unlimited. It is the limit, or the used and held
+     * money if that is more. As held money is returned, the ceiling sinks to the limit.
      */
     ceiling_nano_usd: int8('ceiling_nano_usd'),
     /** Posted charges, without the unposted charges of open grants. */
     used_nano_usd: int8('used_nano_usd').notNull().default(0),
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
-    /** A lower rate limit than the role's; null = the role's. */
+    /**
+     * The key's own limit of requests per minute, below the limit of the role; null = the role's
+     * limit.
+     */
     requests_per_minute: integer('requests_per_minute'),
     expires_at: instant('expires_at'),
     created_at: createdAt(),
@@ -112,7 +120,10 @@ export const apiKey = pgTable(
   ],
 );
 
-/** `mt-` (management, of one organization) and `op-` (operator, of the installation) tokens. */
+/**
+ * Management tokens (`mt-`) belong to one organization. Operator tokens (`op-`) belong to the
+ * installation.
+ */
 export const accessToken = pgTable(
   'access_token',
   {
@@ -134,7 +145,7 @@ export const accessToken = pgTable(
 );
 
 /**
- * One run of one Weir process. Its lease covers all that it owns: grants, tasks, timers.
+ * One run of one Weir process. Its lease covers the grants, tasks and timers that the replica owns.
  * A dead replica stays dead; a process that is fenced registers under a new id.
  */
 export const replica = pgTable(
@@ -150,13 +161,16 @@ export const replica = pgTable(
   (table) => [index('replica_by_lease').on(table.status, table.lease_until)],
 );
 
-/** Numbers the recalls. A grant acknowledges a recall with its number. */
+/**
+ * The sequence that numbers recalls. A grant stores the number of the last recall that it
+ * acknowledged.
+ */
 export const recallSeq = pgSequence('recall_seq');
 
 /**
- * Part of a key's cap and of its organization's balance, set aside for one replica.
- * Settlements change only this row. Its charges are posted to the key and the organization later,
- * when another command locks those rows (`posted`).
+ * Part of a key's cap and of its organization's balance, set aside for one replica. Settlements
+ * change only this row. Its charges are posted to the key and the organization later (`posted`),
+ * when another command locks their rows.
  */
 export const quotaGrant = pgTable(
   'quota_grant',
@@ -202,7 +216,7 @@ export const quotaGrant = pgTable(
   ],
 );
 
-/** Money set aside for work that can outlive a process, e.g. a task. */
+/** Money set aside for work that can outlive a process, for example a task. */
 export const hold = pgTable(
   'hold',
   {
@@ -218,7 +232,7 @@ export const hold = pgTable(
       .default('held'),
     amount_nano_usd: int8('amount_nano_usd').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull().default(0),
-    /** The purpose of the hold, e.g. a task id. */
+    /** The purpose of the hold, for example a task id. */
     reference: text('reference').notNull(),
     expires_at: instant('expires_at').notNull(),
     created_at: createdAt(),
@@ -240,7 +254,7 @@ export const hold = pgTable(
 );
 
 /**
- * One settled charge: the usage line of a request. `id` is its billing transaction (`txn_…` in the
+ * The usage line of a request: one settled charge. `id` is the billing transaction (`txn_…` in the
  * API), so a repeated settlement changes nothing (P15).
  */
 export const usageLine = pgTable(
@@ -250,16 +264,19 @@ export const usageLine = pgTable(
     request_id: uuid('request_id').notNull(),
     organization_id: text('organization_id').notNull(),
     key_id: text('key_id').notNull(),
-    /** The grant or the hold that paid; exactly one of the two is set. */
+    /** The grant or the hold that paid the charge. Exactly one of the two columns is set. */
     grant_id: uuid('grant_id'),
     hold_id: uuid('hold_id'),
     scene: text('scene').notNull(),
     access_channel: text('access_channel', { enum: ['platform', 'byok'] }).notNull(),
     model: text('model').notNull(),
     model_vendor: text('model_vendor').notNull(),
-    /** Internal: never on a public route (P5). */
+    /** Internal: no public route shows this id (P5). */
     channel_id: text('channel_id').notNull(),
-    /** `completed` = fully delivered; `partial` = the client left, the cap was reached or the upstream failed. */
+    /**
+     * `completed`: the answer was fully delivered. `partial`: the client left, the cap was reached
+     * or the upstream failed.
+     */
     outcome: text('outcome', { enum: ['completed', 'partial'] }).notNull(),
     input_tokens: integer('input_tokens').notNull(),
     cached_input_tokens: integer('cached_input_tokens').notNull(),
@@ -268,7 +285,10 @@ export const usageLine = pgTable(
     /** True if the upstream reported no usage, so Weir counted it with a tokenizer. */
     estimated: boolean('estimated').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull(),
-    /** What the platform absorbed: above the reservation or hold, or after the grant was closed (P12). */
+    /**
+     * The amount that the platform absorbed. It exceeds the reservation or hold, or came after the
+     * grant was closed (P12).
+     */
     overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
     created_at: createdAt(),
   },
@@ -295,7 +315,7 @@ export const actor = pgTable(
     seq: integer('seq').notNull().default(0),
     /** False after the machine reached a final state. */
     live: boolean('live').notNull().default(true),
-    /** The replica that runs the actor; `epoch` grows with each adoption. */
+    /** The replica that runs the actor. `epoch` grows with each adoption. */
     owner: text('owner'),
     epoch: int8('epoch').notNull().default(0),
     created_at: createdAt(),
@@ -307,19 +327,22 @@ export const actor = pgTable(
   ],
 );
 
-/** The event log of durable actors: audit, time travel and replay. Append only. */
+/** The event log of durable actors, for audit, time travel and replay. Rows are only appended. */
 export const actorEvent = pgTable(
   'actor_event',
   {
     kind: text('kind').notNull(),
     actor_id: text('actor_id').notNull(),
     seq: integer('seq').notNull(),
-    /** Finds a command that is repeated because the outcome of its commit was unknown. */
+    /**
+     * The command's id. It identifies a command that runs again because the outcome of its commit
+     * was unknown.
+     */
     command_id: uuid('command_id').notNull(),
     event: jsonb('event').notNull(),
     from_state: text('from_state').notNull(),
     to_state: text('to_state').notNull(),
-    /** False if no transition took the event; the event is stored all the same. */
+    /** False if no transition took the event. Such an event is stored too. */
     taken: boolean('taken').notNull(),
     at: instant('at').notNull().default(sql`now()`),
   },
@@ -329,7 +352,7 @@ export const actorEvent = pgTable(
   ],
 );
 
-/** A delay that survives a restart. An outdated generation does not fire. */
+/** A delay that survives a restart. Only the latest `generation` of a timer fires. */
 export const timer = pgTable(
   'timer',
   {
@@ -346,14 +369,14 @@ export const timer = pgTable(
   ],
 );
 
-/** An effect of a committed transition. It runs at least once; its id is its idempotency key. */
+/** An effect of a committed transition. It runs at least once. Its id is its idempotency key. */
 export const outbox = pgTable(
   'outbox',
   {
     id: uuid('id').primaryKey(),
     kind: text('kind').notNull(),
     actor_id: text('actor_id').notNull(),
-    /** The event whose transition created the effect. */
+    /** The number of the event whose transition created the effect. */
     seq: integer('seq').notNull(),
     effect: text('effect').notNull(),
     params: jsonb('params').notNull(),

@@ -1,7 +1,7 @@
 /**
- * SQLSTATE classes and driver codes after which the same batch may succeed. The connection broke
- * (the outcome may be unknown), the server is starting or stopping, or two transactions conflicted
- * (PostgreSQL docs: Appendix A).
+ * SQLSTATE classes and driver codes after which the same batch may succeed (PostgreSQL docs:
+ * Appendix A). The connection broke, the server is starting or stopping, or two transactions
+ * conflicted. After a broken connection, the outcome may be unknown.
  */
 const TRANSIENT_SQLSTATES = ['08', '57014', '57P', '53', '40001', '40P01', '55P03', '25006', '58'];
 const TRANSIENT_DRIVER_CODES = new Set([
@@ -28,7 +28,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** True if the server ended or refused the session; the error is not about the commands. */
+/** True if the server ended or refused the session. Such an error is not caused by the commands. */
 function isFatal(error: unknown): boolean {
   const severity =
     typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined;

@@ -42,7 +42,7 @@ export interface TimerChange {
   kind: string;
   actor_id: string;
   name: string;
-  /** Milliseconds from now; null = the timer is canceled. */
+  /** Milliseconds from now until the timer fires; null = the timer is canceled. */
   delay_ms: number | null;
   event: JsonValue;
 }
@@ -69,7 +69,9 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
     on conflict (kind, id) do nothing`;
 }
 
-/** Deletes actors without events, e.g. those whose creation was refused in this transaction. */
+/**
+ * Deletes actors without events. An example is an actor whose creation this transaction refused.
+ */
 export async function deleteActorsWithoutEvents(
   tx: TransactionSql,
   addresses: readonly ActorAddress[],
@@ -93,14 +95,17 @@ export async function lockActors(
     order by actor.kind, actor.id for update of actor`;
 }
 
-/** True if this replica is alive; its row is locked, so it stays alive until the transaction ends. */
+/**
+ * True if this replica is alive. The row is locked, so the replica stays alive until the
+ * transaction ends.
+ */
 export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
   const rows = await tx`
     select 1 from replica where id = ${replica_id} and status = 'alive' for share`;
   return rows.length === 1;
 }
 
-/** Returns those of the commands that were committed before. */
+/** Returns the ids of the commands that an earlier transaction committed. */
 export async function findCommitted(
   tx: TransactionSql,
   command_ids: readonly string[],
@@ -132,7 +137,10 @@ export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]
       to_state text, taken bool)`;
 }
 
-/** Sets and cancels timers. The last change of a name counts. Each setting has a new generation. */
+/**
+ * Sets and cancels timers. If a timer is changed twice, the last change counts. Each time a timer
+ * is set, its `generation` grows.
+ */
 export async function writeTimers(
   tx: TransactionSql,
   changes: readonly TimerChange[],
@@ -155,13 +163,13 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Returns a key that identifies one setting of a timer. */
+/** Returns a key that identifies a timer and its `generation`. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
   `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
 
 /**
- * Deletes timers whose events are applied now; returns their keys. A missing key means that the
- * timer was set again, canceled or fired before. The actors must be locked.
+ * Deletes the timers whose events are applied now, and returns the keys of the deleted timers. If a
+ * key is missing, its timer was set again, canceled or fired before. The actors must be locked.
  */
 export async function takeTimers(
   tx: TransactionSql,
@@ -187,7 +195,10 @@ export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[
       id uuid, kind text, actor_id text, seq int, effect text, params jsonb)`;
 }
 
-/** Ends effects and returns their ids. A missing id means that the effect had ended before. */
+/**
+ * Ends effects and returns the ids of those that it ended. If an id is missing, its effect had
+ * ended before.
+ */
 export async function endOutbox(
   tx: TransactionSql,
   effects: readonly { id: string; status: 'done' | 'dead' }[],
@@ -200,7 +211,7 @@ export async function endOutbox(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** One setting of a timer, with the event that it sends. */
+/** A due timer and the event that it sends. */
 export interface DueTimer {
   kind: string;
   actor_id: string;
@@ -209,7 +220,7 @@ export interface DueTimer {
   event: JsonValue;
 }
 
-/** Returns due timers of the actors that this replica owns; locked rows are skipped. */
+/** Returns due timers of the actors that this replica owns. Locked rows are skipped. */
 export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<DueTimer[]> {
   return sql<DueTimer[]>`
     select timer.kind, actor_id, name, generation, event
@@ -218,12 +229,15 @@ export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<D
     order by fire_at limit ${limit} for update of timer skip locked`;
 }
 
-/** An effect to run; `attempts` counts the failed attempts. */
+/** An effect to run. `attempts` counts its failed attempts. */
 export interface PendingEffect extends OutboxRow {
   attempts: number;
 }
 
-/** Returns due effects of the actors that this replica owns, without the ids and names in `skip`. */
+/**
+ * Returns due effects of the actors that this replica owns. Effects whose id or name is in `skip`
+ * are left out.
+ */
 export function findPendingEffects(
   sql: Sql,
   owner: string,
@@ -238,7 +252,7 @@ export function findPendingEffects(
     order by next_attempt_at limit ${limit}`;
 }
 
-/** Records a failed attempt; the next one is due after `delayMs`. */
+/** Records a failed attempt. The next attempt is due after `delayMs`. */
 export async function postponeEffect(
   sql: Sql,
   id: string,
@@ -252,8 +266,8 @@ export async function postponeEffect(
 }
 
 /**
- * Adopts actors of dead replicas under a new epoch: live actors, and ended ones with pending
- * effects. Returns how many, at most `limit`.
+ * Adopts actors of dead replicas under a new epoch. Live actors are adopted, and ended actors that
+ * have pending effects. Adopts at most `limit` actors and returns their number.
  */
 export async function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<number> {
   const rows = await sql`

@@ -1,9 +1,9 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** How long a batch may take (Anthropic docs: Batch processing). */
+/** The hours after which a batch expires (Anthropic docs: Batch processing). */
 const BATCH_LIFE_HOURS = 24;
 
-/** Items of a batch by their result. */
+/** The number of items of a batch for each result. */
 export interface BatchCounts {
   readonly succeeded: number;
   readonly errored: number;
@@ -30,7 +30,7 @@ export interface BatchRow {
 const columns = (sql: Sql) => sql`
   id, status, total, counts, created_at, expires_at, cancel_initiated_at, ended_at, archived_at`;
 
-/** Finds a batch of an organization, but no other organization's batch (P6). */
+/** Finds a batch by its id. A batch of another organization is not found (P6). */
 export async function findBatch(
   sql: Sql,
   id: string,
@@ -42,7 +42,10 @@ export async function findBatch(
   return row;
 }
 
-/** A page of a list: batches older than the id `after`, or newer than the id `before`. */
+/**
+ * Selects a page of a list. The page has batches older than the id `after`, or newer than the id
+ * `before`.
+ */
 export interface BatchPage {
   readonly limit: number;
   readonly after?: string | undefined;
@@ -50,8 +53,8 @@ export interface BatchPage {
 }
 
 /**
- * Returns batches older than `after`, the newest first; or those newer than `before`, the oldest
- * first. Returns `limit + 1` rows if there is another page.
+ * With `before`, returns newer batches, the oldest first. Otherwise returns batches older than
+ * `after`, the newest first. Returns `limit + 1` rows if there is another page.
  */
 export async function listBatches(
   sql: Sql,
@@ -71,7 +74,7 @@ export async function listBatches(
   return [...rows];
 }
 
-/** Inserts a batch before its items. It stays hidden until `openBatch`. */
+/** Inserts a batch before its items. The batch stays hidden until `openBatch`. */
 export async function insertBatch(
   sql: Sql | TransactionSql,
   batch: { id: string; organization_id: string; key_id: string; headers: object },
@@ -106,7 +109,7 @@ export async function writeBatch(
     where id = ${id}`;
 }
 
-/** Deletes an ended batch with its items; false if there is none. */
+/** Deletes an ended batch with its items. Returns false if there is no such batch. */
 export async function deleteBatch(sql: Sql, id: string, organization_id: string): Promise<boolean> {
   const { count } = await sql`
     delete from message_batch
@@ -121,7 +124,10 @@ export async function deleteUnopenedBatches(sql: Sql, age_hours: number): Promis
     where status = 'received' and created_at < weir_now() - ${age_hours} * interval '1 hour'`;
 }
 
-/** Deletes the results of one batch that ended more than `age_days` ago; true if there was one. */
+/**
+ * Deletes the results of one batch that ended more than `age_days` ago. Returns true if there was
+ * such a batch.
+ */
 export async function archiveBatch(sql: Sql, age_days: number): Promise<boolean> {
   const { count } = await sql`
     with old as (

@@ -9,7 +9,7 @@ export interface NewItem {
   readonly position: number;
   readonly custom_id: string;
   readonly params: string;
-  /** UUID. */
+  /** The UUID of the item's call. */
   readonly request_id: string;
 }
 
@@ -33,7 +33,7 @@ export interface BatchWork {
   readonly organization_id: string;
   readonly key_id: string;
   readonly headers: Record<string, string>;
-  /** False if the batch was canceled or has expired: then no item is started. */
+  /** False if the batch was canceled or has expired. If false, no further item is started. */
   readonly open: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function findBatchWork(sql: Sql, batch_id: string): Promise<BatchWo
   return row;
 }
 
-/** Returns the positions of due items after position `after`, at most `limit`. */
+/** Returns the positions of due items after position `after`. Returns at most `limit` positions. */
 export async function findDueItems(
   sql: Sql,
   batch_id: string,
@@ -76,7 +76,7 @@ export interface ItemWork {
   readonly params: string;
   readonly request_id: string;
   readonly attempts: number;
-  /** An answer of an earlier attempt whose charge may be missing; `draft` has the charge. */
+  /** An earlier attempt's answer, which may not be charged yet. `draft` has the charge. */
   readonly answer: string | null;
   readonly draft: JsonValue;
   /** True if the charge is committed. */
@@ -97,7 +97,10 @@ export async function findItem(
   return row;
 }
 
-/** Stores an answer before it is charged. After a crash it is charged without another request. */
+/**
+ * Stores an answer before it is charged. After a crash, the stored answer is charged without
+ * another request.
+ */
 export async function draftItem(
   sql: Sql,
   { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
@@ -109,7 +112,10 @@ export async function draftItem(
     where batch_id = ${batch_id} and position = ${position} and result is null`;
 }
 
-/** Ends an item unless it has ended. A success keeps the drafted answer. */
+/**
+ * Ends an item unless it has ended. An item that succeeded keeps the answer that `draftItem`
+ * stored.
+ */
 export async function endItem(
   sql: Sql,
   { batch_id, position }: Pick<ItemWork, 'batch_id' | 'position'>,
@@ -134,7 +140,10 @@ export async function postponeItem(
     where batch_id = ${batch_id} and position = ${position} and result is null`;
 }
 
-/** Ends all items that have not ended, and counts all results. A repetition changes nothing. */
+/**
+ * Ends all items that have not ended, and returns the number of items for each result. A second
+ * call changes nothing.
+ */
 export async function endRemainingItems(
   sql: Sql,
   batch_id: string,
@@ -161,7 +170,7 @@ export interface ItemEnd {
   readonly answer: string | null;
 }
 
-/** Returns results in the order of the requests, after position `after`. */
+/** Returns the results of the items after position `after`, in the order of the requests. */
 export async function listResults(
   sql: Sql,
   batch_id: string,

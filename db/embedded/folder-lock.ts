@@ -1,21 +1,22 @@
 /**
  * A lock that lets only one process use a data folder.
  *
- * PostgreSQL's own `postmaster.pid` holds a process id. It does not distinguish an orphan from the
- * database of a running Weir. If the id is reused, PostgreSQL never starts again. A kernel lock has
- * neither problem: it always ends with its process, and every container that mounts the folder sees
- * it. SQLite, which is part of Bun, takes such a lock on every platform.
+ * PostgreSQL's own `postmaster.pid` holds a process id. The id does not distinguish an orphan from
+ * the database of a running Weir. If another process reuses the id, PostgreSQL never starts again.
+ * A kernel lock has neither problem. The lock always ends with its process, and every container
+ * that mounts the folder sees the lock. SQLite, which is part of Bun, takes such a lock on every
+ * platform.
  */
 import { Database } from 'bun:sqlite';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A held lock. A second release does nothing. */
+/** A held lock. A second call of `release` does nothing. */
 export interface FolderLock {
   release(): void;
 }
 
-/** Another running process holds the lock of this data folder. */
+/** Thrown if another running process holds the lock of this data folder. */
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
 

@@ -1,5 +1,6 @@
 /**
- * Creates a database cluster. If the process is killed meanwhile, no incomplete cluster is left.
+ * Creates a database cluster. If the process is killed while it creates the cluster, no incomplete
+ * cluster is left.
  */
 import {
   chownSync,
@@ -15,14 +16,17 @@ import { join } from 'node:path';
 import { type PostgresBinaries, postgresEnvironment } from './binaries.ts';
 import { dieWithParentPrefix, launchPlan } from './privileges.ts';
 
-/** The superuser of the cluster. It is trusted on the private socket, and has no password for TCP. */
+/**
+ * The superuser of the cluster. The server trusts this user on the private socket. The user has no
+ * password for TCP.
+ */
 export const CLUSTER_USER = 'weir';
 
 const INIT_TIMEOUT_MS = 120_000;
 
 /**
- * Returns the cluster's folder in `data_dir`, and creates it on first use. `initdb` works in a folder
- * with another name, which is renamed when it is complete.
+ * Returns the cluster's folder in `data_dir`, and creates the cluster on first use. `initdb` works
+ * in a folder with another name. That folder is renamed when the cluster is complete.
  *
  * @throws if another major version of PostgreSQL than `binaries` created the cluster.
  */
@@ -95,8 +99,9 @@ export async function majorVersion(binaries: PostgresBinaries): Promise<number> 
 }
 
 /**
- * Changes the owner of the cluster to `uid`. Root may have created the folder inside a user namespace,
- * and a later start may have to run as `nobody`. Only root can do this, and only root needs it.
+ * Changes the owner of the cluster to `uid`. Root may have created the folder inside a user
+ * namespace, and a later start may have to run as `nobody`. Only root can change the owner, and
+ * only root needs to.
  */
 function changeOwner(folder: string, uid: number): void {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;

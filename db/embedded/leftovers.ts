@@ -1,15 +1,15 @@
 /**
- * Removes what a killed Weir left in the data folder, without a manual step. The caller must hold the
- * folder's lock, so every process that still runs there is an orphan.
+ * Removes the processes and files that a killed Weir left in the data folder. The caller must hold
+ * the folder's lock, so every process that still runs there is an orphan.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How long an orphan may take after each signal before the next one. */
+/** How long an orphan may take to end after a signal, ms. Then the next signal is sent. */
 const ORPHAN_PATIENCE_MS = 10_000;
 const POLL_MS = 20;
 
-/** Signals for a fast shutdown, an immediate shutdown, and a kill by the kernel. */
+/** The signals in order: a fast shutdown, an immediate shutdown, and a kill by the kernel. */
 const ESCALATION = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 
 /**
@@ -51,7 +51,9 @@ export function processesIn(cluster_dir: string): number[] {
   return found;
 }
 
-/** True if the process has ended, also if its parent has not collected it yet. */
+/**
+ * True if the process has ended. A zombie, whose parent has not collected it yet, counts as ended.
+ */
 export function isZombie(pid: number): boolean {
   const stat = resultOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (stat === undefined) return true;
@@ -59,7 +61,10 @@ export function isZombie(pid: number): boolean {
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 }
 
-/** For systems without /proc: the id in `postmaster.pid`, if a program called postgres has it. */
+/**
+ * Used on systems without /proc. Returns the id in `postmaster.pid` if a process called postgres
+ * has that id.
+ */
 function postmasterByFile(cluster_dir: string): number[] {
   const text = resultOrUndefined(() => readFileSync(join(cluster_dir, 'postmaster.pid'), 'utf8'));
   const pid = Number(text?.split('\n')[0]);

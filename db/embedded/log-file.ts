@@ -12,14 +12,17 @@ import {
   truncateSync,
 } from 'node:fs';
 
-/** The log and one older copy have at most this size each. */
+/** The largest size of the log, bytes. One older copy of the log has at most the same size. */
 const LOG_MAX_BYTES = 10_000_000;
 const CHECK_EVERY_MS = 10_000;
 
 /** An open log. */
 export interface LogFile {
   path: string;
-  /** For the child's stderr. Opened for appending, so that truncation leaves no hole. */
+  /**
+   * The file descriptor for the server's stderr. The file is opened for appending, so that
+   * truncation leaves no hole.
+   */
   fd: number;
   close(): void;
 }
@@ -47,7 +50,7 @@ export function rotateWhenFull(path: string, max_bytes: number): void {
     copyFileSync(path, `${path}.1`);
     truncateSync(path, 0);
   } catch {
-    // The disk is full or the folder is gone: the database reports such errors itself.
+    // The disk is full or the folder is gone. The database reports such errors itself.
   }
 }
 

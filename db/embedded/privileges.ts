@@ -1,5 +1,6 @@
 /**
- * How PostgreSQL programs are started: never as root, and so that they end with this process.
+ * Decides how PostgreSQL programs are started. They never run as root, and they end with this
+ * process.
  */
 
 /** The prefix of a command line, and the required owner of the cluster's files. */
@@ -9,7 +10,9 @@ export interface LaunchPlan {
   owner_uid: number;
 }
 
-/** `nobody` on Debian, and the kernel's overflow id. No account gains rights by it. */
+/**
+ * The id of `nobody` on Debian, and the kernel's overflow id. No account gains rights by this id.
+ */
 const UNPRIVILEGED_ID = 65534;
 
 let cached: LaunchPlan | undefined;
@@ -17,12 +20,14 @@ let cached: LaunchPlan | undefined;
 /**
  * Finds, once per process, how to start PostgreSQL programs on this system.
  *
- * PostgreSQL refuses to run as root. If this process is root, the server runs in a user namespace:
- * there it has another uid, while root still owns its files. If the system forbids namespaces (some
- * containers), the server runs as `nobody`. It then keeps one capability, with which it reaches its
- * folder inside of directories that are closed to other users.
+ * PostgreSQL refuses to run as root. If this process is root, the server runs in a user namespace.
+ * Inside the namespace, the server has another uid. Outside, root still owns its files. If the
+ * system forbids namespaces (some containers), the server runs as `nobody`. As `nobody`, the server
+ * keeps one capability. With this capability the server reaches its folder inside of directories
+ * that are closed to other users.
  *
- * @throws if this process is root and neither way works.
+ * @throws if this process is root, and the server can run neither in a user namespace nor as
+ * `nobody`.
  */
 export function launchPlan(): LaunchPlan {
   cached ??= findLaunchPlan();
@@ -31,8 +36,9 @@ export function launchPlan(): LaunchPlan {
 
 /**
  * Returns the part of the prefix that ends the server with this process. If this process is killed,
- * the kernel sends SIGINT to the server, PostgreSQL's fast shutdown. The list is
- * empty if `setpriv` does not exist (macOS). Then the next start of Weir stops a server that still runs.
+ * the kernel sends SIGINT to the server. SIGINT starts PostgreSQL's fast shutdown. The returned
+ * list is empty if `setpriv` does not exist (macOS). Without `setpriv`, the next start of Weir
+ * stops a server that still runs.
  */
 export function dieWithParentPrefix(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'SIGINT'];

@@ -1,6 +1,7 @@
 /**
  * The embedded database: a real PostgreSQL as a child process of Weir, on a private unix socket in
- * the data folder. Driver, SQL and migrations are the same as in production.
+ * the data folder. The driver, the SQL and the migrations are the same as with an external
+ * database.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -23,18 +24,21 @@ interface EmbeddedLog {
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Used by one process at a time; created if missing. */
+  /** The data folder. One process uses it at a time. The folder is created if it is missing. */
   data_dir: string;
   log: EmbeddedLog;
-  /** Default: the npm package of this platform. */
+  /** The PostgreSQL programs. Default: the npm package of this platform. */
   binaries?: PostgresBinaries;
-  /** Overrides {@link EMBEDDED_SETTINGS}; for tests only. */
+  /** Settings that override {@link EMBEDDED_SETTINGS}; for tests only. */
   settings?: PostgresSettings;
-  /** Part of the socket's name; no TCP port is open unless `settings` open one. Default 5432. */
+  /**
+   * A number in the socket's name; default 5432. The server opens no TCP port unless `settings`
+   * open one.
+   */
   port?: number;
 }
 
-/** The server ended unexpectedly. It is being restarted. */
+/** An unexpected end of the server. The server is being restarted. */
 interface UnexpectedExit {
   pid: number;
   exit_code: number | null;
@@ -43,7 +47,7 @@ interface UnexpectedExit {
 
 /** A running embedded database. */
 export interface EmbeddedPostgres {
-  /** For `connectDatabase`. Stays the same across restarts. */
+  /** The address for `connectDatabase`. The address stays the same across restarts. */
   connection: PostgresConnection;
   /** The postmaster's process id; changes with each restart. */
   readonly pid: number;
@@ -55,7 +59,10 @@ export interface EmbeddedPostgres {
 
 const DATABASE_NAME = 'weir';
 const POLL_MS = 10;
-/** Much longer than crash recovery, which replays at most `max_wal_size`. */
+/**
+ * How long the server may take to start. Crash recovery is much shorter, because it replays at most
+ * `max_wal_size`.
+ */
 const START_TIMEOUT_MS = 300_000;
 const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
@@ -65,8 +72,8 @@ const RESTART_DELAY_MAX_MS = 5_000;
 
 /**
  * Starts the server in `data_dir`. Creates the cluster on first use, and removes what a killed Weir
- * left. If the server ends later, it is restarted with a growing delay, without a limit of attempts.
- * Meanwhile queries fail; callers need not do anything else.
+ * left. If the server ends later, it is restarted with a growing delay, without a limit of
+ * attempts. Until the restart, queries fail. Callers need not do anything.
  *
  * @throws DataFolderInUseError if another running process holds the folder's lock.
  * @throws Error with the tail of the server's log if the server does not start.
@@ -158,7 +165,8 @@ class Supervisor implements EmbeddedPostgres {
 
   /** Starts the server and returns when it takes connections. */
   async #launch(): Promise<void> {
-    // Like postmaster.pid: a lock by process id, which a stranger may have by now.
+    // This lock file holds a process id, like postmaster.pid. An unrelated process may have that id
+    // now.
     rmSync(`${socketPath(this.#socket_dir, this.port)}.lock`, { force: true });
     const child = Bun.spawn(
       [
@@ -171,7 +179,8 @@ class Supervisor implements EmbeddedPostgres {
       ],
       {
         env: postgresEnvironment(this.binaries),
-        // In its own session, so that Ctrl-C at the terminal reaches only Weir, which still has to settle.
+        // The server has its own session, so that Ctrl-C at the terminal reaches only Weir. Weir
+        // still has to settle and needs the server.
         detached: true,
         stdin: 'ignore',
         stdout: this.#log_file.fd,
@@ -189,7 +198,9 @@ class Supervisor implements EmbeddedPostgres {
     throw this.#startFailure(child);
   }
 
-  /** True if the eighth line of the postmaster's lock file is `ready`; `pg_ctl` reads the same line. */
+  /**
+   * True if the eighth line of the postmaster's lock file is `ready`. `pg_ctl` reads the same line.
+   */
   #isReady(pid: number): boolean {
     try {
       const lines = readFileSync(join(this.cluster_dir, 'postmaster.pid'), 'utf8').split('\n');
@@ -274,7 +285,10 @@ class Supervisor implements EmbeddedPostgres {
   }
 }
 
-/** Ends a server: fast shutdown, then immediate, then SIGKILL. Resolves when it has ended. */
+/**
+ * Ends a server with a fast shutdown, then an immediate shutdown, then SIGKILL. Resolves when the
+ * server has ended.
+ */
 async function endProcess(child: Bun.Subprocess): Promise<void> {
   for (const [signal, timeout_ms] of [
     ['SIGINT', FAST_SHUTDOWN_MS],

@@ -1,14 +1,15 @@
 /**
- * The server's settings. They are given on its command line, so that they belong to this version of
- * Weir. The configuration file may come from `initdb` of an earlier version.
+ * The server's settings. Weir passes them on the server's command line, so that they belong to this
+ * version of Weir. The configuration file may come from `initdb` of an earlier version.
  */
 
 /** PostgreSQL settings by name, with PostgreSQL's own units. */
 export type PostgresSettings = Record<string, string | number>;
 
 /**
- * Durable, because the database holds money, and small in memory. Neither statements nor row contents
- * are logged, because both can contain data of clients.
+ * With these settings the server is durable, because the database holds money. The server also
+ * needs little memory. It logs neither statements nor the contents of rows, because both can
+ * contain data of clients.
  */
 export const EMBEDDED_SETTINGS: PostgresSettings = {
   listen_addresses: '',

@@ -6,7 +6,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The kernel's limit is 107 bytes on Linux and 103 on macOS. */
+/**
+ * The longest path of a socket, bytes. The kernel's limit is 107 bytes on Linux and 103 bytes on
+ * macOS.
+ */
 const SOCKET_PATH_MAX_BYTES = 100;
 
 /** Returns the path of PostgreSQL's socket for a port. */
@@ -15,9 +18,9 @@ export function socketPath(folder: string, port: number): string {
 }
 
 /**
- * Creates an empty folder with mode 0700 and returns its path. The path is `<data_dir>/run`. If that is
- * too long for a socket, it is a temporary folder. A file in `data_dir` names the temporary folder, so that the
- * next start removes it if this process is killed.
+ * Creates an empty folder with mode 0700 and returns its path. The path is `<data_dir>/run`. If
+ * that path is too long for a socket, the folder is a temporary folder. A file in `data_dir` names
+ * the temporary folder. So the next start can remove the folder if this process is killed.
  */
 export function makeSocketFolder(data_dir: string, port: number): string {
   removeSocketFolder(data_dir);
@@ -48,7 +51,7 @@ function noteFile(data_dir: string): string {
 function readNote(data_dir: string): string | undefined {
   try {
     const folder = readFileSync(noteFile(data_dir), 'utf8').trim();
-    // Only a folder with Weir's prefix may be removed, whatever the file contains.
+    // The file may contain any path, so only a folder with Weir's prefix is removed.
     return /\/weir-pg-\w+$/.test(folder) ? folder : undefined;
   } catch {
     return undefined;

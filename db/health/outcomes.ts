@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** Outcomes of a model on a channel since the last flush. */
+/** The number of outcomes of a model on a channel since the last flush. */
 export interface OutcomeCounts {
   readonly channel_id: string;
   readonly model: string;
@@ -12,7 +12,10 @@ export interface OutcomeCounts {
 /** Hours of outcomes that a ranking counts (spec: `success_rate_24h`). */
 const WINDOW_HOURS = 24;
 
-/** Adds outcomes to this minute of the database's clock. Rows are sorted, which prevents deadlocks. */
+/**
+ * Adds outcomes to the current minute of the database's clock. The rows are sorted, which prevents
+ * deadlocks.
+ */
 export async function addOutcomes(
   sql: Sql | TransactionSql,
   outcomes: readonly OutcomeCounts[],
@@ -29,7 +32,10 @@ export async function addOutcomes(
       failed = outcome_minute.failed + excluded.failed`;
 }
 
-/** Adds the outcomes of ended tasks, except client errors, in the transaction that ends them. */
+/**
+ * Adds the outcomes of ended tasks, except client errors. Runs in the transaction that ends the
+ * tasks.
+ */
 export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   await tx`
     insert into outcome_minute (channel_id, model, scene, minute, succeeded, failed)
@@ -51,14 +57,14 @@ const PROVIDERS_ERRORS = [
   ...['upstream_error', 'timeout_error', 'all_channels_failed', 'rate_limit_exceeded'],
 ];
 
-/** Outcomes of a model in the window, summed over all channels. */
+/** The number of outcomes of a model in the window, summed over all channels. */
 export interface ModelOutcomes {
   readonly model: string;
   readonly succeeded: number;
   readonly failed: number;
 }
 
-/** Returns the outcomes of the last 1,440 whole minutes, the present minute included. */
+/** Returns the outcomes of the last 1,440 minutes, including the present minute. */
 export async function readOutcomes(sql: Sql | TransactionSql): Promise<ModelOutcomes[]> {
   const rows = await sql<ModelOutcomes[]>`
     select model, sum(succeeded)::int8 as succeeded, sum(failed)::int8 as failed
@@ -69,7 +75,9 @@ export async function readOutcomes(sql: Sql | TransactionSql): Promise<ModelOutc
   return [...rows];
 }
 
-/** Deletes rows older than 48 hours, at most `limit`; returns how many. */
+/**
+ * Deletes at most `limit` rows that are older than 48 hours. Returns the number of deleted rows.
+ */
 export async function deleteOldOutcomes(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from outcome_minute where ctid in (

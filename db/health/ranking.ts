@@ -3,7 +3,10 @@ import type { JsonValue } from '../actors/store.ts';
 
 /** First part of an advisory lock of PostgreSQL. */
 const RANKING_LOCK = 7_302;
-/** A ranking of this age is built again: a little less than a minute, for a new one each minute. */
+/**
+ * A ranking of this age is built again. The age is a little less than a minute, so that a ranking
+ * is built each minute.
+ */
 const FRESH_S = 55;
 
 /** The stored ranking and the time when it was built. */
@@ -19,8 +22,8 @@ export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRank
 }
 
 /**
- * Builds and stores the ranking of this minute, unless another replica builds or has built it. True
- * if this call built it.
+ * Builds and stores the ranking of this minute, unless another replica builds or has built it.
+ * Returns true if this call built the ranking.
  */
 export function buildRanking(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Outcomes of models by the minute, and the ranking that is built from them. */
+/** The outcomes of models in each minute, and the ranking that is built from these outcomes. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
@@ -7,10 +7,10 @@ import { instant } from '../columns.ts';
 export const outcomeMinute = pgTable(
   'outcome_minute',
   {
-    /** Internal: never on a public route (P5). */
+    /** Internal: no public route shows this id (P5). */
     channel_id: text('channel_id').notNull(),
     model: text('model').notNull(),
-    /** The model's category. */
+    /** The scene of the model. */
     scene: text('scene').notNull(),
     minute: instant('minute').notNull(),
     succeeded: integer('succeeded').notNull().default(0),
@@ -29,7 +29,7 @@ export const ranking = pgTable(
   {
     id: integer('id').primaryKey(),
     updated_at: instant('updated_at').notNull(),
-    /** Scene → models in order. */
+    /** Maps each scene to its models in order. */
     body: jsonb('body').notNull(),
   },
   (table) => [check('there_is_one_ranking', sql`${table.id} = 1`)],

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** One sum that does not add up. There must never be one (P1, P15). */
+/** One sum that does not add up. The audit must never find one (P1, P15). */
 export interface Imbalance {
   what: string;
   id: string;
@@ -8,8 +8,8 @@ export interface Imbalance {
 }
 
 /**
- * The conservation query. Returns no row if all sums add up, else at most 100. It runs in one
- * snapshot, so it checks one committed state, even while money moves.
+ * Runs the conservation query. Returns no row if all sums add up, otherwise at most 100 rows. The
+ * query runs in one database snapshot, so it checks one committed state, even while money moves.
  *
  * - deposits of an organization = balance + held + settled;
  * - held money of an organization or key = granted - posted of its open grants + its open holds;

@@ -1,7 +1,7 @@
 import type { TransactionSql } from 'postgres';
 import type { UsageLine } from './settle.ts';
 
-/** Inserts deposits and returns the new ones. A repeated deposit changes nothing. */
+/** Inserts deposits and returns those that are new. A repeated deposit changes nothing. */
 export async function insertDeposits(
   tx: TransactionSql,
   deposits: readonly { id: string; organization_id: string; amount: number; note: string }[],

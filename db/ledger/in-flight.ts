@@ -8,7 +8,10 @@ export interface OpenMoney {
   id: string;
   /** True for a grant. A hold cannot be recalled. */
   recallable: boolean;
-  /** Nano-USD, unused or reserved for calls in flight; only the replica knows which. */
+  /**
+   * Nano-USD that are unused or reserved for calls in flight. Only the replica knows which part is
+   * reserved.
+   */
   open_nano_usd: number;
   recall_acked: number;
 }

@@ -1,6 +1,9 @@
 import type { TransactionSql } from 'postgres';
 
-/** Declares replicas dead: after this commit nothing is granted to them, and nothing charged. */
+/**
+ * Declares replicas dead. After this commit, the ledger neither grants money to these replicas nor
+ * charges their calls.
+ */
 export async function declareDead(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   await tx`
     update replica set status = 'dead' where id in (
@@ -17,18 +20,24 @@ export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** PostgreSQL channels for hints. A lost hint causes a short wait, but no loss of money. */
+/**
+ * The PostgreSQL notification channels for hints. A lost hint causes a short wait, but no loss of
+ * money.
+ */
 export const RECALL_CHANNEL = 'weir_recall';
 export const MONEY_CHANNEL = 'weir_money';
 
 /** The grants that a recall addresses. */
 export interface RecallScope {
   organization_id: string;
-  /** Null = every key of the organization. */
+  /** The key whose grants are recalled; null = every key of the organization. */
   key_id: string | null;
 }
 
-/** Sends a recall to all replicas; returns its number. Repeats the recall `earlier` if there is one. */
+/**
+ * Sends a recall to all replicas and returns its number. If `earlier` is set, that recall is sent
+ * again.
+ */
 export async function nextRecall(
   tx: TransactionSql,
   scope: RecallScope,

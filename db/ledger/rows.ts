@@ -14,7 +14,7 @@ export interface KeyRow {
   id: string;
   organization_id: string;
   status: 'active' | 'inactive' | 'suspended' | 'revoked';
-  /** True if `expires_at` has passed, by the database's clock. */
+  /** True if `expires_at` has passed on the database's clock. */
   expired: boolean;
   limit_nano_usd: number | null;
   used_nano_usd: number;
@@ -43,11 +43,13 @@ export interface HoldRow {
   amount_nano_usd: number;
   charged_nano_usd: number;
   reference: string;
-  /** ISO 8601. */
+  /** The time when the hold expires, ISO 8601. */
   expires_at: string;
 }
 
-/** The locked rows of one transaction, by id. They change in memory and are then written back. */
+/**
+ * The locked rows of one transaction, by id. The rows are changed in memory and then written back.
+ */
 export interface LockedRows {
   organizations: Map<string, OrganizationRow>;
   keys: Map<string, KeyRow>;
@@ -55,7 +57,10 @@ export interface LockedRows {
   holds: Map<string, HoldRow>;
 }
 
-/** The rows that a batch needs. Keys and organizations of grants and holds are added automatically. */
+/**
+ * The rows that a batch needs. The keys and organizations of these grants and holds are added
+ * automatically.
+ */
 export interface MoneyScope {
   organization_ids: string[];
   key_ids: string[];
@@ -72,8 +77,8 @@ const mapById = <Row extends { id: string }>(rows: readonly Row[]) =>
 export const MAX_REAPED_GRANTS = 256;
 
 /**
- * Locks and returns all rows of a batch. The order is always the same: organizations, keys, grants,
- * holds, each by id. So two lanes never deadlock.
+ * Locks and returns all rows of a batch. The order is always organizations, keys, grants, holds.
+ * Rows of one table are locked in the order of their ids. So two lanes never deadlock.
  */
 export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<LockedRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
@@ -116,7 +121,7 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
   };
 }
 
-/** Writes the rows back, with one statement for each table. Inserts new grants and holds. */
+/** Writes the rows back with one statement for each table, and inserts new grants and holds. */
 export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<void> {
   const json = (values: Iterable<object>) => JSON.stringify([...values]);
   await tx`

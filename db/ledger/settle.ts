@@ -1,8 +1,11 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** The usage line of a settled charge (spec: Management, usage). Amounts in nano-USD. */
+/** The usage line of a settled charge (spec: Management, usage). Amounts are in nano-USD. */
 export interface UsageLine {
-  /** The billing transaction, a UUID; `txn_…` in the API. Repeating a line with this id is harmless. */
+  /**
+   * The UUID of the billing transaction, which the API shows as `txn_…`. If a line with this id is
+   * sent again, it charges nothing.
+   */
   id: string;
   request_id: string;
   organization_id: string;
@@ -38,12 +41,15 @@ export interface SettledLine {
  * Inserts usage lines and adds their charges to the grants, in one statement.
  *
  * - A repeated line charges nothing; its row is returned.
- * - A line whose grant is closed (its replica is dead) charges nothing: the platform absorbs it.
+ * - A line whose grant is closed, because its replica is dead, charges nothing. The platform
+ *   absorbs the amount.
  * - Grants are locked in id order.
  *
- * Returns the amounts in the order of the lines; undefined = no such grant, so nothing was charged.
+ * Returns the amounts in the order of the lines. An amount is undefined if there is no such grant;
+ * then nothing was charged.
  *
- * Common values of lines are sent once, as JSON; the others as arrays (decisions: bulk-settlement).
+ * Values that many lines share are sent once, as JSON. The other values are sent as arrays
+ * (decisions: bulk-settlement).
  */
 export async function settleInline(
   sql: Sql | TransactionSql,
@@ -52,7 +58,8 @@ export async function settleInline(
   const { booked, absorbed } = await insertNewLines(sql, lines);
   if (booked === lines.length)
     return absorbed.length === 0 ? [...lines] : withAbsorbed(lines, absorbed);
-  // Only a repeated line gets here. A lookup in the same statement would cost each batch a join.
+  // Only repeated lines are looked up here. A lookup in the first statement would add a join to
+  // every batch.
   const ids = lines.map(({ id }) => id);
   const rows = await sql<SettledLine[]>`
     select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
@@ -60,7 +67,7 @@ export async function settleInline(
   return ids.map((id) => by_id.get(id));
 }
 
-/** Returns the lines, with the amounts of absorbed ones replaced. */
+/** Returns the lines. The amounts of absorbed lines are replaced. */
 function withAbsorbed(
   lines: readonly InlineLine[],
   absorbed: readonly SettledLine[],
@@ -69,7 +76,7 @@ function withAbsorbed(
   return lines.map((line) => by_id.get(line.id) ?? line);
 }
 
-/** Inserts the lines; returns the number of new ones, and those that the platform absorbed. */
+/** Inserts the lines. Returns the number of new lines, and the lines that the platform absorbed. */
 async function insertNewLines(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
@@ -146,7 +153,9 @@ const COMMON = [
 
 type Common = Pick<InlineLine, (typeof COMMON)[number]>;
 
-/** Returns each combination of common values once, and the number of the combination of each line. */
+/**
+ * Returns each combination of common values once, and for each line the index of its combination.
+ */
 function groupByCommon(lines: readonly InlineLine[]): {
   common: (Common & { number: number })[];
   common_of: number[];
@@ -173,7 +182,10 @@ function pickCommon(line: InlineLine): Common {
   return Object.fromEntries(COMMON.map((name) => [name, line[name]])) as unknown as Common;
 }
 
-/** Returns numbers or UUIDs as an array literal of PostgreSQL; they need no quotes. */
+/**
+ * Returns numbers or UUIDs as an array literal of PostgreSQL. Numbers and UUIDs need no quotes in
+ * it.
+ */
 function arrayOf(values: readonly unknown[]): string {
   return `{${values.join()}}`;
 }

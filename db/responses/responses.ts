@@ -1,14 +1,17 @@
 import type { Sql } from 'postgres';
 
-/** A response of the Responses API that was stored for later requests. */
+/** An answer of the Responses API that was stored for later requests. */
 export interface StoredResponse {
   /** The answer as it was sent to the client. */
   readonly body: Record<string, unknown>;
-  /** All input items of the model. */
+  /** All input items that the model received. */
   readonly input: unknown[];
 }
 
-/** Stores a response with any characters in it. If the id exists, the stored one is kept. */
+/**
+ * Stores a response, which may contain any characters. If its id exists already, the response
+ * stored before is kept.
+ */
 export async function storeResponse(
   sql: Sql,
   id: string,
@@ -22,7 +25,7 @@ export async function storeResponse(
     on conflict (id) do nothing`;
 }
 
-/** Finds a response of an organization, but no other organization's response (P6). */
+/** Finds a response by its id. A response of another organization is not found (P6). */
 export async function findResponse(
   sql: Sql,
   id: string,
@@ -35,7 +38,7 @@ export async function findResponse(
   return row;
 }
 
-/** Deletes a response of an organization; true if there was one. */
+/** Deletes a response of an organization. Returns true if the response existed. */
 export async function deleteResponse(
   sql: Sql,
   id: string,
@@ -47,12 +50,17 @@ export async function deleteResponse(
   return count > 0;
 }
 
-/** PostgreSQL refuses a text with this character, and no id has one. */
+/**
+ * True if a text contains a NUL character. PostgreSQL refuses such a text, and no id contains one.
+ */
 function hasNul(id: string): boolean {
   return id.includes('\u0000');
 }
 
-/** Deletes responses older than `days`, at most `limit`; returns how many. */
+/**
+ * Deletes at most `limit` responses that are older than `days`. Returns the number of deleted
+ * responses.
+ */
 export async function deleteOldResponses(sql: Sql, days: number, limit: number): Promise<number> {
   const { count } = await sql`
     delete from stored_response where id in (

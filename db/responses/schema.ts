@@ -12,7 +12,7 @@ export const storedResponse = pgTable(
       .references(() => organization.id),
     /** The answer as it was sent to the client. `jsonb` would reject NUL characters in texts. */
     body: json('body').notNull(),
-    /** All input items of the model, including those of earlier responses. */
+    /** All input items that the model received, including the items of earlier responses. */
     input: json('input').notNull(),
     created_at: timestamp('created_at', { withTimezone: true, precision: 3 })
       .notNull()

@@ -3,8 +3,8 @@ import { addTaskOutcomes } from '../health/outcomes.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
- * Records a submission before it is sent. False if an earlier submission has no known outcome; then
- * nothing may be sent (P10). It is committed before the upstream is called.
+ * Records a submission and commits before the upstream is called. Returns false if an earlier
+ * submission has no known outcome. Then no submission may be sent (P10).
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
@@ -18,17 +18,17 @@ export async function clearSubmission(tx: TransactionSql, id: string): Promise<v
   await tx`update task set submitted_at = null where id = ${id}`;
 }
 
-/** Stores the upstream's job at once, so that a repeated effect finds it. */
+/** Stores the upstream's job at once, so that a repeated effect finds the job. */
 export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;
 }
 
-/** Stores the upstream's result; its bytes are already in Weir's storage. */
+/** Stores the upstream's result. The bytes of its files are already in Weir's storage. */
 export async function storeProduced(sql: Sql, id: string, produced: object): Promise<void> {
   await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
 }
 
-/** Stores the results in Weir's storage, which are public once the task is completed. */
+/** Stores where the results are in Weir's storage. They are public once the task is completed. */
 export async function storeOutputs(
   tx: TransactionSql,
   id: string,
@@ -47,13 +47,13 @@ export interface TaskProjection {
   id: string;
   status: TaskStatus;
   error_code: string | null;
-  /** Used if `storeError` stored no message. */
+  /** The message to write if `storeError` stored none. */
   error_message: string | null;
   billing_id: string | null;
 }
 
 /**
- * Writes the public status; an ended task never changes (P11). The outcome of each task that ends
+ * Writes the public status. An ended task never changes (P11). The outcome of each task that ends
  * here is counted once for the ranking.
  */
 export async function projectTasks(

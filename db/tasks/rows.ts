@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
 
-/** A new task. Amounts in nano-USD. */
+/** A new task. Amounts are in nano-USD. */
 export interface NewTask {
   id: string;
   organization_id: string;
@@ -14,7 +14,7 @@ export interface NewTask {
   hold_nano_usd: number;
   submission_key: string;
   webhook_url: string | null;
-  /** Milliseconds from now. */
+  /** Milliseconds from now to the deadline. */
   deadline_ms: number;
 }
 
@@ -34,12 +34,12 @@ export interface TaskViewRow {
   id: string;
   scene: 'image' | 'video' | 'music' | '3d' | 'audio';
   status: TaskStatus;
-  /** Unix seconds. */
+  /** The time of creation in Unix seconds. */
   created: number;
-  /** Seconds since `created`. */
+  /** The seconds that passed since `created`. */
   age_s: number;
   model: string;
-  /** Null until the task is completed. */
+  /** The results; null until the task is completed. */
   outputs: JsonValue;
   error_code: string | null;
   error_message: string | null;
@@ -60,17 +60,17 @@ export interface TaskWorkRow {
   hold_nano_usd: number;
   submission_key: string;
   channel_id: string | null;
-  /** Milliseconds since the latest submission; null = no submission may be accepted. */
+  /** Milliseconds since the latest submission. Null = the upstream has accepted no submission. */
   submitted_ms_ago: number | null;
   job: JsonValue;
   produced: JsonValue;
   outputs: JsonValue;
   webhook_url: string | null;
-  /** Milliseconds until the deadline; negative after it. */
+  /** Milliseconds until the deadline; negative after the deadline. */
   ms_left: number;
 }
 
-/** Inserts a task. Throws a unique violation if the idempotency key exists: nothing is committed. */
+/** Inserts a task. If the idempotency key exists, throws a unique violation and commits nothing. */
 export async function insertTask(
   tx: TransactionSql,
   task: NewTask,
@@ -102,7 +102,10 @@ export async function findTaskRequest(
   return row;
 }
 
-/** Finds a task of an organization (P6); reads one row without a lock (P11). */
+/**
+ * Finds a task by its id. A task of another organization is not found (P6). Reads one row without a
+ * lock (P11).
+ */
 export async function findTaskView(
   sql: Sql,
   id: string,
@@ -119,7 +122,7 @@ export async function findTaskView(
 
 /**
  * Returns a task. Throws if there is none, because an effect without its task is a defect. `input`
- * may have megabytes, so it is null unless `withInput`.
+ * may have megabytes, so it is null unless `withInput` is true.
  */
 export async function findTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
   const [row] = await sql<TaskWorkRow[]>`

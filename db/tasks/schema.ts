@@ -1,4 +1,4 @@
-/** Data of durable tasks that their machine does not need: input and results. */
+/** The data of durable tasks that the task machine does not need: inputs and results. */
 import { sql } from 'drizzle-orm';
 import {
   bigint,
@@ -30,7 +30,7 @@ export const task = pgTable(
       .references(() => apiKey.id),
     request_id: uuid('request_id').notNull(),
     scene: text('scene', { enum: ['image', 'video', 'music', '3d', 'audio'] }).notNull(),
-    /** Public id. */
+    /** The public model. */
     model: text('model').notNull(),
     status: text('status', { enum: ['pending', 'processing', 'completed', 'failed'] })
       .notNull()
@@ -42,17 +42,23 @@ export const task = pgTable(
     hold_nano_usd: bigint('hold_nano_usd', { mode: 'number' }).notNull(),
     /** The idempotency key of the submission at the upstream, the same for every attempt. */
     submission_key: uuid('submission_key').notNull(),
-    /** Number of submissions, the latest to `channel_id`. Written before each one is sent (P10). */
+    /**
+     * The number of submissions. The latest one went to `channel_id`. The number is written before
+     * each submission is sent (P10).
+     */
     attempts: integer('attempts').notNull().default(0),
-    /** Internal, like all columns down to `produced` (P5). */
+    /** The columns from here to `produced` are internal (P5). */
     channel_id: text('channel_id'),
-    /** When the latest submission started; null = none was sent, or the upstream did not accept it. */
+    /**
+     * The time of the latest submission. Null = no submission was sent, or the upstream did not
+     * accept the latest one.
+     */
     submitted_at: instant('submitted_at'),
-    /** The upstream's reference of the job. */
+    /** The upstream's job, by which Weir can poll it. */
     job: jsonb('job'),
     /** The upstream's result, without its bytes. */
     produced: jsonb('produced'),
-    /** The results in Weir's storage; public once the task is completed. */
+    /** The results in Weir's storage. They are public once the task is completed. */
     outputs: jsonb('outputs'),
     error_code: text('error_code'),
     error_message: text('error_message'),
@@ -83,7 +89,10 @@ export const task = pgTable(
   ],
 );
 
-/** Create requests with an `Idempotency-Key`: the same key returns the same task (P7). */
+/**
+ * Create requests with an `Idempotency-Key`. A request with the same key returns the same task
+ * (P7).
+ */
 export const taskRequest = pgTable(
   'task_request',
   {
@@ -91,7 +100,7 @@ export const taskRequest = pgTable(
     /** Path of the create route. */
     route: text('route').notNull(),
     idempotency_key: text('idempotency_key').notNull(),
-    /** SHA-256 of the body, hex: the same key with another body is refused. */
+    /** SHA-256 of the body, as hex. The same key with another body is refused. */
     body_hash: text('body_hash').notNull(),
     task_id: text('task_id').notNull(),
     created_at: instant('created_at').notNull().default(sql`now()`),

@@ -14,7 +14,10 @@ export interface Delivery {
   ended_at: Date | null;
 }
 
-/** Creates the delivery of a task's end, once; false if the task has no webhook. */
+/**
+ * Creates the webhook for the end of a task, once. Returns false if the task has no webhook
+ * address.
+ */
 export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
   await sql`
     insert into webhook_delivery (task_id, organization_id, url, created_at)
@@ -31,7 +34,7 @@ export async function findDelivery(sql: Sql, task_id: string): Promise<Delivery 
   return rows[0];
 }
 
-/** The state of a webhook machine, to be written. */
+/** The state of a webhook machine that `writeDeliveries` writes. */
 export interface DeliveryChange {
   task_id: string;
   status: DeliveryStatus;
@@ -54,7 +57,7 @@ export async function writeDeliveries(
     where webhook_delivery.task_id = input.task_id`;
 }
 
-/** Returns deliveries of an organization, the newest first. */
+/** Returns the webhooks of an organization, the newest first. */
 export function listDeliveries(
   sql: Sql,
   organization_id: string,
@@ -65,7 +68,10 @@ export function listDeliveries(
     order by created_at desc, task_id limit ${page.limit} offset ${page.offset}`;
 }
 
-/** Returns the sealed secret of an organization; stores `candidate` if there is none. */
+/**
+ * Returns the encrypted secret of an organization. Stores `candidate` if the organization has no
+ * secret.
+ */
 export async function readOrCreateSecret(
   sql: Sql,
   organization_id: string,
@@ -79,7 +85,7 @@ export async function readOrCreateSecret(
   return row?.sealed ?? candidate;
 }
 
-/** Stores a new sealed secret of an organization. */
+/** Stores a new encrypted secret of an organization. */
 export async function replaceSecret(
   sql: Sql,
   organization_id: string,

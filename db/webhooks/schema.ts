@@ -1,4 +1,4 @@
-/** Webhook secrets, and deliveries of tasks' ends. */
+/** Webhook secrets, and the webhooks that announce the end of a task. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
@@ -14,7 +14,10 @@ export const webhookSecret = pgTable('webhook_secret', {
   created_at: instant('created_at').notNull().default(sql`now()`),
 });
 
-/** One webhook; its id is its task's id. Written in the transaction of each transition. */
+/**
+ * One webhook. Its id is the id of its task. The row is written in the transaction of each
+ * transition.
+ */
 export const webhookDelivery = pgTable(
   'webhook_delivery',
   {
@@ -29,7 +32,7 @@ export const webhookDelivery = pgTable(
       .notNull()
       .default('pending'),
     attempts: integer('attempts').notNull().default(0),
-    /** HTTP status of the last attempt; 0 = no response. */
+    /** The HTTP status of the last attempt; 0 = the receiver sent no response. */
     last_status: integer('last_status'),
     created_at: instant('created_at').notNull().default(sql`now()`),
     ended_at: instant('ended_at'),

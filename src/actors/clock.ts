@@ -1,6 +1,6 @@
 /**
- * A source of time, passed in so that a seeded run replays exactly. Production uses the process's
- * clock for waiting only; the database's clock judges leases, timers and expiries.
+ * A source of time, passed in so that a seeded run replays exactly. In production, the process's
+ * clock only measures waits. Leases, timers and expiries use the database's clock.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -11,13 +11,16 @@ export interface Clock {
 
 /** A source of ids, passed in so that a test can control it. */
 export interface IdSource {
-  /** Returns a new UUID; in production version 7, which is ordered by time. */
+  /** Returns a new UUID. In production it has version 7, which is ordered by time. */
   uuid(): string;
 }
 
 const STARTED_AT = performance.timeOrigin;
 
-/** Monotonic: setting the system clock back lengthens no lease. Its timers keep no process alive. */
+/**
+ * The clock of production. It is monotonic, so setting the system clock back lengthens no lease.
+ * Its timers do not keep the process alive.
+ */
 export const systemClock: Clock = {
   now: () => STARTED_AT + performance.now(),
   after(delayMs, callback) {

@@ -4,9 +4,9 @@ import type { Clock } from './clock.ts';
 
 /** Most commands in one transaction. */
 const MAX_BATCH_COMMANDS = 512;
-/** If this many commands wait, new ones are refused with 503, except those that must commit. */
+/** If this many commands wait, new commands are refused with 503, except those that must commit. */
 const MAX_QUEUED_COMMANDS = 20_000;
-/** Without a database, a command that may fail is rejected after this time. */
+/** If the database is away, a command that may fail is rejected after this time. */
 const MAX_WAIT_MS = 2_000;
 /** After a batch of this size the lane pauses for `GATHER_MS`, so that the next batch is larger. */
 const BUSY_BATCH = 8;
@@ -15,9 +15,12 @@ const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;
 
 export interface GroupCommitDeps<Command, Answer> {
-  /** Commits all commands in one transaction or none; answers in their order. May run again. */
+  /**
+   * Commits all commands in one transaction, or none of them. Returns the answers in the order of
+   * the commands. May be called again with the same commands.
+   */
   commit: (commands: Command[]) => Promise<Answer[]>;
-  /** True for a command that reports a fact: it is retried until it commits. */
+  /** True for a command that reports a fact. Such a command is retried until it commits. */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
   /** Called for each failed batch; must not throw. */
@@ -32,11 +35,12 @@ interface Queued<Command, Answer> {
 }
 
 /**
- * Commits the queued commands, up to 512 in one transaction. Commands that arrive meanwhile form the
- * next batch. Answers are returned after the commit.
+ * Commits the queued commands, up to 512 in one transaction. Commands that arrive meanwhile form
+ * the next batch. Answers are returned after the commit.
  *
  * A batch whose outcome is unknown runs again, so every command must be repeatable. If the database
- * rejects a batch, the batch is bisected until the failing command is alone; only that one fails.
+ * rejects a batch, the batch is bisected until the failing command is alone. Only that command
+ * fails.
  */
 export class GroupCommit<Command, Answer> {
   private readonly queue: Queued<Command, Answer>[] = [];
@@ -50,8 +54,8 @@ export class GroupCommit<Command, Answer> {
   }
 
   /**
-   * Resolves with the answer after the commit. Rejects with `service_unavailable` if the queue is full
-   * or the database is away, unless the command must commit.
+   * Resolves with the answer after the commit. Rejects with `service_unavailable` if the queue is
+   * full or the database is away. A command that must commit is never rejected for these reasons.
    */
   submit(command: Command): Promise<Answer> {
     if (this.queue.length >= MAX_QUEUED_COMMANDS && !this.deps.mustCommit(command)) {
@@ -69,7 +73,8 @@ export class GroupCommit<Command, Answer> {
   }
 
   private async run(): Promise<void> {
-    // Starts in the next microtask, so that commands of the same tick share a transaction.
+    // The batch starts in the next microtask, so that commands of the same tick share a
+    // transaction.
     await Promise.resolve();
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, MAX_BATCH_COMMANDS);
@@ -110,7 +115,7 @@ export class GroupCommit<Command, Answer> {
     await this.runBatch(batch.slice(middle));
   }
 
-  /** Returns the commands that may still wait; rejects the others. */
+  /** Returns the commands that may still wait, and rejects the others. */
   private rejectLateCommands(
     batch: Queued<Command, Answer>[],
     cause: unknown,

@@ -6,7 +6,7 @@ import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
-/** Ended effects are kept to analyse recent incidents. */
+/** How long ended effects are kept, so that recent incidents can be analysed. */
 export const KEEP_EFFECTS_MS = 24 * 3_600_000;
 /** How long a create request can be repeated with its idempotency key. */
 export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
@@ -17,7 +17,10 @@ const RESPONSES_A_SWEEP = 5_000;
 const OUTCOMES_A_SWEEP = 5_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
-/** Storing the largest batch takes minutes, so an unopened batch of this age was interrupted. */
+/**
+ * The age at which an unopened batch is deleted. Storing the largest batch takes minutes, so the
+ * creation of such an old batch was interrupted.
+ */
 const UNOPENED_HOURS = 1;
 
 export interface HousekeepingDeps {
@@ -47,7 +50,7 @@ export class Housekeeping {
     this.stopClock();
   }
 
-  /** Deletes one bounded portion of each kind; the next sweep deletes more. */
+  /** Deletes a bounded number of rows of each kind. The next sweep deletes more. */
   async sweep(): Promise<void> {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);

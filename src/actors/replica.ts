@@ -22,7 +22,10 @@ export interface ReplicaDeps {
   sql: Sql;
   clock: Clock;
   lane: Lane;
-  /** True if no other process uses this database: every other registered replica is dead (embedded). */
+  /**
+   * True if no other process uses this database (embedded). Then every other registered replica is
+   * dead.
+   */
   exclusive: boolean;
   /** Called after this replica was fenced and the process registered under a new id. */
   onFenced: () => void;
@@ -50,7 +53,10 @@ export class Replica {
     return this.deps.clock.now() - this.renewedAt < LEASE_MS - SAFETY_MS;
   }
 
-  /** Registers and reaps dead replicas: after a crash all grants are returned before the first call. */
+  /**
+   * Registers this replica and reaps dead replicas. So after a crash all grants are returned before
+   * the first call.
+   */
   async start(): Promise<void> {
     await this.register();
     await this.reap();
@@ -80,7 +86,8 @@ export class Replica {
   }
 
   private async renewLease(): Promise<void> {
-    // Measured before the statement, so the database's lease ends later than this one.
+    // The time is measured before the statement, so the lease in the database ends later than this
+    // one.
     const requestedAt = this.deps.clock.now();
     if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = requestedAt;
     else await this.registerAnew();
@@ -94,7 +101,7 @@ export class Replica {
     this.deps.onFenced();
   }
 
-  /** Finds dead replicas; the lane returns their grants. Then adopts their actors. */
+  /** Finds dead replicas. The lane returns their grants. Then this replica adopts their actors. */
   private async reap(): Promise<void> {
     for (const replica_id of await findDeadWithGrants(this.deps.sql)) {
       for (let more = true; more; ) {
@@ -102,7 +109,7 @@ export class Replica {
         more = answer.type === 'reaped' && answer.more;
       }
     }
-    // Their durable actors continue on this replica, under a new epoch.
+    // The durable actors of dead replicas continue on this replica, under a new epoch.
     while ((await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED)) === MAX_ADOPTED);
   }
 }

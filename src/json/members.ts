@@ -46,16 +46,23 @@ function skipValue(text: string, at: number): number {
   return position;
 }
 
-/** Up to this number of members, comparing all keys is cheaper than building a map. */
+/**
+ * If an object has at most this number of members, comparing all keys is cheaper than building a
+ * map.
+ */
 const MAX_COMPARED_MEMBERS = 24;
-/** Positions per member: start of the key, end of the key, start of the value, end of the value. */
+/**
+ * The number of positions stored for each member: start and end of the key, start and end of the
+ * value.
+ */
 const POSITIONS_PER_MEMBER = 4;
-/** The array of the last `Members` that was released. The next `Members` uses it again. */
+/** The array of the last `Members` that was released. The next `Members` uses this array again. */
 let sparePositions: number[] | undefined;
 
 /**
- * The positions of an object's top-level members in its text. Every call uses this class. So it
- * stores numbers and compares keys in the text, without an object or a string per member.
+ * The positions of an object's top-level members in its text. Every call uses this class, so it
+ * must be fast. It stores numbers and compares keys in the text, without an object or a string for
+ * each member.
  */
 class Members {
   count = 0;
@@ -64,7 +71,7 @@ class Members {
   private hasEscapes = false;
   private lastIndexByKey: Map<string, number> | undefined;
 
-  /** `text` must be the valid JSON of an object. */
+  /** `text` must be valid JSON of an object. */
   constructor(private readonly text: string) {
     this.positions = sparePositions ?? [];
     sparePositions = undefined;
@@ -85,7 +92,7 @@ class Members {
     }
   }
 
-  /** Gives the array of positions to the next `Members`. This object must not be used afterwards. */
+  /** Gives the array of positions to the next `Members`. Do not use this object after the call. */
   release(): void {
     if (this.count <= MAX_COMPARED_MEMBERS) sparePositions = this.positions;
   }
@@ -109,7 +116,7 @@ class Members {
     );
   }
 
-  /** Index of the last member with this name; -1 if there is none. */
+  /** The index of the last member with this name; -1 if no member has it. */
   lastIndexOf(name: string): number {
     for (let index = this.count - 1; index >= 0; index -= 1) {
       if (this.isNamed(index, name)) return index;
@@ -147,7 +154,7 @@ class Members {
     return true;
   }
 
-  /** Characters of a key without its quotes. */
+  /** The number of characters of a key without its quotes. */
   private keyLength(index: number): number {
     return this.keyEnd(index) - this.start(index) - 2;
   }
@@ -180,11 +187,11 @@ class Members {
 }
 
 /**
- * Sets, adds or removes top-level members (see {@link Edit}). An edit function is called only for an
- * existing member. `text` must be the valid JSON of an object.
+ * Sets, adds or removes top-level members (see {@link Edit}). An edit function is called only for
+ * an existing member. `text` must be valid JSON of an object.
  *
- * If a key is repeated, only its last member stays, because `JSON.parse` returns that one. An
- * upstream's parser may use the first one, and Weir never checked that value.
+ * If a key is repeated, only its last member stays, because `JSON.parse` returns that value. An
+ * upstream's parser may use the first value, which Weir never checked.
  */
 export function editMembers(text: string, edits: Readonly<Record<string, Edit>>): string {
   const members = new Members(text);
@@ -196,7 +203,8 @@ export function editMembers(text: string, edits: Readonly<Record<string, Edit>>)
   for (let index = 0; index < count; index += 1) {
     const edit = findEdit(members, index, names, edits);
     if (edit === null || members.isOverridden(index)) {
-      // Removes the comma before the member; for the first member, the comma after it.
+      // The comma before the member is removed. For the first member, the comma after it is
+      // removed.
       const isFirst = keptCount === 0;
       const from = isFirst ? members.start(index) : members.end(index - 1);
       result += text.slice(copiedUntil, from);
@@ -234,8 +242,8 @@ function findEdit(
 }
 
 /**
- * Returns the end position of the last of these top-level members; -1 if one of them is missing.
- * If a key is repeated, its last member counts. `text` must be the valid JSON of an object.
+ * Returns the end position of the last of these top-level members; -1 if one of them is missing. If
+ * a key is repeated, its last member counts. `text` must be valid JSON of an object.
  */
 export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);

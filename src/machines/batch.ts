@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** Items of an ended batch, counted by their result. */
+/** The number of items of an ended batch for each result. */
 interface BatchCounts {
   succeeded: number;
   errored: number;
@@ -9,7 +9,7 @@ interface BatchCounts {
 }
 
 export interface BatchContext {
-  /** Null until the batch has ended. */
+  /** The counts of the results; null until the batch has ended. */
   counts: BatchCounts | null;
 }
 
@@ -23,8 +23,9 @@ export type BatchEvent =
   | { type: 'CLOSED'; counts: BatchCounts };
 
 /**
- * A message batch (Anthropic docs: Batch processing). One effect, `work`, runs the items. It stops
- * when all items have ended, or when the batch expires or is canceled. Items that run then finish.
+ * A message batch (Anthropic docs: Batch processing). The effect `work` runs the items. It stops
+ * when all items have ended, or when the batch expires or is canceled. Items that are running at
+ * that time still finish.
  */
 export const batchMachine = setup({
   types: {
@@ -32,7 +33,7 @@ export const batchMachine = setup({
     events: {} as BatchEvent,
   },
   actions: {
-    // The runtime reads effects as data; the machine runs none of them.
+    // The runtime reads effects as data. The machine does not run them.
     work: (_, _params: Record<string, never>) => undefined,
     close: (_, _params: { rest: 'canceled' | 'expired' }) => undefined,
     count: assign({
@@ -53,7 +54,7 @@ export const batchMachine = setup({
           entry: { type: 'work', params: {} },
           on: { WORKED: 'closing', CANCEL: '#batch.canceling' },
         },
-        /** Items that have not run expire. */
+        /** In this state, items that have not run expire. */
         closing: { entry: { type: 'close', params: { rest: 'expired' } } },
       },
     },

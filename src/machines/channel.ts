@@ -1,27 +1,33 @@
 import { assign, setup } from 'xstate';
 
 /**
- * The health of one model of one channel on one replica. A circuit breaker: its state is
- * a pure function of the events. Times are milliseconds and come inside the events.
- * Client errors are never sent to it (P9).
+ * The health of one model of one channel on one replica. The machine is a circuit breaker. Its
+ * state is a pure function of the events. Times are milliseconds and come inside the events. Client
+ * errors are never sent to the machine (P9).
  */
 export interface ChannelContext {
   consecutive_failures: number;
-  /** Exponentially weighted share of recent successes, 0–1. A new channel starts with 1. */
+  /** The exponentially weighted share of recent successes, 0–1. A new channel starts with 1. */
   recent_success: number;
-  /** Outcomes since the circuit last closed, up to `MIN_SAMPLES`: fewer give no reliable rate. */
+  /**
+   * The number of outcomes since the circuit last closed, at most `MIN_SAMPLES`. Fewer outcomes
+   * give no reliable rate.
+   */
   samples: number;
   /** No call is sent before this time. */
   open_until: number;
-  /** How often the circuit opened since it was last healthy. Each time doubles the cooldown. */
+  /** How often the circuit opened since it was last healthy. Each opening doubles the cooldown. */
   openings: number;
-  /** Slots during recovery: one more with each success; null = as many as configured. */
+  /** The slots during recovery. Each success adds one slot. Null = as many slots as configured. */
   slots: number | null;
-  /** Number of the last probe. The verdict of an older probe is ignored. */
+  /** The number of the last probe. The verdict of an older probe is ignored. */
   probe: number;
-  /** Why the circuit is open or disabled; for the operator. */
+  /** Why the circuit is open or disabled, worded for the operator. */
   reason: string | null;
-  /** Disabled because its credentials were refused. After `open_until` one call tests them again. */
+  /**
+   * True if the channel is disabled because its credentials were refused. After `open_until`, one
+   * call tests the credentials again.
+   */
   returns: boolean;
 }
 
@@ -37,7 +43,7 @@ export type ChannelEvent =
   | { type: 'COOLED'; now: number }
   | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
-  /** No verdict: the probe's client left, or its request was wrong (P9). */
+  /** The probe has no verdict, because its client left or its request was wrong (P9). */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
   /** Another replica saw a call succeed, or Weir's own probe succeeded. */
   | { type: 'MENDED' }
@@ -47,18 +53,23 @@ export type ChannelEvent =
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
 const SUCCESS_TO_STAY = 0.5;
-/** The first cooldown by failure. The more a failed attempt costs, the longer the cooldown. */
+/** The first cooldown for each failure. If a failed attempt costs more, the cooldown is longer. */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
-  /** Nothing listens. An attempt fails at once, and succeeds as soon as the upstream runs again. */
+  /**
+   * No server listens. An attempt fails at once, and succeeds as soon as the upstream runs again.
+   */
   connection: 2_000,
   server: 5_000,
   /** Each attempt makes a client wait. */
   timeout: 10_000,
   malformed: 15_000,
-  /** Credentials are not repaired within seconds. */
+  /** Nobody repairs credentials within seconds. */
   auth: 60_000,
 };
-/** The longest cooldown, however often the circuit opens. It is short if an attempt costs little. */
+/**
+ * The longest cooldown for each failure, however often the circuit opens. If an attempt costs
+ * little, the cooldown is short.
+ */
 export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   connection: 15_000,
   server: 20_000,
@@ -136,7 +147,7 @@ export const channelMachine = setup({
     open: assign(({ context, event }) => {
       if (event.type === 'THROTTLED' || !('failure' in event)) return {};
       return {
-        // A retry time that the upstream named is never shortened.
+        // A failure never shortens the retry time that the upstream named.
         open_until: Math.max(
           context.open_until,
           event.now + cooldownMs(event.failure, context.openings),
@@ -198,7 +209,7 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** Serves calls, but fails too often: it gets fewer calls. */
+    /** The channel serves calls, but fails too often, so it gets fewer calls. */
     degraded: {
       on: {
         SUCCEEDED: [
@@ -239,7 +250,7 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** Disabled by the operator, until the operator enables it; or the credentials were refused. */
+    /** The operator disabled the channel and must enable it, or its credentials were refused. */
     disabled: {
       on: {
         COOLED: { guard: 'mayProbeCredentials', target: 'probing', actions: 'startProbe' },

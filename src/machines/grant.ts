@@ -1,11 +1,11 @@
 /**
- * How much free money a grant gets. The lane decides this while it locks the rows of the key and its
- * organization. Pure; amounts in nano-USD.
+ * A request for free money. The lane decides how much a grant gets while it locks the rows of the
+ * key and its organization. The decision is pure. Amounts are in nano-USD.
  */
 export interface GrantRequest {
-  /** What the waiting call still needs. */
+  /** The amount that the waiting call still needs. */
   need: number;
-  /** What the replica would like, from its recent spend. At least `need`. */
+  /** The amount that the replica requests because of its recent spend. It is at least `need`. */
   want: number;
 }
 
@@ -15,20 +15,24 @@ export interface GrantFunds {
   key_free: number | null;
   /** The balance of the organization. */
   balance: number;
-  /** Live replicas, which may need a grant of the same money; at least 1. */
+  /** The number of live replicas, at least 1. Each of them may need a grant of the same money. */
   replicas: number;
 }
 
 /** The size of a grant, or the limit that is too low. */
 export type GrantDecision =
-  /** `exact` = the grant got no slack beyond `need`. */
+  /** `exact` is true if the grant got no slack beyond `need`. */
   | { type: 'given'; amount: number; exact: boolean }
-  /** `bound`: whether the key or the organization is short. It selects the error (spec: Errors, 402). */
+  /**
+   * `bound` tells whether the key or the organization has too little money. It selects the error
+   * (spec: Errors, 402).
+   */
   | { type: 'short'; bound: 'key' | 'organization'; free: number };
 
 /**
  * Decides a grant. `need` is always given if it is free. A grant above `need` is at most half of a
- * replica's equal share of the free money. So grants shrink near the cap, and the last are exact.
+ * replica's equal share of the free money. So grants shrink near the cap, and the last grants are
+ * exact.
  */
 export function decideAmount(request: GrantRequest, funds: GrantFunds): GrantDecision {
   const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;

@@ -13,21 +13,22 @@ export interface QuotaContext extends QuotaSums {
 
 /** The sums that calls change. Most calls change no state. */
 export interface QuotaSums {
-  /** The committed grant: all that the open row ever got, minus what was returned. */
+  /** The committed grant: all money that the open row ever got, minus the returned money. */
   granted: number;
-  /** Charged to the grant, committed or still waiting in the lane. */
+  /** The money charged to the grant. The charges are committed or still wait in the lane. */
   settled: number;
-  /** Reserved for calls in flight. */
+  /** The money reserved for calls in flight. */
   reserved: number;
   in_flight: number;
 }
 
 /**
  * - `admitted`: the amount is reserved, or the event was applied.
- * - `short`: the grant does not cover the amount; `missing` more is needed.
+ * - `short`: the grant does not cover the amount. `missing` is the amount that it lacks.
  * - `refused`: this state admits no call.
- * - `charged`: a settlement. `overrun` exceeds both the reservation and the unused money of the grant.
- * - `returned`: unused money left the grant; the caller must write the row.
+ * - `charged`: the call is settled. `overrun` is the part above the reservation and the unused
+ *   money of the grant.
+ * - `returned`: unused money left the grant. The quota actor must write the row.
  */
 export type QuotaVerdict =
   | { type: 'none' }
@@ -58,22 +59,25 @@ export type QuotaEvent =
   | { type: 'UNBOOKED'; amount: number }
   /** The quota actor requests a larger grant. */
   | { type: 'REFILL' }
-  /** The committed row after a grant; `exact` = no slack beyond the need. */
+  /** The lane committed a grant. `exact` is true if the grant has no slack beyond the need. */
   | { type: 'GRANTED'; granted: number; exact: boolean }
-  /** The lane gave nothing. `gone` = all money is spent, and no call in flight can free any. */
+  /**
+   * The lane granted no money. `gone` is true if all money is spent and no call in flight can free
+   * any.
+   */
   | { type: 'REFUSED'; gone: boolean }
   /** Another replica needs the unused money of this grant. */
   | { type: 'RECALLED' }
   /** The grant's row was closed. The next grant starts at 0. */
   | { type: 'REPLACED' }
-  /** Unused money is returned, except `keep`. */
+  /** The actor returns the unused money, except `keep`. */
   | { type: 'SHRINK'; keep: number }
   /** A cap or a balance may have changed, so an earlier refusal may be wrong now. */
   | { type: 'LIMIT_CHANGED' }
   | { type: 'STATUS_CHANGED'; status: 'active' | 'inactive' | 'suspended' | 'revoked' }
   | { type: 'EXPIRED' };
 
-/** Unused nano-USD of the grant: neither charged nor reserved. */
+/** Returns the nano-USD of the grant that are neither charged nor reserved. */
 export function idleOf(sums: QuotaSums): number {
   return sums.granted - sums.settled - sums.reserved;
 }
@@ -186,8 +190,8 @@ export const quotaMachine = setup({
   id: 'quota',
   context: { granted: 0, settled: 0, reserved: 0, in_flight: 0, verdict: { type: 'none' } },
   initial: 'open',
-  // Calls in flight end in any state. A revoked key still pays for what it already consumed, and
-  // an admitted call may finish.
+  // Calls in flight end in any state. An admitted call may finish, and a revoked key still pays for
+  // it.
   on: {
     SETTLE: { actions: 'charge' },
     RELEASE: { actions: 'release' },
@@ -231,7 +235,7 @@ export const quotaMachine = setup({
             RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** Near the cap: the grant has no slack; each call requests its exact amount. */
+        /** Near the cap, the grant has no slack. Each call requests its exact amount. */
         exact: {
           on: {
             GRANTED: [
@@ -242,7 +246,10 @@ export const quotaMachine = setup({
         },
       },
     },
-    /** The key or its organization has no money left, until a cap or a balance changes. */
+    /**
+     * The key or its organization has no money left. The state ends when a cap or a balance
+     * changes.
+     */
     exhausted: {
       on: {
         RESERVE: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'refuseExhausted' }],

@@ -10,16 +10,21 @@ import {
   type TaskEvent,
 } from './task-events.ts';
 
-/** An action by its name. XState's types do not let the actions of one setup name each other. */
+/**
+ * Refers to an action by its name. XState's types do not let the actions of one setup name each
+ * other.
+ */
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
 /**
- * One generation: submit, poll, collect, then settle or refund. Pure: effects and timers
- * are actions as data; ids, random numbers and outcomes come in events. The public status is the
- * top-level state; `refunding` is shown as `processing`.
+ * One generation. The task is submitted, polled and collected, then settled or refunded. The
+ * machine is pure. Effects and timers are actions as data. Ids, random numbers and outcomes come in
+ * events. The public status is the top-level state, except that `refunding` is shown as
+ * `processing`.
  *
- * Neither the deadline nor a client that leaves interrupts a running effect: its outcome decides
- * (P3, P10). So a result that exists when the deadline passes is delivered and charged.
+ * Neither the deadline nor a client that leaves interrupts a running effect. The outcome of the
+ * effect decides how the task ends (P3, P10). So a result that exists when the deadline passes is
+ * delivered and charged.
  */
 export const taskMachine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },
@@ -204,7 +209,7 @@ export const taskMachine = setup({
         waiting: {
           on: {
             POLL: 'polling',
-            // One last poll: the result may be ready.
+            // The job is polled a last time, because the result may be ready.
             DEADLINE: { target: 'polling', actions: 'markExpired' },
             CANCEL: {
               target: '#task.refunding',

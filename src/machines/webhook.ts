@@ -3,7 +3,9 @@ import { assign, enqueueActions, setup } from 'xstate';
 /** Delivery of one task's end to one receiver (Standard Webhooks), with a bounded number of retries. */
 export interface WebhookContext {
   attempts: number;
-  /** HTTP status of the last attempt; 0 = no response, null = no attempt yet. */
+  /**
+   * The HTTP status of the last attempt; 0 = the receiver sent no response, null = no attempt yet.
+   */
   last_status: number | null;
 }
 
@@ -12,11 +14,17 @@ export type WebhookEvent =
   | { type: 'ANNOUNCED' }
   /** The receiver returned 2xx. */
   | { type: 'DELIVERED'; status: number }
-  /** The receiver returned another status, or none. `final` = a retry cannot succeed. */
+  /**
+   * The receiver returned another status, or no response. `final` is true if a retry cannot
+   * succeed.
+   */
   | { type: 'REFUSED'; status: number; final: boolean }
   | { type: 'RETRY' };
 
-/** Pauses between attempts, from seconds to hours: a receiver may be down for a whole night. */
+/**
+ * The pauses between attempts. They grow from seconds to hours, because a receiver may be down for
+ * a whole night.
+ */
 export const WEBHOOK_DELAYS_MS = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 28_800_000,
 ];
@@ -28,7 +36,7 @@ export const webhookMachine = setup({
     events: {} as WebhookEvent,
   },
   actions: {
-    // The runtime reads effects and timers as data; the machine runs none of them.
+    // The runtime reads effects and timers as data. The machine does not run them.
     deliver: (_, _params: Record<string, never>) => undefined,
     setTimer: (_, _params: { name: string; delay_ms: number; event: { type: 'RETRY' } }) =>
       undefined,
@@ -52,7 +60,7 @@ export const webhookMachine = setup({
   context: { attempts: 0, last_status: null },
   initial: 'announced',
   states: {
-    /** Created, and not yet sent. */
+    /** The webhook is created and not yet sent. */
     announced: { on: { ANNOUNCED: 'delivering' } },
     delivering: {
       entry: { type: 'deliver', params: {} },

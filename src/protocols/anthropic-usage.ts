@@ -2,9 +2,9 @@ import { isObject } from '../json/object.ts';
 import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
- * Reads `usage` of Anthropic messages. The counts of a stream are cumulative, so a missing count keeps
- * its value of `before`. Returns null if no usage was reported yet. `input_tokens` excludes both cache
- * counts, as in {@link TokenUsage}.
+ * Reads `usage` of Anthropic messages. The counts of a stream are cumulative, so a missing count
+ * keeps the value that it has in `before`. Returns null if no usage was reported yet.
+ * `input_tokens` excludes both cache counts, as in {@link TokenUsage}.
  */
 export function anthropicUsage(usage: unknown, before: TokenUsage | null): TokenUsage | null {
   if (!isObject(usage)) return before;

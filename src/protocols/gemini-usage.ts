@@ -3,7 +3,8 @@ import { type AnswerUsage, readTokenCount, type TokenUsage } from './token-usage
 
 /**
  * Reads `usageMetadata` of Gemini. Returns null if no usage was reported. Gemini counts thinking
- * tokens apart from the answer's tokens; both are output tokens here.
+ * tokens apart from the answer's tokens. Weir counts thinking tokens and answer tokens as output
+ * tokens.
  */
 export function geminiUsage(value: unknown): AnswerUsage | null {
   if (!isObject(value)) return null;

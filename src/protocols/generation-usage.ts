@@ -1,7 +1,7 @@
-/** What a generation used. A missing member means that the provider did not report it. */
+/** The usage of a generation. If a member is missing, the provider did not report it. */
 export interface GenerationUsage {
   readonly images?: number;
-  /** Seconds of output. */
+  /** The seconds of produced video or audio. */
   readonly seconds?: number;
   readonly songs?: number;
   readonly tokens?: {

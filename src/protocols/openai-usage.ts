@@ -2,9 +2,9 @@ import { isObject } from '../json/object.ts';
 import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
- * Reads `usage` of chat completions. Returns null if no count was reported; a zero is a count.
- * `prompt_tokens` includes the tokens read from and written to the cache. The returned counts never
- * overlap.
+ * Reads `usage` of chat completions. Returns null if no count was reported. A reported zero is a
+ * count. `prompt_tokens` includes the tokens read from and written to the cache. The returned
+ * counts never overlap.
  */
 export function openaiUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
@@ -18,7 +18,8 @@ export function openaiUsage(usage: unknown): TokenUsage | null {
   const reasoning = isObject(usage['completion_tokens_details'])
     ? readTokenCount(usage['completion_tokens_details']['reasoning_tokens'])
     : 0;
-  // Some servers do not include reasoning in `completion_tokens`. Their `total_tokens` includes it.
+  // Some servers do not include reasoning tokens in `completion_tokens`, but only in
+  // `total_tokens`.
   const isExcluded =
     reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
   return {

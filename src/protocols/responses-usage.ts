@@ -2,8 +2,8 @@ import { isObject } from '../json/object.ts';
 import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
- * Reads `usage` of OpenAI responses. Returns null if no count was reported. Their `input_tokens`
- * includes the tokens read from and written to the cache.
+ * Reads `usage` of OpenAI responses. Returns null if no count was reported. `input_tokens` of
+ * OpenAI includes the tokens read from and written to the cache.
  */
 export function responsesUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;

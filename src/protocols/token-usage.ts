@@ -1,11 +1,13 @@
-/** Tokens of one call. Counts never overlap: `input_tokens` excludes both cache counts. */
+/**
+ * The tokens of one call. The counts never overlap, so `input_tokens` excludes both cache counts.
+ */
 export interface TokenUsage {
   input_tokens: number;
   cached_input_tokens: number;
   cache_write_tokens: number;
   /**
-   * The part of `cache_write_tokens` cached for one hour, which costs more (Anthropic docs: Prompt
-   * caching).
+   * The part of `cache_write_tokens` that is cached for one hour. These tokens have a higher price
+   * (Anthropic docs: Prompt caching).
    */
   cache_write_1h_tokens?: number;
   /** Includes reasoning tokens. */
@@ -17,11 +19,15 @@ export interface AnswerUsage extends TokenUsage {
   readonly reasoning_tokens?: number;
 }
 
-/** No model has a context of so many tokens. A higher count is an error of the upstream. */
+/**
+ * The highest count that Weir accepts. No model has a context of so many tokens, so a higher count
+ * is an error of the upstream.
+ */
 const MAX_REPORTED_TOKENS = 20_000_000;
 
 /**
- * Returns a reported count, at most MAX_REPORTED_TOKENS; 0 if the value is not a positive integer.
+ * Returns a reported count, but at most `MAX_REPORTED_TOKENS`. Returns 0 if the value is not a
+ * positive integer.
  */
 export function readTokenCount(value: unknown): number {
   const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;

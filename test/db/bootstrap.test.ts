@@ -110,7 +110,7 @@ describe('a credential', () => {
     for (const credential of many) expect(credential).toMatch(/^sk-[A-Za-z0-9_-]{43}$/);
   });
 
-  test('is shown by its first characters only, and a short one only by its kind', () => {
+  test('is shown by its first characters, and a short credential only by its kind', () => {
     expect(shownPrefix('sk-AbCdEfGhIjKlMnOpQrStUvWx')).toBe('sk-AbCdE…');
     expect(shownPrefix('sk-secret')).toBe('sk-…');
   });

@@ -133,7 +133,7 @@ describe('after kill -9', () => {
 });
 
 describe.skipIf(!is_root)('as root', () => {
-  test('without user namespaces the database runs as nobody; both ways work on one folder', async () => {
+  test('the database can run in a user namespace or as nobody, on the same folder', async () => {
     const data_dir = preparedFolder();
     const usual = await hold(data_dir);
     await query(usual.connection, 'CREATE TABLE kept AS SELECT 7 AS value');

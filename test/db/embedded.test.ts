@@ -133,7 +133,7 @@ describe('the embedded PostgreSQL', () => {
   test('runs in its own session, so Ctrl-C at the terminal does not reach it', async () => {
     const server = await start(preparedFolder());
     const fields = readFileSync(`/proc/${server.pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
-    // state, parent, process group, session
+    // The fields are the state, the parent, the process group and the session.
     expect(Number(fields?.[2])).toBe(server.pid);
     expect(Number(fields?.[3])).toBe(server.pid);
   });

@@ -14,7 +14,7 @@ export interface Holder {
 export interface HolderOptions {
   prefix?: string[];
   env?: Record<string, string>;
-  /** The project's folder, if the test uses a copy of it. */
+  /** The folder of the project, if the test uses a copy of the project. */
   root?: string;
   bun?: string;
 }

@@ -20,7 +20,7 @@ function folder(): string {
   return made;
 }
 
-/** A folder of migrations as Drizzle Kit writes it. */
+/** Creates a folder of migrations as Drizzle Kit writes it. */
 function migrations(...statements: string[]): string {
   const made = folder();
   mkdirSync(join(made, 'meta'));

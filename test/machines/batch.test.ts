@@ -26,7 +26,7 @@ function play(events: readonly BatchEvent[]) {
 }
 
 describe('the batch machine', () => {
-  test('reaches every state, and a final state from each of them', () => {
+  test('reaches every state, and a final state from each state', () => {
     const paths = getShortestPaths(batchMachine, { events: EVENTS });
     const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)));
     expect(reached).toEqual(

@@ -45,7 +45,7 @@ describe('the channel machine', () => {
     expect(channel(mixed).value).toBe('open');
   });
 
-  test('a refused key disables it at once; one call a minute probes it until a probe succeeds', () => {
+  test('a refused key disables the channel at once; one call a minute probes it until a probe succeeds', () => {
     const { value, context } = channel([fail('auth')]);
     expect(value).toBe('disabled');
     expect(context).toMatchObject({ open_until: NOW + 60_000, reason: 'auth' });
@@ -98,7 +98,7 @@ describe('the channel machine', () => {
   const cooled: ChannelEvent = { type: 'COOLED', now: NOW + FIRST_COOLDOWN_MS };
   const opened = times(FAILURES_TO_OPEN, fail());
 
-  test('a probe that succeeds closes the circuit with half trust and one slot: slow start', () => {
+  test('after a successful probe the circuit closes with a success share of 0.5 and one slot', () => {
     const { value, context } = channel([...opened, cooled, probed(1)]);
     expect(value).toBe('degraded');
     expect(context).toMatchObject({ recent_success: 0.5, slots: 1, reason: null });

@@ -5,7 +5,7 @@ import { decideAmount } from '../../src/machines/grant.ts';
 const amount = fc.nat(1_000_000_000_000);
 
 describe('the size of a grant', () => {
-  test('P2: it never exceeds the cap or the balance, and the need is given if it is free', () => {
+  test('P2: a grant never exceeds the cap or the balance, and the need is given if it is free', () => {
     fc.assert(
       fc.property(
         amount,
@@ -46,7 +46,7 @@ describe('the size of a grant', () => {
     ]);
   });
 
-  test('may be all that is left, to the last nano-USD', () => {
+  test('may be all the money that is left, to the last nano-USD', () => {
     const request = { need: 10, want: 10 };
     for (const funds of [
       { key_free: 10, balance: 100, replicas: 2 },

@@ -105,10 +105,10 @@ describe('the task machine', () => {
     'failed',
   ];
 
-  test('every state is reached, and from each of them a final state', () => {
+  test('every state is reached, and a final state is reached from each state', () => {
     const paths = getShortestPaths(taskMachine, {
       events: EVENTS,
-      // With its counters the graph would be infinite.
+      // If the state contained the counters, the graph would be infinite.
       serializeState: ({ value, context }) =>
         JSON.stringify([value, context.ending, context.has_job, context.patient]),
       stopWhen: ({ status }) => status !== 'active',

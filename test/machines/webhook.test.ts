@@ -35,7 +35,7 @@ function play(events: readonly WebhookEvent[]) {
 }
 
 describe('the webhook machine', () => {
-  test('reaches every state, and a final state from each of them', () => {
+  test('reaches every state, and a final state from each state', () => {
     const paths = getShortestPaths(webhookMachine, { events: EVENTS });
     const reached = new Set(paths.map(({ state }) => state.value));
     expect(reached).toEqual(new Set(['announced', 'delivering', 'waiting', 'delivered', 'failed']));
@@ -54,7 +54,7 @@ describe('the webhook machine', () => {
     expect(snapshot.value).toBe('failed');
   });
 
-  test('for any sequence of events attempts are bounded, all counted, and none follows an end', () => {
+  test('for any sequence of events, attempts are bounded and counted, and no attempt follows the end', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
         const { snapshot, attempts } = play(events);

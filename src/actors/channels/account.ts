@@ -8,11 +8,14 @@ export type ChannelState = SnapshotFrom<typeof channelMachine>['value'];
 /** An operator's switch. It overrides the configuration of the channel. */
 export interface ChannelSwitch {
   readonly state: 'disabled' | 'draining';
-  /** Shown to operators only. */
+  /** Why the operator switched the channel. Shown to operators only. */
   readonly reason: string;
 }
 
-/** State of a channel, for the operator. `draining`: no new calls, and calls in flight remain. */
+/**
+ * The state of a channel, for the operator. In `draining`, the channel gets no new calls, and some
+ * calls are still in flight.
+ */
 export type ChannelVerdict = ChannelState | 'draining';
 
 /** The methods of a channel actor that its account uses. */
@@ -43,7 +46,9 @@ export class ChannelAccount<Actor extends AccountControls> {
     return this.current;
   }
 
-  /** Applies a configuration. If account or credentials changed, the health of all models is reset. */
+  /**
+   * Applies a configuration. If the upstream account changed, the health of all models is reset.
+   */
   reconfigure(config: ChannelConfig): void {
     const previous = this.current;
     this.current = config;
@@ -56,7 +61,7 @@ export class ChannelAccount<Actor extends AccountControls> {
     else this.applySettings();
   }
 
-  /** Applies the operator's switch; undefined = none. */
+  /** Applies the operator's switch; undefined = no switch. */
   applySwitch(operatorSwitch: ChannelSwitch | undefined): void {
     this.operatorSwitch = operatorSwitch;
     this.applySettings();

@@ -10,23 +10,29 @@ import type { Clock } from '../clock.ts';
 import type { ChannelAccount, ChannelState } from './account.ts';
 import { Latency } from './latency.ts';
 
-/** The cooldown after a throttle without a retry time. */
+/** The cooldown after a rate-limit error that names no retry time. */
 const DEFAULT_THROTTLE_MS = 1_000;
 /** The longest retry time that an upstream may name. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/** When a channel that is being probed may be available again. */
+/** The expected time until a channel that is being probed is available again. */
 const PROBE_MS = 1_000;
 const PERFECT_SUCCESS = 0.9999;
 
-/** Permission for one call on a channel. It ends exactly once. */
+/** The permission for one call on a channel. A permit ends exactly once. */
 export interface ChannelPermit {
   readonly channel: ChannelActor;
-  /** The answer started. Routing by latency uses this time; by default, the end of the call. */
+  /**
+   * Call this when the answer starts. Routing by latency uses this time. If it is not called, the
+   * end of the call counts.
+   */
   answered(): void;
   succeeded(): void;
-  /** `movesOn`: a job fails over, so its later outcome does not count for this channel. */
+  /**
+   * `movesOn` is true if a job fails over. Then the later outcome of the job does not count for
+   * this channel.
+   */
   failed(error: RetryableUpstreamError, movesOn?: boolean): void;
-  /** No verdict: the client left, or its request was wrong (P9). */
+  /** Ends the call without a verdict, because the client left or its request was wrong (P9). */
   abandoned(): void;
 }
 
@@ -39,7 +45,7 @@ export interface ChannelTransition {
   to: ChannelState;
   /** Why the circuit is open or disabled. */
   reason: string | null;
-  /** No call is sent before this time; ms since the epoch. */
+  /** No call is sent before this time, ms since the epoch. */
   open_until: number;
   /** True if the channel is disabled for its credentials and will be probed again. */
   returns: boolean;
@@ -48,20 +54,23 @@ export interface ChannelTransition {
   at_ms: number;
 }
 
-/** Why a call failed. Internal wording, never sent to a client (P5). */
+/** Why a call failed. The wording is internal and never sent to a client (P5). */
 export interface LastFailure {
   readonly failure: string;
   readonly message: string;
   readonly at_ms: number;
 }
 
-/** What another replica observed: the channel serves, refused its key, or gets no call until a time. */
+/**
+ * What another replica observed. The channel serves again, its key was refused, or it gets no call
+ * until a time.
+ */
 export type PeerHint =
   | { readonly kind: 'mended' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'left_alone'; readonly until: number; readonly reason: string | null };
 
-/** What a permit is used for: a client's call, the submission of a task, or a probe by Weir. */
+/** The use of a permit: a client's call, the submission of a task, or a probe by Weir. */
 type PermitUse = 'call' | 'job' | 'probe';
 
 /** Called with each outcome of a model on a channel. Client errors are no outcomes (P9). */
@@ -121,7 +130,7 @@ export class ChannelActor {
     return this.machine.getSnapshot().value;
   }
 
-  /** Share of recent successes, 0–1: routing prefers the healthier. */
+  /** The share of recent successes, 0–1. Routing prefers the channel with the larger share. */
   get health(): number {
     return this.machine.getSnapshot().context.recent_success;
   }
@@ -130,7 +139,10 @@ export class ChannelActor {
     return this.machine.getSnapshot();
   }
 
-  /** When a call may be possible, ms since the epoch; the present time if only slots are missing. */
+  /**
+   * Returns the time when a call may be possible, ms since the epoch. If only slots are missing,
+   * returns the present time.
+   */
   availableAt(): number {
     const { value, context } = this.machine.getSnapshot();
     switch (value) {
@@ -151,15 +163,16 @@ export class ChannelActor {
     return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
   }
 
-  /** True if only Weir's own probes test an open circuit, not calls of clients. */
+  /** True if only Weir's own probes test an open circuit. Calls of clients do not test it. */
   private isProbed(): boolean {
     return this.config.probe_s !== undefined;
   }
 
   /**
-   * Returns a permit, or null. Null means: the channel is disabled, its circuit is open, a probe runs,
-   * or all slots are in use. The success of a `job`'s submission is no outcome yet. If `urgent`, no
-   * other channel is left: then a degraded or recovering channel gives more slots than usual.
+   * Returns a permit, or null. Null means that the channel is disabled, its circuit is open, a
+   * probe runs, or all slots are in use. With the use `job`, a successful submission is not counted
+   * as an outcome. Set `urgent` if no other channel is left. Then a degraded or recovering channel
+   * gives more slots than usual.
    */
   tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
@@ -214,19 +227,24 @@ export class ChannelActor {
     this.onOutcome(this.config.id, this.model, outcome === 'succeeded');
   }
 
-  /** The upstream refused the account's key for another model, or on another replica. */
+  /**
+   * Called when the upstream refused the account's key for another model, or on another replica.
+   */
   onCredentialsRefused(): void {
     this.machine.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
 
-  /** Disables the channel for the operator or the configuration. Repeating it changes nothing. */
+  /** Disables the channel for the operator or the configuration. A second call changes nothing. */
   disable(reason: string): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns && context.reason === reason) return;
     this.machine.send({ type: 'DISABLED', reason });
   }
 
-  /** Ends what `disable` did. A channel disabled for its credentials stays disabled. */
+  /**
+   * Enables a channel that `disable` disabled. A channel whose credentials were refused stays
+   * disabled.
+   */
   enable(): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns) this.machine.send({ type: 'ENABLED' });
@@ -251,17 +269,20 @@ export class ChannelActor {
     this.isApplyingHint = false;
   }
 
-  /** A probe by Weir succeeded: clients may call the channel again. */
+  /** Called when a probe by Weir succeeded. Then clients may call the channel again. */
   onProbeSucceeded(): void {
     this.machine.send({ type: 'MENDED' });
   }
 
-  /** The last failure that counted, worded for the operator. */
+  /** The last failure that counted for the channel, worded for the operator. */
   get lastFailure(): LastFailure | undefined {
     return this.latestFailure;
   }
 
-  /** Sends no event if the channel has no recent failure: the event would change nothing. */
+  /**
+   * Reports a success. If the channel has no recent failure, sends no event, because it would
+   * change nothing.
+   */
   private reportSuccess(): void {
     const { value, context } = this.machine.getSnapshot();
     const isFlawless =
@@ -275,7 +296,7 @@ export class ChannelActor {
     const { failure, retry_after_ms, message } = error;
     this.latestFailure = { failure, message, at_ms: this.clock.now() };
     const now = this.clock.now();
-    // A retry time counts for every failure, e.g. for an overloaded server too.
+    // A retry time counts for every failure, for example that of an overloaded server.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
       this.machine.send({ type: 'THROTTLED', until });

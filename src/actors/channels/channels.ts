@@ -3,10 +3,13 @@ import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
 import { ChannelActor, type ChannelTransition, type OnOutcome, type PeerHint } from './channel.ts';
 
-/** Removed channels that are kept; the oldest is dropped first. Larger than any configuration. */
+/**
+ * The most removed channels that are kept in memory. The oldest is dropped first. The number is
+ * larger than any configuration.
+ */
 const MAX_RETIRED = 1_000;
 
-/** The channel actors of this replica: one for each model of each channel. */
+/** The channel actors of this replica. Each model of each channel has one actor. */
 export class Channels {
   private byModel = new Map<string, ChannelActor[]>();
   private readonly accounts = new Map<string, ChannelAccount<ChannelActor>>();
@@ -50,7 +53,7 @@ export class Channels {
     this.retired.delete(config.id);
     if (account) account.reconfigure(config);
     else account = new ChannelAccount<ChannelActor>(config);
-    // Deleted and set again, so that the map has the order of the configuration.
+    // The entry is deleted and set again, so that the map has the order of the configuration.
     this.accounts.delete(config.id);
     this.accounts.set(config.id, account);
     const known = new Map(
@@ -88,7 +91,9 @@ export class Channels {
     return this.byModel.get(model_id) ?? [];
   }
 
-  /** The actor of a model on a channel, also on a removed channel; undefined if there is none. */
+  /**
+   * The actor of a model on a channel, which may be a removed channel. Undefined if there is none.
+   */
   find(channel_id: string | null, model_id: string): ChannelActor | undefined {
     if (channel_id === null) return undefined;
     const account = this.accounts.get(channel_id) ?? this.retired.get(channel_id);
@@ -106,7 +111,7 @@ export class Channels {
     return this.accounts.get(channel_id);
   }
 
-  /** The state of each channel, derived from its models; for the operator. */
+  /** The state of each channel, derived from its models and shown to the operator. */
   verdicts(): ReadonlyMap<string, ChannelVerdict> {
     return new Map([...this.accounts].map(([id, account]) => [id, account.state]));
   }

@@ -18,14 +18,14 @@ interface Message {
   readonly channel: string;
   readonly model: string;
   readonly kind: PeerHint['kind'];
-  /** Relative to the arrival of the message, because clocks of replicas differ. */
+  /** Milliseconds from the arrival of the message, because the clocks of replicas differ. */
   readonly rest_ms?: number;
   readonly reason?: string | null;
 }
 
 /**
- * Sends and receives peer hints, so that all replicas learn of a changed circuit at once. If a hint
- * is lost, each replica needs a few failed attempts of its own, which fail over.
+ * Sends and receives peer hints, so that a changed circuit takes effect on all replicas at once. If
+ * a hint is lost, each replica needs a few failed attempts of its own. These attempts fail over.
  */
 export class CircuitHints {
   constructor(private readonly deps: CircuitHintsDeps) {}
@@ -41,7 +41,7 @@ export class CircuitHints {
       .catch((error: unknown) => this.deps.onError(error));
   }
 
-  /** Applies a hint of another replica; ignores those of this replica. */
+  /** Applies a hint of another replica. Hints of this replica are ignored. */
   receive(payload: string, channels: Channels): void {
     const {
       replica,

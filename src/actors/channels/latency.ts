@@ -1,10 +1,13 @@
-/** The number of recent calls for the percentile. */
+/** The number of recent calls from which the percentile is computed. */
 const MAX_KEPT_CALLS = 64;
-/** With fewer calls there is no percentile. */
+/** With fewer calls than this, the percentile is undefined. */
 const MIN_SAMPLES = 20;
 const WEIGHT_OF_ONE = 0.1;
 
-/** Times to the start of an answer on one channel: a mean for routing, a percentile for hedging. */
+/**
+ * The times to the start of an answer on one channel. Routing uses their mean, hedging uses a
+ * percentile.
+ */
 export class Latency {
   private readonly recent: number[] = [];
   private next = 0;

@@ -3,7 +3,10 @@ import { addOutcomes } from '../../../db/health/outcomes.ts';
 import type { Clock } from '../clock.ts';
 
 const FLUSH_MS = 5_000;
-/** Pairs of channel and model between two flushes; more are not counted. */
+/**
+ * The most pairs of channel and model between two flushes. Outcomes of further pairs are not
+ * counted.
+ */
 const MAX_PAIRS = 20_000;
 
 export interface OutcomesDeps {
@@ -23,7 +26,7 @@ interface Counts {
 
 /**
  * Counts outcomes in memory and stores them every few seconds, outside of any request. If a flush
- * fails, its counts are lost; a ranking hardly changes by that.
+ * fails, its counts are lost, which hardly changes a ranking.
  */
 export class OutcomeRecorder {
   private counts = new Map<string, Counts>();

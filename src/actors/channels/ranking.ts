@@ -11,7 +11,7 @@ export interface RankingDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly models: () => readonly CatalogueModel[];
-  /** Outcomes that a model needs to be ranked by its success. */
+  /** The number of outcomes that a model needs to be ranked by its success. */
   readonly min_samples: () => number;
   readonly onError: (error: unknown) => void;
 }

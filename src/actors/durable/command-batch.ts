@@ -25,7 +25,7 @@ import type { LedgerAnswer } from '../money/ledger-commands.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 
-/** A command with its transition, or its answer if there is no transition. */
+/** A command with its transition, or the command's answer if it causes no transition. */
 type Step =
   | { answer: CommandResult }
   | {
@@ -37,8 +37,8 @@ type Step =
     };
 
 /**
- * True if the timer or outbox row of a command was already gone. Otherwise this command uses it up:
- * it is deleted from `timers` or `effects`.
+ * True if the timer or outbox row of a command was already gone. Otherwise deletes the timer from
+ * `timers` or the effect from `effects`.
  */
 function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,
@@ -89,7 +89,8 @@ export class CommandBatch {
     const fresh = commands.filter(
       ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
     );
-    // The first command deletes its timer or effect from the set: a timer fires once, an effect ends once.
+    // The first command deletes its timer or effect from the set. So a timer fires once and an
+    // effect ends once.
     const timers = await takeTimers(
       this.tx,
       fresh.flatMap(({ timer }) => timer ?? []),
@@ -132,7 +133,7 @@ export class CommandBatch {
     await createActors(this.tx, rows);
   }
 
-  /** Applies the event to the machine in memory; writes nothing. */
+  /** Applies the event to the machine in memory, and writes nothing. */
   private decide(command: IdentifiedCommand, isRepetition: boolean, isStale: boolean): Step {
     const row = this.rows.get(`${command.kind}/${command.id}`);
     if (!row) return { answer: { type: 'not_found' } };
@@ -150,8 +151,9 @@ export class CommandBatch {
   }
 
   /**
-   * Moves all money of the batch in one call. So organizations and keys are locked in id order, before
-   * other statements refer to their rows. A command that the ledger refuses is undone completely.
+   * Moves all money of the batch in one call. So organizations and keys are locked in id order,
+   * before other statements refer to these rows. A command that the ledger refuses is undone
+   * completely.
    */
   private async moveMoney(steps: Step[]): Promise<void> {
     const moneySteps = steps.flatMap((step, index) => {

@@ -4,7 +4,7 @@ import type { DueTimer } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
-/** An event for a durable actor, with what must be committed with it. */
+/** An event for a durable actor, with the money and writes of the same transaction. */
 export interface ActorCommand {
   kind: string;
   id: string;
@@ -20,20 +20,20 @@ export interface ActorCommand {
    * the ledger refuses it and the command creates the actor, only this command is undone.
    */
   money?: MoneyCommand;
-  /** Further writes of the same transaction. Runs after the money moved. */
+  /** Makes further writes in the same transaction, after the money moved. */
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
 /** The answer to a command. */
 export type CommandResult =
-  /** Committed. `taken` is false if no transition took the event. */
+  /** The command is committed. `taken` is false if no transition took the event. */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
-  /** The timer had fired or was canceled, or the effect had ended. */
+  /** Nothing was done, because the timer had fired or was canceled, or the effect had ended. */
   | { type: 'stale' }
   | { type: 'not_found' }
   /** The ledger refused the money, so nothing of the command was committed. */
   | { type: 'refused'; answer: LedgerAnswer }
-  /** This replica was declared dead: it may not write. */
+  /** This replica was declared dead, so it may not write. */
   | { type: 'fenced' };
 
 /** One committed event, for the inspection feed and live actors. */
@@ -46,5 +46,8 @@ export interface CommittedEvent {
   taken: boolean;
 }
 
-/** A command with its id, by which a repetition is recognised. */
+/**
+ * A command with its id. If a batch runs again, the id shows whether the command was committed
+ * before.
+ */
 export type IdentifiedCommand = ActorCommand & { command_id: string };

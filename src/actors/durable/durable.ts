@@ -17,9 +17,9 @@ export interface DurableDeps {
 }
 
 /**
- * Durable actors, whose state is a row. Each command is part of a transaction. It locks
- * the row, runs the pure machine, and writes snapshot, event, timers and outbox together. Observers
- * are called after the commit only.
+ * Durable actors, whose state is a row. Each command is part of a transaction. The transaction
+ * locks the row, runs the pure machine, and writes snapshot, event, timers and outbox together.
+ * Observers are called after the commit only.
  */
 export class DurableActors {
   private readonly lane: GroupCommit<IdentifiedCommand, CommandResult>;
@@ -37,8 +37,8 @@ export class DurableActors {
   }
 
   /**
-   * Sends a command; resolves after its commit. Sending the same command twice applies its event
-   * twice, so the machine must allow that.
+   * Sends a command and resolves after its commit. If the same command is sent twice, its event is
+   * applied twice, which the machine must allow.
    */
   send(command: ActorCommand): Promise<CommandResult> {
     return this.lane.submit({ ...command, command_id: this.deps.ids.uuid() });

@@ -8,7 +8,7 @@ const MAX_WATCHERS = 100;
 export interface Observation {
   kind: string;
   id: string;
-  /** Number of the event in the actor's log; 0 for actors without a log. */
+  /** The number of the event in the actor's log; 0 if the actor has no log. */
   seq: number;
   event: AnyEventObject;
   /** The state after the event. The feed never shows contexts. */
@@ -29,8 +29,8 @@ export interface InspectionFrame {
 }
 
 /**
- * The inspection feed of this replica: a bounded ring of observations, and its watchers. Observations
- * become frames only for a watcher, so the feed costs little without one.
+ * The inspection feed of this replica: a bounded ring of observations, and its watchers. An
+ * observation becomes a frame only if there is a watcher, so a feed without watchers costs little.
  */
 export class InspectionFeed {
   private readonly ring: { observation: Observation; at: number }[] = [];
@@ -51,8 +51,8 @@ export class InspectionFeed {
   }
 
   /**
-   * Calls `watcher` with the recent events, then with each new one. The returned function ends that.
-   * Throws if there are too many watchers.
+   * Calls `watcher` with the recent events, then with each new event. The returned function removes
+   * the watcher. Throws if there are too many watchers.
    */
   watch(watcher: (frame: InspectionFrame) => void): () => void {
     if (this.watchers.size >= MAX_WATCHERS)

@@ -6,27 +6,35 @@ import type { MoneyCommand } from '../money/ledger.ts';
 /** The second argument of an effect. */
 export interface EffectContext {
   actor_id: string;
-  /** The same for every attempt of this effect, for receivers that recognise repetitions. */
+  /**
+   * The same key for every attempt of this effect, so that a receiver recognises a repeated
+   * attempt.
+   */
   idempotency_key: string;
-  /** Aborted at the effect's timeout. */
+  /** The signal that aborts when the effect's timeout has passed. */
   signal: AbortSignal;
 }
 
-/** The event that an effect reports, and what must be committed with it. */
+/** The event that an effect reports, with the money and writes of the same transaction. */
 export interface EffectReport {
   report: AnyEventObject;
-  /** Executed only if the machine takes the event. */
+  /** A ledger command, executed only if the machine takes the event. */
   money?: MoneyCommand;
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
-/** Does work outside of the machine and returns the event that reports it. Throws to be retried. */
+/**
+ * Does work outside of the machine and returns the event that reports the work. If it throws, it is
+ * retried.
+ */
 export type Effect = (
   params: JsonValue,
   context: EffectContext,
 ) => Promise<AnyEventObject | EffectReport>;
 
-/** A change of state in the running transaction; `snapshot` is the actor's at its end. */
+/**
+ * A change of state in the running transaction. `snapshot` is the actor's snapshot after the batch.
+ */
 export interface StateChange {
   id: string;
   from_state: string;
@@ -37,23 +45,26 @@ export interface StateChange {
 /**
  * One kind of durable actor: a pure machine and its effects.
  *
- * The machine's actions are data: `setTimer {name, delay_ms, event}` and
- * `cancelTimer {name}` change timers; each action named in `effects` is an effect.
+ * The machine's actions are data. `setTimer {name, delay_ms, event}` and `cancelTimer {name}`
+ * change timers. Each action named in `effects` is an effect.
  */
 export interface DurableKind {
   readonly kind: string;
   readonly machine: AnyStateMachine;
-  /** Must grow when snapshots of an earlier version need `migrate`. */
+  /** The version of snapshots. It must grow when snapshots of an earlier version need `migrate`. */
   readonly version: number;
   /** Converts a stored snapshot of version `from` to this version. */
   readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
   readonly effects: Readonly<Record<string, Effect>>;
   readonly effect_timeout_ms: number;
-  /** After so many attempts the effect is dead, and the event of `failed` is sent. */
+  /**
+   * After this many failed attempts the effect is dead, and the event of `eventOfDeadEffect` is
+   * sent.
+   */
   readonly max_attempts: number;
-  /** Effects without a limit of attempts, e.g. those that move money. */
+  /** Effects without a limit of attempts, for example effects that move money. */
   readonly unlimited_effects?: readonly string[];
   readonly eventOfDeadEffect: (effect: string, error: string) => AnyEventObject;
-  /** Writes the kind's own tables, in the transaction of its actors. */
+  /** Writes the kind's own tables, in the same transaction as its actor rows. */
   readonly project?: (tx: TransactionSql, changes: readonly StateChange[]) => Promise<void>;
 }

@@ -11,11 +11,20 @@ import type { DurableActors } from './durable.ts';
 import type { EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
-/** Effects of one name that run at the same time on this replica. Slow ones delay no other name. */
+/**
+ * The most effects of one name that run at the same time on this replica. So slow effects of one
+ * name do not delay those of another.
+ */
 const MAX_RUNNING_EFFECTS = 256;
-/** How long a stopping process waits for running effects. After that they run again elsewhere. */
+/**
+ * How long a stopping process waits for running effects. Effects that have not ended by then run
+ * again on another replica.
+ */
 const DRAIN_MS = 20_000;
-/** Pause before a fenced report is sent again: by then the process has registered under a new id. */
+/**
+ * The pause before a fenced report is sent again. After it, the process has registered under a new
+ * id.
+ */
 const RESEND_MS = 1_000;
 const MAX_RESENDS = 30;
 const FIRST_RETRY_MS = 500;
@@ -28,15 +37,15 @@ export interface OutboxDeps {
   replica_id: () => string;
   /** False if this replica's lease may have ended; then no effect is started. */
   mayRun?: () => boolean;
-  /** 0 ≤ x < 1; spreads retries. */
+  /** Returns a random number, 0 ≤ x < 1, which spreads retries. */
   random: () => number;
   onError: (error: unknown) => void;
 }
 
 /**
  * Runs the effects of committed transitions at least once, each with its own idempotency key. The
- * event that reports an effect is committed in the transaction that ends it. After a
- * crash the effect's row is still pending, and the next owner runs it.
+ * event that reports an effect is committed in the transaction that ends it. After a crash the
+ * effect's row is still pending, and the next owner of the actor runs the effect.
  */
 export class Outbox {
   private readonly running = new Map<string, { effect: string; done: Promise<void> }>();
@@ -75,7 +84,7 @@ export class Outbox {
     if (!this.stopped) this.poll().catch(this.deps.onError);
   }
 
-  /** Starts the due effects, within the limits. If a poll is running, another one follows it. */
+  /** Starts the due effects, within the limits. If a poll is running, another poll follows. */
   poll(): Promise<void> {
     this.pollAgain = true;
     this.currentPoll ??= this.pollRepeatedly().finally(() => {

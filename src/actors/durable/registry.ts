@@ -5,11 +5,15 @@ import type { ActorCommand, CommandResult, CommittedEvent } from './command.ts';
 import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
 
-/** Live actors in memory. Beyond this number the longest idle one is passivated. */
+/**
+ * The most live actors in memory. Above this number, the actor that is idle longest is passivated.
+ */
 const MAX_LIVE_ACTORS = 20_000;
-/** A live actor without events for this long is passivated. */
+/** A live actor that gets no event for this time is passivated. */
 const PASSIVATE_AFTER_MS = 60_000;
-/** Commands of one actor that wait for their commit; more are refused with 503. */
+/**
+ * The most commands of one actor that wait for their commit. Further commands are refused with 503.
+ */
 export const MAX_MAILBOX = 64;
 const SWEEP_MS = 10_000;
 

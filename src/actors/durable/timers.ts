@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { DurableActors } from './durable.ts';
 
 const POLL_MS = 250;
-/** Most timers of one query. If there are more, another query follows at once. */
+/** The most timers of one query. If more timers are due, another query follows at once. */
 const MAX_TIMERS_PER_POLL = 256;
 
 export interface TimersDeps {
@@ -39,7 +39,7 @@ export class Timers {
     await this.polling;
   }
 
-  /** Fires all due timers; returns how many it found. */
+  /** Fires all due timers and returns the number of timers that it found. */
   async poll(): Promise<number> {
     const { sql, actors, replica_id } = this.deps;
     if (this.deps.mayRun?.() === false) return 0;

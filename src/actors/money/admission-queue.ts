@@ -1,9 +1,12 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Clock } from '../clock.ts';
 
-/** Most waiting calls of one key on one replica; further calls are refused at once with 503. */
+/** The most waiting calls of one key on one replica. Further calls are refused at once with 503. */
 export const MAX_WAITING_CALLS = 4_096;
-/** How long a call waits for money that other calls hold. Then the error names a retry time. */
+/**
+ * How long a call waits for money that other calls hold. After this time the call fails with an
+ * error that names a retry time.
+ */
 const ADMISSION_WAIT_MS = 10_000;
 
 /** Aborts a waiting call: an AbortSignal, or an object with the same members. */
@@ -17,11 +20,12 @@ export interface AdmissionRequest {
   /** The upper bound of the call's charge. */
   amount: number;
   /**
-   * Returns the smallest amount that the call can run with, at most `amount`. Called only if `amount`
-   * is not free and no call in flight can free it. The call must then limit its output to its amount.
+   * Returns the smallest amount that the call can run with, at most `amount`. Called only if
+   * `amount` is not free and no call in flight can free it. If a call is admitted with less than
+   * `amount`, it must limit its output to the admitted amount.
    */
   minimum: () => number;
-  /** Aborted when the client leaves; then the call stops waiting. */
+  /** The signal that aborts when the client leaves. Then the call stops waiting. */
   signal?: ListenableSignal;
   wait_ms?: number;
 }
@@ -35,7 +39,10 @@ export interface WaitingCall {
   reject: (error: unknown) => void;
 }
 
-/** The calls of one key that wait for money, in order. Each is admitted, refused or times out. */
+/**
+ * The calls of one key that wait for money, in order. Each call is admitted, is refused or times
+ * out.
+ */
 export class AdmissionQueue {
   private readonly waitingCalls: WaitingCall[] = [];
 
@@ -53,7 +60,7 @@ export class AdmissionQueue {
     return this.waitingCalls[0];
   }
 
-  /** Nano-USD that all waiting calls need. */
+  /** The nano-USD that all waiting calls need together. */
   get totalAmount(): number {
     return this.waitingCalls.reduce((sum, { amount }) => sum + amount, 0);
   }

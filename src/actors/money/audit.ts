@@ -9,12 +9,15 @@ const FIRST_AUDIT_MS = 30_000;
 export interface AuditDeps {
   sql: Sql;
   clock: Clock;
-  /** Called with sums that do not add up; this must never happen. */
+  /** Called with the sums that do not add up. This must never happen. */
   onImbalance: (imbalances: Imbalance[]) => void;
   onError: (error: unknown) => void;
 }
 
-/** Runs the conservation query at intervals. The number of its rows is a metric, always 0 (P15). */
+/**
+ * Runs the conservation query at intervals. The number of rows that the query returns is a metric.
+ * It must always be 0 (P15).
+ */
 export class Audit {
   /** Imbalances of the last audit; undefined before the first one. */
   imbalances: number | undefined;

@@ -5,7 +5,9 @@ import type { LedgerAnswer } from './ledger-commands.ts';
 /** An answer of the ledger to a command of a grant. */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
-/** Thrown if the grant's row was closed by another replica, or replaced, during a command. */
+/**
+ * Thrown if another replica closed the grant's row during a command, or if the row was replaced.
+ */
 export class GrantFencedError extends Error {
   override readonly name = 'GrantFenced';
 }
@@ -27,7 +29,7 @@ export class Grant {
     this.id = deps.ids.uuid();
   }
 
-  /** Requests `need` to `want` nano-USD more. Throws GrantFencedError. */
+  /** Requests at least `need` and at most `want` more nano-USD. Throws GrantFencedError. */
   async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
     const answer = await this.submit({
       type: 'GRANT',
@@ -41,8 +43,8 @@ export class Grant {
   }
 
   /**
-   * Returns `amount` nano-USD to the ledger and acknowledges a recall; true if the row is closed now.
-   * Throws GrantFencedError.
+   * Returns `amount` nano-USD to the ledger and acknowledges a recall. Resolves with true if the
+   * row is closed now. Throws GrantFencedError.
    */
   async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
     const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });
@@ -51,7 +53,7 @@ export class Grant {
     return answer.closed;
   }
 
-  /** Starts a new row with the next request: a closed row is never opened again. */
+  /** Lets the next request open a new row, because a closed row is never opened again. */
   replace(): void {
     this.id = this.deps.ids.uuid();
     this.granted = 0;

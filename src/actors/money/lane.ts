@@ -13,9 +13,9 @@ export interface LaneDeps {
 }
 
 /**
- * The queue that commits all ledger commands of this replica in groups. So a busy key
- * costs one row lock a batch, not one a call. If the database is away, charges wait for it; other
- * commands fail after two seconds.
+ * The queue that commits all ledger commands of this replica in groups. So a busy key needs one row
+ * lock for each batch instead of one for each call. If the database is away, charges wait until it
+ * is back. Other commands fail after two seconds.
  */
 export class Lane extends GroupCommit<LedgerCommand, LedgerAnswer> {
   constructor({ sql, clock, onError }: LaneDeps) {
@@ -30,7 +30,8 @@ function isCharge(command: LedgerCommand): boolean {
 async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer[]> {
   const settles = commands.filter((command) => command.type === 'SETTLE');
   if (settles.length === commands.length) {
-    // For charges alone, one statement is a complete transaction in one round trip.
+    // If a batch has only charges, one statement is the complete transaction and needs one round
+    // trip.
     return settle(sql, settles);
   }
   return sql.begin(async (tx) => {

@@ -1,8 +1,8 @@
 import type { InlineLine, UsageLine } from '../../../db/ledger/settle.ts';
 
 /**
- * A command of the lane. Amounts in nano-USD. Every command may be repeated: if the
- * outcome of a COMMIT is unknown, the same batch runs again.
+ * A command of the lane. Amounts are in nano-USD. Every command may be repeated: if the outcome of
+ * a COMMIT is unknown, the same batch runs again.
  */
 export type LedgerCommand =
   | SettleCommand
@@ -21,14 +21,20 @@ export interface SettleCommand {
   line: InlineLine;
 }
 
-/** Adds `need` to `want` to a replica's grant of a key. Opens the grant if it is new. */
+/**
+ * Adds at least `need` and at most `want` nano-USD to a replica's grant of a key. Opens the grant
+ * if it does not exist.
+ */
 export interface GrantCommand {
   type: 'GRANT';
   grant_id: string;
   key_id: string;
   organization_id: string;
   replica_id: string;
-  /** The committed amount that the sender knows. If the row differs, this command was applied before. */
+  /**
+   * The committed amount that the sender knows. If the row has another amount, this command was
+   * applied before.
+   */
   expected_granted: number;
   need: number;
   want: number;
@@ -45,7 +51,7 @@ export interface ReturnCommand {
   expected_granted: number;
   amount: number;
   recall_acked: number;
-  /** No call of the key is in flight, so the row may be closed. */
+  /** True if no call of the key is in flight on this replica, so the row may be closed. */
   close: boolean;
 }
 
@@ -57,7 +63,7 @@ export interface HoldCommand {
   organization_id: string;
   amount: number;
   reference: string;
-  /** ISO 8601. */
+  /** The time when the hold expires, ISO 8601. */
   expires_at: string;
   /** The recall that an earlier `contended` answer started; null = none. */
   recall_seq?: number | null;
@@ -67,7 +73,7 @@ export interface HoldCommand {
 export interface ExtendHoldCommand {
   type: 'EXTEND_HOLD';
   hold_id: string;
-  /** The new total, so that a repetition changes nothing. */
+  /** The new total of the hold. Because it is a total, a repeated command changes nothing. */
   amount: number;
 }
 
@@ -75,7 +81,10 @@ export interface ExtendHoldCommand {
 export interface SettleHoldCommand {
   type: 'SETTLE_HOLD';
   hold_id: string;
-  /** `charged_nano_usd` is the full charge; the part above the hold becomes an overrun. */
+  /**
+   * The usage line. Its `charged_nano_usd` is the full charge. The part above the hold becomes an
+   * overrun.
+   */
   line: UsageLine;
 }
 
@@ -93,21 +102,29 @@ interface DepositCommand {
   note: string;
 }
 
-/** Declares a replica dead and closes its grants; their uncharged money returns. */
+/**
+ * Declares a replica dead and closes its grants. The uncharged money of these grants is returned.
+ */
 interface ReapCommand {
   type: 'REAP';
   replica_id: string;
 }
 
-/** The answer to a ledger command; amounts in nano-USD. */
+/** The answer to a ledger command. Amounts are in nano-USD. */
 export type LedgerAnswer =
-  /** The charge as the usage line has it. */
+  /** The amounts of the usage line. */
   | { type: 'settled'; charged: number; overrun: number }
   | { type: 'granted'; granted: number; exact: boolean }
   | { type: 'returned'; granted: number; closed: boolean }
-  /** Other grants may have unused money. They were recalled; repeat the command with this number. */
+  /**
+   * Other grants may have unused money and were recalled. Send the command again with this
+   * `recall_seq`.
+   */
   | { type: 'contended'; recall_seq: number }
-  /** The money is not free. `elsewhere`: nano-USD of other grants and holds, which may be freed. */
+  /**
+   * The money is not free. `elsewhere` is the nano-USD of other grants and holds, which may become
+   * free.
+   */
   | { type: 'short'; bound: 'key' | 'organization'; free: number; elsewhere: number }
   | { type: 'key_unusable'; status: 'inactive' | 'suspended' | 'revoked' | 'expired' }
   /** This replica was declared dead, and its grants are closed. */
@@ -116,5 +133,5 @@ export type LedgerAnswer =
   | { type: 'hold_ended'; status: 'settled' | 'released' | 'expired'; charged: number }
   | { type: 'not_found' }
   | { type: 'done' }
-  /** `more`: the replica has open grants left; send the command again. */
+  /** If `more` is true, the replica still has open grants. Then send the command again. */
   | { type: 'reaped'; grants: number; more: boolean };

@@ -31,13 +31,13 @@ import type {
   SettleHoldCommand,
 } from './ledger-commands.ts';
 
-/** A ledger command that locks keys and organizations; SETTLE changes only grants. */
+/** A ledger command that locks keys and organizations. SETTLE locks only grants. */
 export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
 
 /**
- * Executes ledger commands inside the caller's transaction. It locks all rows, applies the commands
- * in order to the rows in memory, and writes the rows back. Returns the answers in the order of the
- * commands; they are valid only after the caller's commit.
+ * Executes ledger commands inside the transaction `tx`. Locks all rows, applies the commands in
+ * order to the rows in memory, and writes the rows back. Returns the answers in the order of the
+ * commands. The answers are valid only after the commit of `tx`.
  */
 export async function applyMoneyCommands(
   tx: TransactionSql,
@@ -146,7 +146,10 @@ class Batch {
     return { type: 'granted', granted: grant.granted_nano_usd, exact: decision.exact };
   }
 
-  /** `contended` if other grants can still be recalled; otherwise `short`, with others' money. */
+  /**
+   * Returns `contended` if other grants can still be recalled. Otherwise returns `short`, with the
+   * money of other grants and holds.
+   */
   private async explainShort(
     short: { bound: 'key' | 'organization'; free: number },
     key: KeyRow,
@@ -177,7 +180,7 @@ class Batch {
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
   }
 
-  /** Leaves out the rows of this batch, whose latest amounts are in memory. */
+  /** Returns the open money without the rows of this batch, whose latest amounts are in memory. */
   private withoutLockedRows(openMoney: OpenMoney[]): OpenMoney[] {
     return openMoney.filter(({ id }) => !this.rows.grants.has(id) && !this.rows.holds.has(id));
   }
@@ -233,7 +236,7 @@ class Batch {
     return { type: 'held' };
   }
 
-  /** Sets money aside; returns undefined, or the refusal. */
+  /** Sets money aside. Returns undefined, or the answer of a refusal. */
   private async setAsideForHold(
     key: KeyRow,
     amount: number,

@@ -5,7 +5,7 @@ import type { QuotaRefusal } from '../../machines/quota.ts';
 /** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
 
-/** Returns the error of a refused key; `bound` = the limit that was reached last. */
+/** Returns the error of a refused key. `bound` is the limit that was reached last. */
 export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':
@@ -24,7 +24,9 @@ export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   }
 }
 
-/** Returns the error if all money is spent, so a retry does not help (spec: Errors, 402). */
+/**
+ * Returns the error for a call whose money is all spent. A retry does not help (spec: Errors, 402).
+ */
 export function moneySpentError(bound: LimitedBy): WeirError {
   return bound === 'key'
     ? new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
@@ -35,7 +37,10 @@ export function moneySpentError(bound: LimitedBy): WeirError {
       });
 }
 
-/** Returns the error if calls in flight hold the money. It names a retry time. */
+/**
+ * Returns the error for a call whose money is held by calls in flight. The error names a retry
+ * time.
+ */
 export function moneyInFlightError(bound: LimitedBy): WeirError {
   const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';
   return new WeirError(
@@ -45,7 +50,10 @@ export function moneyInFlightError(bound: LimitedBy): WeirError {
   );
 }
 
-/** Returns the error if the ledger cannot be reached, or this replica's lease may have ended. */
+/**
+ * Returns the error for the case that the ledger cannot be reached, or that this replica's lease
+ * may have ended.
+ */
 export function ledgerUnavailableError(): WeirError {
   return new WeirError('service_unavailable', 'The ledger cannot be reached.', { retry_after: 2 });
 }

@@ -14,15 +14,17 @@ import {
  * The quota machine of one key, and the sums of the calls since its last event.
  *
  * A call that the grant covers changes sums, but no state. An event for each call would cost more
- * than the rest of its admission. So such calls are counted here, with the machine's own functions.
- * Their sum is sent as one event before any other event and before each read of the snapshot.
+ * than the rest of the admission. So such calls are counted here, with the machine's own functions.
+ * The sum of these calls is sent as one event. It is sent before any other event and before each
+ * read of the snapshot.
  */
 export class QuotaMachine {
   private readonly machine: ActorRefFrom<typeof quotaMachine> = createActor(quotaMachine);
   private current: QuotaSums;
 
   constructor() {
-    // An error of the machine must not end the process: the call that sent the event receives it.
+    // An error of the machine must not end the process. The call that sent the event receives the
+    // error.
     this.machine.subscribe({ error: () => undefined });
     this.machine.start();
     this.current = this.machine.getSnapshot().context;
@@ -39,12 +41,15 @@ export class QuotaMachine {
     return this.current;
   }
 
-  /** Unused nano-USD of the grant: neither charged nor reserved. */
+  /** The nano-USD of the grant that are neither charged nor reserved. */
   get idle(): number {
     return idleOf(this.current);
   }
 
-  /** True in `open`, or in its substate `inner`. Runs several times a call; `matches` is too slow. */
+  /**
+   * True if the state is `open`, or its substate `inner`. Called several times for each call, for
+   * which `matches` is too slow.
+   */
   isOpen(inner?: 'ample' | 'exact'): boolean {
     const { value } = this.machine.getSnapshot();
     return typeof value === 'object' && (inner === undefined || value.open === inner);

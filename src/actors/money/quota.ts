@@ -18,7 +18,7 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** How often a waiting request is repeated without a hint, because hints may be lost. */
+/** How often a waiting request is repeated if no hint comes. Hints may be lost. */
 const RETRY_MS = 100;
 export interface QuotaDeps {
   lane: Lane;
@@ -42,12 +42,12 @@ export class QuotaActor implements ReservationOwner {
   private readonly waiting: AdmissionQueue;
   private readonly recall = { requested: 0, acked: 0 };
   private readonly spend = new RecentSpend();
-  /** Unused money above the slack that the key needs, as of the last sweep. */
+  /** The unused nano-USD above the slack that the key needs. Computed at the last sweep. */
   private surplus = 0;
   private syncing: Promise<void> | undefined;
   private wake: (() => void) | undefined;
   private lastLimitedBy: LimitedBy = 'key';
-  /** Charges that wait for their commit. */
+  /** The number of charges that wait for their commit. */
   private unsettled = 0;
   private refillAmount = 0;
   private isCloseRequested = false;
@@ -77,8 +77,8 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * Admits a call at once if the grant covers it; undefined = the call must wait (`reserve`).
-   * Throws WeirError if the key's status or its spent money admits no call.
+   * Admits a call at once if the grant covers it. Returns undefined if the call must wait with
+   * `reserve`. Throws WeirError if the key's status or its spent money admits no call.
    */
   tryReserve(amount: number): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
@@ -96,10 +96,10 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * Admits a call; it may wait for the ledger and, near the cap, for calls in flight.
-   * Throws WeirError. All money is spent: `quota_exceeded` or `insufficient_balance`. Calls in
-   * flight hold it: `quota_in_flight` or `balance_in_flight`. Others: an error of the key's status,
-   * or `service_unavailable`. Throws the signal's reason if the client left.
+   * Admits a call. The call may wait for the ledger and, near the cap, for calls in flight. Throws
+   * WeirError. If all money is spent, it is `quota_exceeded` or `insufficient_balance`. If calls in
+   * flight hold the money, it is `quota_in_flight` or `balance_in_flight`. Otherwise it is an error
+   * of the key's status, or `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
     const admitted = this.tryReserve(request.amount);
@@ -108,7 +108,7 @@ export class QuotaActor implements ReservationOwner {
     return new Reservation(this, this.grant.id, amount);
   }
 
-  /** Reserves more for a call in flight; returns the added nano-USD, 0 = nothing is free. */
+  /** Reserves more money for a call in flight. Returns the added nano-USD; 0 = no money is free. */
   async extend(grant_id: string, request: AdmissionRequest): Promise<number> {
     if (grant_id !== this.grant.id || !this.deps.mayAdmit()) return 0;
     if (this.machine.send({ type: 'EXTEND', amount: request.amount }).type === 'admitted') {
@@ -118,7 +118,7 @@ export class QuotaActor implements ReservationOwner {
     return this.enqueue('EXTEND', request).catch(() => 0);
   }
 
-  /** Charges a call; resolves after the commit with the amounts of its usage line. */
+  /** Charges a call. Resolves after the commit with the amounts of the usage line. */
   async settle(
     grant_id: string,
     reserved: number,
@@ -139,7 +139,7 @@ export class QuotaActor implements ReservationOwner {
         throw new Error(`the ledger answered a charge with ${answer.type}`);
       return { charged: answer.charged, overrun: answer.overrun };
     } catch (error) {
-      // The database rejected the line itself. That is a defect, and nobody is charged.
+      // The database rejected the usage line. This is a defect, and nobody is charged.
       if (grant_id === this.grant.id) this.machine.send({ type: 'UNBOOKED', amount: charge });
       throw error;
     } finally {
@@ -161,13 +161,13 @@ export class QuotaActor implements ReservationOwner {
     this.syncWithLedger();
   }
 
-  /** A hint that money was returned to, released in or added to the organization. */
+  /** Called on a hint that money of the organization was returned, released or added. */
   onMoneyReturned(): void {
     this.machine.send({ type: 'LIMIT_CHANGED' });
     this.wake?.();
   }
 
-  /** The status, cap or expiry of the key's row changed. */
+  /** Called when the status, cap or expiry of the key's row changed. */
   onKeyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
     this.machine.send({ type: 'STATUS_CHANGED', status });
     this.onMoneyReturned();
@@ -176,7 +176,7 @@ export class QuotaActor implements ReservationOwner {
     this.syncWithLedger();
   }
 
-  /** Called at intervals. An idle actor returns its grant, a busy one its surplus. */
+  /** Called at intervals. An idle actor returns its grant. A busy actor returns its surplus. */
   sweep(elapsedMs: number): void {
     // The hint about returned money may have been lost, so a sweep ends the state `exhausted` too.
     this.machine.send({ type: 'LIMIT_CHANGED' });
@@ -198,7 +198,7 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
-  /** The replica was fenced and its grants are closed. Calls in flight settle against closed rows. */
+  /** Called when the grants of a fenced replica are closed. Calls in flight settle against them. */
   fence(): void {
     this.replaceGrant();
     this.waiting.rejectAll(ledgerUnavailableError());
@@ -247,7 +247,7 @@ export class QuotaActor implements ReservationOwner {
     this.syncWithLedger();
   }
 
-  /** Unused nano-USD that others wait for, or that a key near its cap must not keep. */
+  /** The unused nano-USD that other actors wait for, or that a key near its cap must not keep. */
   private returnableAmount(): number {
     const idle = this.machine.idle;
     if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
@@ -256,7 +256,7 @@ export class QuotaActor implements ReservationOwner {
     return Math.min(idle, this.surplus);
   }
 
-  /** Starts `runSync` unless it runs: one command at a time, so `grant.granted` stays correct. */
+  /** Starts `runSync` unless it runs. One command runs at a time, so `grant.granted` is correct. */
   private syncWithLedger(): void {
     this.wake?.();
     this.syncing ??= this.runSync()
@@ -321,7 +321,9 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
-  /** The full amount is not free. Waits for calls in flight, admits with less money, or refuses. */
+  /**
+   * If the full amount is not free: waits for calls in flight, admits with less money, or refuses.
+   */
   private async admitWithLess(
     waiter: WaitingCall,
     short: { bound: LimitedBy; free: number; elsewhere: number },
@@ -351,7 +353,7 @@ export class QuotaActor implements ReservationOwner {
     const keep = this.machine.idle - this.returnableAmount();
     this.isCloseRequested = false;
     this.surplus = 0;
-    // A refill was meant for earlier calls; returning money cancels it.
+    // A pending refill was meant for earlier calls, so returning money cancels it.
     this.refillAmount = 0;
     const verdict = this.machine.send(isRecalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
     const amount = verdict.type === 'returned' ? verdict.amount : 0;
@@ -370,7 +372,7 @@ export class QuotaActor implements ReservationOwner {
     this.admitWaiting();
   }
 
-  /** Resolves when `wake` is called, or after `RETRY_MS`: hints may be lost. */
+  /** Resolves when `wake` is called, or after `RETRY_MS`, because hints may be lost. */
   private waitForChange(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

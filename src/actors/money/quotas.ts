@@ -2,12 +2,12 @@ import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { QuotaActor, type QuotaDeps } from './quota.ts';
 
-/** Most keys with an actor on this replica. Idle actors are passivated. */
+/** The most keys that have an actor on this replica. Idle actors are passivated. */
 const MAX_QUOTA_ACTORS = 100_000;
 /** A quota actor without calls returns its grant after one or two sweeps. */
 const QUOTA_SWEEP_MS = 5_000;
 
-/** The quota actors of this replica, one for each API key in recent use. */
+/** The quota actors of this replica. Each API key in recent use has one actor. */
 export class Quotas {
   private readonly actors = new Map<string, QuotaActor>();
   private stopClock: () => void = () => undefined;
@@ -22,7 +22,10 @@ export class Quotas {
     return this.actors.size;
   }
 
-  /** Returns the actor of a key; creates it if needed. Throws `service_unavailable` at the limit. */
+  /**
+   * Returns the actor of a key, and creates the actor if needed. Throws `service_unavailable` if
+   * there are too many actors.
+   */
   getOrCreate(key: { id: string; organization_id: string }): QuotaActor {
     const existing = this.actors.get(key.id);
     if (existing) return existing;
@@ -44,7 +47,7 @@ export class Quotas {
     return this.actors.values();
   }
 
-  /** Recall: every quota actor of the key or organization returns its unused money. */
+  /** Called on a recall. Every quota actor of the key or organization returns its unused money. */
   onRecall(seq: number, scope: RecallScope): void {
     for (const actor of this.actors.values()) {
       const isInScope =
@@ -55,14 +58,14 @@ export class Quotas {
     }
   }
 
-  /** A hint that money was returned to, released in or added to an organization. */
+  /** Called on a hint that money of an organization was returned, released or added. */
   onMoneyReturned(organization_id: string): void {
     for (const actor of this.actors.values()) {
       if (actor.organization_id === organization_id) actor.onMoneyReturned();
     }
   }
 
-  /** This replica was fenced, so all its grants are closed. */
+  /** Called when this replica was fenced, so that all its grants are closed. */
   fence(): void {
     for (const actor of this.actors.values()) actor.fence();
   }

@@ -1,9 +1,9 @@
-/** Slack of a grant: this many calls of the present amount, */
+/** The slack of a grant covers at least this many calls of the present amount. */
 const SLACK_CALLS = 16;
-/** or this much time at the recent rate, or twice the peak of reservations, if that is more. */
+/** The slack also covers at least this time at the recent rate, ms. */
 const SLACK_MS = 5_000;
 
-/** Recent spend of a key, nano-USD. It decides the slack of the key's grant. */
+/** The recent spend of a key, nano-USD. It decides the slack of the key's grant. */
 export class RecentSpend {
   private chargedSinceSweep = 0;
   private spendPerMs = 0;
@@ -23,7 +23,10 @@ export class RecentSpend {
     this.chargedSinceSweep += nano_usd;
   }
 
-  /** What the key may need until the next sweep, whole nano-USD. */
+  /**
+   * Returns the slack, whole nano-USD: what the key may need until the next sweep. It is at least
+   * twice the peak of reservations.
+   */
   slackFor(amount: number): number {
     const { chargedSinceSweep: sinceSweep, spendPerMs: perMs, peakReserved } = this;
     return Math.ceil(
@@ -31,7 +34,7 @@ export class RecentSpend {
     );
   }
 
-  /** Ends a period; true if a call arrived in it. */
+  /** Ends a period between two sweeps. Returns true if a call arrived in the period. */
   sweep(elapsedMs: number, reserved: number): boolean {
     const { hadCalls } = this;
     this.spendPerMs = (this.spendPerMs + this.chargedSinceSweep / Math.max(1, elapsedMs)) / 2;

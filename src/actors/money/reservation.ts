@@ -25,8 +25,8 @@ export interface ReservationOwner {
 }
 
 /**
- * Money reserved for one call in flight. It ends exactly once: settled or released. Later attempts
- * fail here, so no path through a handler can charge twice (P1).
+ * Money reserved for one call in flight. A reservation ends exactly once: it is settled or
+ * released. A second end fails here, so no path through a handler can charge twice (P1).
  */
 export class Reservation {
   private hasEnded = false;
@@ -42,7 +42,7 @@ export class Reservation {
     return this.reserved;
   }
 
-  /** Reserves more while the call runs; returns the added nano-USD, 0 = nothing is free. */
+  /** Reserves more money while the call runs. Returns the added nano-USD; 0 = no money is free. */
   async extend(request: AdmissionRequest): Promise<number> {
     if (this.hasEnded) return 0;
     const extra = await this.owner.extend(this.grant_id, request);
@@ -50,14 +50,16 @@ export class Reservation {
     return extra;
   }
 
-  /** Charges `actual` nano-USD; resolves after the commit. Rejects if the reservation has ended. */
+  /**
+   * Charges `actual` nano-USD and resolves after the commit. Rejects if the reservation has ended.
+   */
   settle(line: Consumption, actual: number): Promise<Settlement> {
     if (this.hasEnded) return Promise.reject(new Error('the reservation has already ended'));
     this.hasEnded = true;
     return this.owner.settle(this.grant_id, this.reserved, line, actual);
   }
 
-  /** Frees the money at once, without a write. Call it if nothing was delivered. */
+  /** Frees the money at once, without a write. Call this if the client received nothing. */
   release(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;

@@ -10,12 +10,14 @@ import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/g
 import type { DurableKind } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
-/** An attempt without a response in this time is retried (Standard Webhooks: 15 to 30 s). */
+/**
+ * How long an attempt waits for a response, ms. Then it is retried (Standard Webhooks: 15 to 30 s).
+ */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EFFECT_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 5;
-/** HTTP status by which a receiver refuses all further attempts. */
+/** The HTTP status with which a receiver refuses all further attempts. */
 const GONE = 410;
 
 export interface WebhookDeps {
@@ -28,7 +30,10 @@ export interface WebhookDeps {
     url: string,
     options: GuardedFetchOptions,
   ) => Promise<{ status: number; stream: ReadableStream }>;
-  /** Host names on internal addresses that may receive webhooks. The operator sets them; default: none. */
+  /**
+   * Host names with internal addresses that may receive webhooks. The operator sets these names;
+   * default: none.
+   */
   readonly allow_hosts?: ReadonlySet<string>;
   readonly now: () => number;
 }
@@ -73,7 +78,7 @@ async function deliver(
   if (!delivery || !body) return { type: 'REFUSED', status: 0, final: true };
   const secret = await deps.secretOf(delivery.organization_id);
   const sentAt = new Date(deps.now());
-  // The same id for every attempt, so that a receiver recognises a repetition.
+  // The id is the same for every attempt, so that a receiver recognises a repeated attempt.
   const id = `msg_${task_id}`;
   try {
     const { status, stream } = await deps.fetch(delivery.url, {

@@ -2,8 +2,8 @@ import { type Edit, editMembers, findEndOfMembers } from '../../json/members.ts'
 import type { UpstreamCall } from '../contract.ts';
 
 /**
- * Members that resellers add to answers and that identify the provider, the account or the request
- * (P5). All other unknown members keep their bytes.
+ * Members that resellers add to answers. They identify the provider, the account or the request, so
+ * they are removed (P5). All other unknown members keep their bytes.
  */
 const LEAKS = ['provider', 'request_id', 'x_groq', 'x_request_id'];
 
@@ -21,7 +21,10 @@ export function publishAnswer(text: string, answer: Json, call: UpstreamCall): s
   return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
 }
 
-/** The JSON texts of the names to hide: the configured one and the one in the answer. */
+/**
+ * Returns the JSON texts of the model names to hide: the configured name and the name in the
+ * answer.
+ */
 export function modelNames(
   answered: unknown,
   { physical_model, public_model }: UpstreamCall,
@@ -35,12 +38,13 @@ export function modelNames(
   return names;
 }
 
-/** Replaces these names in every member `model`, at any depth. */
+/** Replaces the names to hide in every member `model`, at any depth. */
 export function hideModel(text: string, names: readonly string[], public_model: string): string {
   let result = text;
   for (const name of names) {
     if (!result.includes(name)) continue;
-    // Safe on raw text: quotes inside a JSON string are escaped, so a key cannot match there.
+    // This is safe on raw text. Quotes inside a JSON string are escaped, so the pattern cannot
+    // match inside a string.
     const member = new RegExp(`("model"\\s*:\\s*)${RegExp.escape(name)}`, 'g');
     result = result.replace(member, (_, key: string) => key + JSON.stringify(public_model));
   }
@@ -48,8 +52,8 @@ export function hideModel(text: string, names: readonly string[], public_model: 
 }
 
 /**
- * Publishes the chunks of one stream. All chunks start with the same members up to `model`. That start is
- * edited once and cached, so later chunks need a comparison instead of a scan.
+ * Publishes the chunks of one stream. All chunks start with the same members up to `model`. The
+ * start is edited once and cached, so later chunks need a comparison instead of a scan.
  */
 export class ChunkPublisher {
   private head = '';
@@ -60,7 +64,10 @@ export class ChunkPublisher {
 
   constructor(private readonly call: UpstreamCall) {}
 
-  /** Returns the public text of `chunk`, the parsed `text`; without `usage` unless it is wanted. */
+  /**
+   * Returns the public text of `chunk`, which is the parsed `text`. Removes `usage` unless the
+   * client wants it.
+   */
   publish(text: string, chunk: Json, keepUsage: boolean): string {
     const dropUsage = !keepUsage && 'usage' in chunk;
     const isKnown = this.knows(text, chunk) || this.learns(text, chunk);
@@ -90,7 +97,7 @@ export class ChunkPublisher {
       return false;
     }
     this.head = text.slice(0, end);
-    // With a closing brace, the start is a JSON object.
+    // The start becomes a JSON object if a closing brace is added.
     this.publicHead = publishAnswer(`${this.head}}`, chunk, this.call).slice(0, -1);
     this.id = chunk['id'];
     this.model = chunk['model'];

@@ -23,27 +23,35 @@ export interface UpstreamRequest {
   headers: Record<string, string>;
   /** Edits of the client's body. */
   edits: Record<string, Edit>;
-  /** Headers that need the final body, or a token that must be fetched. Throws like a call. */
+  /**
+   * Returns headers that depend on the final body, or on a token that must be fetched. Throws the
+   * same errors as `requestAnswer`.
+   */
   authorize?: (url: string, body: string) => Promise<Record<string, string>>;
-  /** Converts other frames to server-sent events. */
+  /** Converts a body with frames of another format to server-sent events. */
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
 /** A stream protocol that also meters usage. */
 export interface MeteredStreamProtocol extends StreamProtocol {
-  /** Usage of the whole answer; null until reported. */
+  /** The usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
-  /** Usage of the input; null until reported. */
+  /** The usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
   cutShort(usage: TokenUsage): string;
   /** The complete answer, if the protocol's last event carries it. */
   answer?(): object;
 }
 
-/** Values of `cache_control.type` that Weir defines; an upstream does not know them (spec: Cache controls). */
+/**
+ * Values of `cache_control.type` that Weir defines. No upstream knows them (spec: Cache controls).
+ */
 const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only'];
 
-/** Edits that every protocol makes: sets the physical model and removes Weir's cache control. */
+/**
+ * Returns the edits that every protocol makes. They set the physical model and remove Weir's cache
+ * control.
+ */
 export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
   const cache = body['cache_control'];
   const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
@@ -51,8 +59,9 @@ export function commonEdits({ body, physical_model }: UpstreamCall): Record<stri
 }
 
 /**
- * Sends a call and returns what `make` builds from its complete answer. Throws RetryableUpstreamError,
- * TerminalUpstreamError, or the signal's reason. An error inside a 200 is thrown as one of the first two.
+ * Sends a call and returns what `make` builds from its complete answer. Throws
+ * RetryableUpstreamError, TerminalUpstreamError, or the signal's reason. An error inside a 200
+ * response is thrown as one of the two upstream errors.
  */
 export function requestAnswer<Made>(
   call: UpstreamCall,
@@ -138,7 +147,7 @@ async function authorized(
   return { ...headers, ...(await authorize?.(joinUrl(call.target.base_url, path), body)) };
 }
 
-/** The exchange with its body converted to server-sent events. */
+/** Wraps an exchange so that its body is converted to server-sent events. */
 function unwrapped(
   exchange: Exchange,
   unwrap: NonNullable<UpstreamRequest['unwrap']>,

@@ -14,8 +14,8 @@ export interface DeltaRun {
 }
 
 /**
- * An answer with several choices or blocks has several kinds of delta. At most this number of
- * templates is learned.
+ * An answer with several choices or blocks has several kinds of delta. This is the most templates
+ * that are learned for one answer.
  */
 const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;
@@ -24,9 +24,9 @@ const BACKSLASH = 92;
 const PROBE_TEXT = 'template probe';
 
 /**
- * Most events of a stream differ from the event before in one string: the produced text. Such an event
- * is recognised by the bytes before and after the string. Its public form is built from the public form
- * of the last event, without parsing.
+ * Most events of a stream differ from the event before in one string: the produced text. Such an
+ * event is recognised by the bytes before and after the string. The event is not parsed. Its public
+ * form is built from the public form of the last event.
  *
  * A template is used only after a test: the protocol must turn an event with another text into the
  * expected public event. The bytes around the string are equal, so only the string can differ.
@@ -47,8 +47,8 @@ export class DeltaTemplates {
   constructor(private readonly protocol: ProtocolReader) {}
 
   /**
-   * Merges the events from `at` on that match the template. Undefined if the first one does not
-   * match.
+   * Merges the events from position `at` that match the template. Returns undefined if the first
+   * event does not match.
    */
   readRun(text: string, at: number): DeltaRun | undefined {
     if (!this.hasTemplate) return undefined;
@@ -67,7 +67,7 @@ export class DeltaTemplates {
     return { event: { text: publicText, produced: pieces.join(''), final: false }, end };
   }
 
-  /** Reads one event: by the template if it matches, else by the protocol. */
+  /** Reads one event. Uses the template if the event matches it, otherwise the protocol. */
   read(message: EventSourceMessage): StreamEvent | undefined {
     const produced = this.hasTemplate ? this.matchTemplate(message) : undefined;
     if (produced !== undefined) {
@@ -80,7 +80,7 @@ export class DeltaTemplates {
     return event;
   }
 
-  /** The produced text, if the event matches the template; else undefined. */
+  /** Returns the produced text if the event matches the template, otherwise undefined. */
   private matchTemplate({ event, data }: EventSourceMessage): string | undefined {
     if (
       event !== this.eventName ||
@@ -89,7 +89,8 @@ export class DeltaTemplates {
     ) {
       return undefined;
     }
-    // If prefix and suffix overlap, the text is empty, and an empty text is not plain.
+    // If prefix and suffix overlap, the text is empty. An empty text is not plain, so the event
+    // does not match.
     const produced = data.slice(this.sentPrefix.length, data.length - this.sentSuffix.length);
     return isPlain(produced) ? produced : undefined;
   }
@@ -125,8 +126,8 @@ function isPlain(text: string, start = 0, end = text.length): boolean {
 }
 
 /**
- * The text before and after the JSON string with this content; undefined unless there is exactly
- * one.
+ * Returns the text before and after the JSON string with this content. Returns undefined unless
+ * exactly one string has this content.
  */
 function splitAround(json: string, content: string): { before: string; after: string } | undefined {
   const at = json.indexOf(`"${content}"`);

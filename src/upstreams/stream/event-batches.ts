@@ -2,19 +2,25 @@ import { createParser, type EventSourceMessage, type EventSourceParser } from 'e
 import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { DeltaTemplates } from './delta-template.ts';
 
-/** Longest event. It is far above the arguments of a tool call in one delta. */
+/**
+ * The most characters of one event. The largest known events, arguments of a tool call in one
+ * delta, are far shorter.
+ */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 /** Reads the events of a provider's stream and returns their public form. */
 export interface StreamProtocol {
   /**
-   * Returns the public form of an event; undefined if clients must not see it. Throws for an
-   * invalid event.
+   * Returns the public form of an event, or undefined if clients must not see the event. Throws for
+   * an invalid event.
    */
   take(event: EventSourceMessage): StreamEvent | undefined;
   /** True after the terminal event. */
   hasEnded(): boolean;
-  /** Returns the missing events at the end of the bytes. Throws if the answer was cut off. */
+  /**
+   * Called at the end of the bytes. Returns the events that the upstream did not send. Throws if
+   * the answer was cut off.
+   */
   atEnd(): StreamEvent[];
 }
 
@@ -124,8 +130,9 @@ const EVENT = 'event: ';
 const DATA = 'data: ';
 
 /**
- * Reads the event between `at` and its blank line at `end` without a parser. Undefined unless the
- * event is an optional name and one line of data, as most providers send it.
+ * Reads the event between `at` and its blank line at `end` without a parser. Returns undefined
+ * unless the event has one `data` line and at most one `event` line before it. Most providers send
+ * such events.
  */
 function parsePlainEvent(text: string, at: number, end: number): EventSourceMessage | undefined {
   const isNamed = text.startsWith(EVENT, at);
@@ -144,8 +151,8 @@ const KEEP_BYTE_ORDER_MARK = { ignoreBOM: true };
 const utf8 = new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
 
 /**
- * Decodes UTF-8 in pieces. A few pieces end inside a character. From the first piece that does not end in
- * ASCII, a streaming decoder is used.
+ * Decodes UTF-8 in pieces. A few pieces end inside a character. From the first piece that does not
+ * end in ASCII, this class uses a streaming decoder.
  */
 class Utf8Decoder {
   private streaming: TextDecoder | undefined;

@@ -4,7 +4,10 @@ import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http1/response.ts';
 import { EventBatches, type StreamProtocol } from './event-batches.ts';
 
-/** Bytes that are turned into events at once. One read from the network may return megabytes. */
+/**
+ * The most bytes that are turned into events at once. One read from the network may return
+ * megabytes.
+ */
 const SLICE_BYTES = 32 * 1024;
 /**
  * Longest wait for a stream's end after its last event, ms. Only a complete stream frees its
@@ -25,11 +28,11 @@ export type EventExchange = Pick<
 >;
 
 /**
- * Reads a stream of server-sent events. A batch holds the events of one read from the network. Bytes
- * may be cut anywhere, also inside a character. Leaving the loop early stops the upstream.
+ * Reads a stream of server-sent events. A batch holds the events of one read from the network.
+ * Bytes may be cut anywhere, also inside a character. Leaving the loop early stops the upstream.
  *
- * If the stream breaks, the events before the break are returned first. If no batch was returned yet,
- * they are dropped: another channel may then serve the call from its start (P7).
+ * If the stream breaks, the events before the break are returned first. If no batch was returned
+ * yet, these events are dropped. Another channel may then serve the call from its start (P7).
  */
 export function readEvents(
   exchange: EventExchange,
@@ -38,7 +41,10 @@ export function readEvents(
   return new EventIterator(exchange, protocol);
 }
 
-/** Not a generator, because a generator costs every stream several turns of the event loop. */
+/**
+ * An iterator over the batches. It is not a generator, because a generator costs every stream
+ * several turns of the event loop.
+ */
 class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   private readonly reader: BodyReader | undefined;
   private readonly events: EventBatches;
@@ -46,7 +52,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   private isDone = false;
   /** Received bytes that were not read yet. */
   private unread: Uint8Array | undefined;
-  /** Thrown after the batch that was returned last. */
+  /** The error to throw after the batch that was returned last. */
   private pendingError: unknown;
 
   constructor(
@@ -88,7 +94,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     return END_OF_ITERATION;
   }
 
-  /** Returns the events in these bytes. Undefined means that the body has ended. */
+  /** Returns the events in these bytes. If `bytes` is undefined, the body has ended. */
   private readBatch(bytes: Uint8Array | undefined): StreamEvent[] {
     const { exchange } = this;
     exchange.stopClock();
@@ -105,8 +111,8 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   }
 
   /**
-   * A slice of the received bytes, so that a slow client keeps only a small part of an answer in
-   * memory.
+   * Returns a slice of the received bytes, so that a slow client keeps only a small part of an
+   * answer in memory.
    */
   private slice(bytes: Uint8Array): Uint8Array {
     this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
@@ -127,7 +133,10 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     this.exchange.close();
   }
 
-  /** Stops the upstream. Cancelling the reader of an aborted stream rejects; that is ignored. */
+  /**
+   * Stops the upstream. Canceling the reader of an aborted stream rejects. This rejection is
+   * ignored.
+   */
   private async stop(): Promise<void> {
     this.isDone = true;
     this.exchange.close();

@@ -1,10 +1,10 @@
-/** Pieces are joined when one of these limits is reached. */
+/** The pieces are joined when their number or their characters reach one of these two limits. */
 const MAX_UNJOINED_PIECES = 128;
 const MAX_UNJOINED_CHARS = 512;
 
 /**
- * A text that is built from the pieces of a stream. A piece is a slice of its event, so it keeps the
- * whole event in memory. Joining pieces copies them and frees the events.
+ * A text that is built from the pieces of a stream. A piece is a slice of its event, so the piece
+ * keeps the whole event in memory. Joining copies the pieces and frees the events.
  */
 export class TextBuilder {
   private readonly joined: string[] = [];

@@ -1,11 +1,14 @@
-/** Time between two checks, ms. A passed deadline or a client that left is noticed within it. */
+/**
+ * The time between two checks, ms. Within this time, a passed deadline or a client that left is
+ * noticed.
+ */
 const TICK_MS = 50;
 
 /** A wait that is checked every 50 ms until it is over. */
 export interface Watched {
   /**
    * Ends the wait if its deadline passed or its client left. `now` is `performance.now()`, ms.
-   * Returns false if the wait is over: then it is not checked again. Must not throw.
+   * Returns false if the wait is over; then the wait is not checked again. Must not throw.
    */
   check(now: number): boolean;
 }

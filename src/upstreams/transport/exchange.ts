@@ -4,9 +4,9 @@ import { type Watched, watch } from './deadlines.ts';
 import { post } from './http1/post.ts';
 import type { HttpResponse } from './http1/response.ts';
 
-/** Longest body of an answer. */
+/** The most bytes of an answer's body. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Longest body of an error response. No error message is longer. */
+/** The most bytes of an error response's body. No error message is longer. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Headers of a request, without the content type. */
@@ -24,13 +24,15 @@ const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].som
  * slow upstream (P9). Each read of a stream sets a new deadline.
  */
 export class Exchange implements Watched {
-  /** `performance.now()` at the deadline; infinite while the clock is stopped. */
+  /**
+   * The deadline as a value of `performance.now()`, ms. It is infinite while the clock is stopped.
+   */
   private deadline_ms: number;
   private hasTimedOut = false;
   private isClosed = false;
   private isComplete = false;
   private attached: HttpResponse | undefined;
-  /** The request that was sent, to abort it. */
+  /** The request that was sent. The exchange needs it to abort the request. */
   private request: { abort(): void } | undefined;
   /** Longest wait for the next bytes, ms. */
   private timeout_ms: number;
@@ -62,7 +64,9 @@ export class Exchange implements Watched {
     return posted.response;
   }
 
-  /** Sends forms, and all requests if a proxy is configured. */
+  /**
+   * Sends the request with `fetch`. Used for forms, and for all requests if a proxy is configured.
+   */
   private sendWithFetch(
     url: string,
     headers: CallHeaders,
@@ -115,8 +119,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Converts an error of sending or reading: to the signal's reason if the client left, else to an
-   * upstream error.
+   * Converts an error of sending or reading. If the client left, returns the signal's reason,
+   * otherwise an upstream error.
    */
   toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;

@@ -2,7 +2,7 @@ import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { scrub } from './scrub.ts';
 
-/** The error body of an upstream, in either protocol. */
+/** The error body of an upstream, in the form of OpenAI or of Anthropic. */
 interface ErrorBody {
   message: string;
   type: string;
@@ -14,24 +14,24 @@ interface ErrorBody {
 
 type Retryable = RetryableUpstreamError['failure'];
 
-/** Codes and types for the channel's key or quota, which the operator must fix. */
+/** Error codes and types about the channel's key or quota. The operator must fix these errors. */
 const OPERATOR_CODES = [
   'insufficient_quota',
   'billing_hard_limit_reached',
   'billing_not_active',
   'invalid_api_key',
 ];
-/** Anthropic reports the same with status 400, and only in the message. */
+/** Anthropic reports an error about the quota with status 400. Only the message identifies it. */
 const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
 /**
- * Objects that a client names by id. If one is missing, the client caused the error. If a model is
- * missing, the operator must fix it.
+ * Objects that a client names by id. If such an object is missing, the client caused the error. If
+ * a model is missing, the operator must fix the configuration.
  */
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
 const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
-/** Statuses that a client cannot cause: the channel's key or address is wrong. */
+/** Statuses that a client cannot cause. They mean that the channel's key or address is wrong. */
 const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
@@ -63,9 +63,9 @@ function retryableClass(
   { type, code, message, isFromModelApi }: ErrorBody,
 ): Retryable | null {
   if (OPERATOR_CODES.includes(code) || OPERATOR_CODES.includes(type)) return 'auth';
-  // A message may quote the request. So a client must not close a channel by sending these words.
+  // A message may quote the request. A client that sends these words must not disable a channel.
   if (OPERATOR_MESSAGE.test(message) && !OPERATOR_MESSAGE.test(JSON.stringify(body))) return 'auth';
-  // A request above the account's whole rate limit never succeeds by waiting.
+  // If a request exceeds the account's whole rate limit, waiting does not help.
   if (status === 429) return /^request too large/i.test(message) ? null : 'throttle';
   if (OPERATOR_STATUSES.includes(status)) return isFiltered(code, message) ? null : 'auth';
   // The physical model comes from the configuration, so the operator must fix it.
@@ -100,7 +100,7 @@ function isFiltered(code: string, message: string): boolean {
   );
 }
 
-/** The HTTP status for the type or code of an error that came without a status. */
+/** The HTTP status for each type or code of an error that came without a status. */
 const STATUS_OF: Record<string, number> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,
@@ -117,8 +117,8 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * Converts an error inside a stream or a 200 response. If its code is a
- * number, that is its status. Otherwise its code or its type determines the status.
+ * Converts an error inside a stream or a 200 response. If the error's code is a number from 400 to
+ * 599, this number is the status. Otherwise the code or the type determines the status.
  */
 export function classifyInlineError(call: UpstreamCall, text: string) {
   const { type, code } = readErrorBody(text);
@@ -135,7 +135,7 @@ function readErrorBody(text: string): ErrorBody {
     // Some servers send the error without the `error` envelope.
     error = isObject(body) ? (body['error'] ?? body) : undefined;
   } catch {
-    // Not JSON: a proxy answered.
+    // The text is not JSON, so a proxy answered.
   }
   const read = (key: string) => {
     const value = isObject(error) ? error[key] : undefined;

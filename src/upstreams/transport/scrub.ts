@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../contract.ts';
 
 const MAX_MESSAGE_CHARS = 500;
-/** Replaces the model's name while the other patterns are applied. */
+/** The text that stands for the model's name while the other patterns are applied. */
 const MODEL_MARK = '\u0000';
 
 /** Texts in messages that reveal the upstream, and their replacements. */
@@ -11,7 +11,8 @@ const REVEALING_TEXTS: [pattern: RegExp, replacement: string][] = [
   [/\b(?:[a-z0-9-]+\.)+(?:com|ai|io|net|org|dev|cloud|internal|local|cn)\b(?::\d+)?/gi, '***'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '***'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '***'],
-  // Ids and fragments of keys contain a digit or a `*`. Names of parameters contain neither.
+  // Ids and fragments of keys contain a digit or a `*`. Names of parameters contain neither a digit
+  // nor a `*`.
   [/\b(?:req|org|proj|acct|sk|key|user|team)[-_](?=[\w*-]*[\d*])[\w*-]{4,}/g, '***'],
   [/\s*\(?\brequest[ _-]?id:?\s*[\w*-]+\)?/gi, ''],
   // Names of providers, except in names of headers that the client sends.

@@ -204,7 +204,7 @@ describe('the channel actor', () => {
     expect(channel.availableAt()).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('calls its listener for each change of state, and survives an error of it', () => {
+  test('calls its listener for each change of state, and survives an error of the listener', () => {
     const seen: ChannelTransition[] = [];
     const { channel, clock } = openedChannel({}, (transition) => {
       seen.push(transition);
@@ -247,7 +247,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the channel actor under any sequence of calls', () => {
-  test('P9: at most one probe, none before its time, and no failure for what a client did', () => {
+  test('P9: at most one probe runs, no probe starts early, and a client error is no failure', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const clock = new VirtualClock();

@@ -69,7 +69,7 @@ describe('the channels of a replica', () => {
       first?.succeeded();
     });
 
-    test('report the outcome of each call, but of a job only a failure that fails over', () => {
+    test('report the outcome of each call; a job reports only a failure that fails over', () => {
       const outcomes: unknown[] = [];
       const channels = new Channels(
         [config('a', { models })],

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('outcomes are written many at once, and one flush that fails loses only its own', async () => {
+test('a flush writes many outcomes at once, and a failed flush loses only its own outcomes', async () => {
   const errors: unknown[] = [];
   let broken = false;
   const { sql } = database;

@@ -12,7 +12,9 @@ setDefaultTimeout(60_000);
 const START = Date.parse('2026-11-20T00:00:30Z');
 const MINUTE = 60_000;
 const MIN_SAMPLES = 20;
-/** Longer than the window, so that outcomes leave it. */
+/**
+ * The hours that the test covers. They are more than the window, so that outcomes leave the window.
+ */
 const HOURS = 30;
 const models = new Catalogue(builtInModels()).all();
 const images = models.filter(({ category }) => category === 'image').map(({ id }) => id);
@@ -52,7 +54,7 @@ interface OutcomesOfMinute {
   failed: number;
 }
 
-/** Calculates the ranking from all outcomes, in another way than the product does. */
+/** Calculates the ranking from all outcomes, in another way than Weir does. */
 function expected(outcomes: readonly OutcomesOfMinute[]) {
   const from = Math.floor(now / MINUTE) - 24 * 60;
   const sums = new Map<string, { good: number; all: number }>();
@@ -70,7 +72,7 @@ function expected(outcomes: readonly OutcomesOfMinute[]) {
   );
 }
 
-test('P14: at every minute of more than a day each replica has the ranking of the stored outcomes', async () => {
+test('P14: in each minute of more than a day, every replica has the ranking of the stored outcomes', async () => {
   const outcomes: OutcomesOfMinute[] = [];
   let latest = [rankingOn(0), rankingOn(1)];
   let checks = 0;
@@ -102,7 +104,8 @@ test('P14: at every minute of more than a day each replica has the ranking of th
         ...{ model, samples, success_rate, ready },
       }));
       const wanted = ranked.map(({ model }) => ({ model, ...right.get(model) }));
-      // One comparison a minute: one for each model would take most of the time.
+      // The test makes one comparison for each minute. One for each model would take most of the
+      // time.
       expect({ minute, figures }).toEqual({ minute, figures: wanted as typeof figures });
       checks += ranked.length;
     }

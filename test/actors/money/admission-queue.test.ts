@@ -22,7 +22,7 @@ describe('calls that wait for money', () => {
     expect(room.size).toBe(0);
   });
 
-  test('wait for ten seconds, or as long as they say', async () => {
+  test('wait for ten seconds, or for the `wait_ms` of the call', async () => {
     const { clock, room, enter } = scene();
     const usual = enter(1);
     const short = enter(2, { wait_ms: 100 });
@@ -34,7 +34,7 @@ describe('calls that wait for money', () => {
     expect(await usual).toMatchObject({ id: 'quota_in_flight' });
   });
 
-  test('leave nothing behind once they are admitted', async () => {
+  test('have neither a timer nor a place in the queue after they are admitted', async () => {
     const { clock, room, enter } = scene();
     const client = new AbortController();
     const waiting = enter(1, { signal: client.signal });
@@ -43,7 +43,7 @@ describe('calls that wait for money', () => {
     expect([clock.pending, room.size]).toEqual([0, 0]);
   });
 
-  test('leave with their client, also if it left before', async () => {
+  test('are removed if their client leaves, also if the client left before the call waits', async () => {
     const { clock, room, enter } = scene();
     const client = new AbortController();
     const waiting = enter(1, { signal: client.signal });
@@ -54,7 +54,7 @@ describe('calls that wait for money', () => {
     expect(await late).toBe(client.signal.reason);
   });
 
-  test(`are ${MAX_WAITING_CALLS} at most: one more is refused at once`, async () => {
+  test(`are at most ${MAX_WAITING_CALLS}; a further call is refused at once`, async () => {
     const { room, enter } = scene();
     const waiting = Array.from({ length: MAX_WAITING_CALLS }, () => enter(1));
     const refusal = { id: 'service_unavailable', details: { retry_after: 1 } };

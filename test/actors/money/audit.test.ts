@@ -4,7 +4,7 @@ import { Audit } from '../../../src/actors/money/audit.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
-test('P15: the conservation query runs as a metric: 0 if all sums add up, else reported', async () => {
+test('P15: the audit finds 0 imbalances if all sums add up, and reports a sum that does not', async () => {
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
   const { sql } = database;

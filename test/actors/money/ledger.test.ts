@@ -29,7 +29,7 @@ describe('the lane', () => {
   afterAll(() => ledger.close());
 
   describe('durable holds', () => {
-    test('P1: a hold settles once: the charge is booked, the rest is freed, a repetition changes nothing', async () => {
+    test('P1: a hold settles once, the rest is freed, and a repeated settlement changes nothing', async () => {
       const owner = await account();
       const hold_id = systemIdSource.uuid();
       expect(await lane.submit(hold(owner, 300, hold_id))).toEqual({ type: 'held' });
@@ -101,7 +101,7 @@ describe('the lane', () => {
       expect((await books(owner)).key_held).toBe(900);
     });
 
-    test('an extension names a total, so a repetition changes nothing; above the funds it is refused', async () => {
+    test('a repeated extension of a hold changes nothing, and an extension above the funds is refused', async () => {
       const owner = await account();
       const hold_id = systemIdSource.uuid();
       await lane.submit(hold(owner, 300, hold_id));
@@ -180,7 +180,7 @@ describe('the lane', () => {
       ...{ recall_acked: 0, close: false, ...more },
     });
 
-    test('a dead replica’s open grant is found behind any number of closed ones', async () => {
+    test('an open grant of a dead replica is found after any number of its closed grants', async () => {
       const of = await account();
       await database.sql`
         insert into quota_grant (id, key_id, organization_id, replica_id, status, granted_nano_usd,
@@ -221,7 +221,7 @@ describe('the lane', () => {
       expect(await lane.submit({ ...ask, expected_granted: 70 })).toEqual({ type: 'fenced' });
     });
 
-    test('a repeated charge is answered as it was booked, one without a grant is not booked', async () => {
+    test('a repeated charge returns the amounts of its usage line; a charge without a grant is not made', async () => {
       const of = await account();
       const ask = grant(of, 400);
       await lane.submit(ask);
@@ -234,7 +234,7 @@ describe('the lane', () => {
       expect(await lane.submit({ type: 'SETTLE', line: nowhere })).toEqual({ type: 'not_found' });
     });
 
-    test('P2: a refusal says what others still hold: without charges, and without recall of holds', async () => {
+    test('P2: a refusal names the uncharged money of other grants and holds, and recalls no hold', async () => {
       const of = await account(400);
       const other = grant(of, 300);
       await lane.submit(other);
@@ -287,7 +287,7 @@ describe('the lane', () => {
     });
   });
 
-  test('a charge waits as long as the database is away, whatever else gives up', async () => {
+  test('while the database is away, a charge waits and other commands fail', async () => {
     const clock = new VirtualClock();
     let isAway = true;
     const begin = (work: (tx: unknown) => unknown) => {
@@ -313,7 +313,7 @@ describe('the lane', () => {
     expect((await books(of)).used).toBe(120);
   });
 
-  test('a deposit counts once', async () => {
+  test('a repeated deposit adds its money once', async () => {
     const owner = await account();
     const deposit: LedgerCommand = {
       type: 'DEPOSIT',

@@ -6,7 +6,7 @@ import { type QuotaEvent, type QuotaSums, quotaMachine } from '../../../src/mach
 
 const RUNS = 5_000;
 
-/** Calls, and sometimes another event. Only admitted calls end. */
+/** Generates calls, and sometimes another event. Only admitted calls end. */
 const command = fc.oneof(
   {
     weight: 6,

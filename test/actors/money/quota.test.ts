@@ -100,7 +100,7 @@ describe('the quota actor', () => {
     expect(tooMuch).toMatchObject({ id: 'insufficient_balance' });
   });
 
-  test('a lone call that extends gets what is left: it does not wait for itself', async () => {
+  test('if no other call is in flight, a call that extends gets the money that is left', async () => {
     const { quota, id } = await account(100);
     const running = await quota.reserve(ask(80));
     const more = { amount: 50, minimum: () => 10, wait_ms: 300 };
@@ -111,7 +111,7 @@ describe('the quota actor', () => {
     expect(await heldBy(id)).toBe(0);
   });
 
-  test('a key that gave its grant back gets a new one', async () => {
+  test('a key that returned its grant gets a new grant', async () => {
     const { quota } = await account(null);
     for (let time = 0; time < 2; time += 1) {
       (await quota.reserve(ask(100))).release();

@@ -4,11 +4,11 @@ import { RecentSpend } from '../../../src/actors/money/recent-spend.ts';
 const MINUTE_MS = 60_000;
 
 describe('the slack of a grant', () => {
-  test('covers sixteen calls like the one in hand', () => {
+  test('covers sixteen calls of the present amount', () => {
     expect(new RecentSpend().slackFor(10)).toBe(160);
   });
 
-  test('covers twice what ran at once, and half of that peak after a quiet period', () => {
+  test('covers twice the peak of reservations, which halves after a quiet period', () => {
     const spend = new RecentSpend();
     spend.recordReserved(500);
     spend.recordReserved(100);
@@ -19,13 +19,13 @@ describe('the slack of a grant', () => {
     expect(spend.slackFor(1)).toBe(800);
   });
 
-  test('covers what was charged since the last sweep, then five seconds at the recent rate', () => {
+  test('covers the charges since the last sweep, then five seconds at the recent rate', () => {
     const spend = new RecentSpend();
     spend.recordCharge(30_000);
     spend.recordCharge(30_000);
     expect(spend.slackFor(0)).toBe(60_000);
     spend.sweep(1_000, 0);
-    // Half of 60 nano-USD a millisecond: the period before was silent.
+    // The rate is half of 60 nano-USD a millisecond, because the period before had no charges.
     expect(spend.slackFor(0)).toBe(5_000 * 30);
     spend.sweep(1_000, 0);
     expect(spend.slackFor(0)).toBe(5_000 * 15);

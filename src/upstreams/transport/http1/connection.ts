@@ -12,7 +12,8 @@ export interface Address {
 /** A request as bytes, and the handlers of its response. */
 export interface Http1Request {
   /**
-   * Request line and headers, with the empty line after them. Each character is one Latin-1 byte.
+   * The request line and headers, with the empty line after the headers. Each character is one
+   * Latin-1 byte.
    */
   readonly head: string;
   /** True if the head has the same bytes in Latin-1 and UTF-8. */
@@ -27,7 +28,7 @@ export interface Http1Request {
   onComplete(): void;
 }
 
-/** Up to this size a request is written as a string, which avoids a copy. */
+/** A request with at most this number of bytes is written as a string, which avoids a copy. */
 const MAX_STRING_BYTES = 16 * 1024;
 
 /** One HTTP/1.1 connection to an upstream. It carries one request at a time (RFC 9112). */
@@ -70,8 +71,8 @@ export class Connection implements ParserSink {
   }
 
   /**
-   * True before the first byte of the response. If a reused connection closes then, it had already
-   * timed out at the upstream, so the request is sent again.
+   * True before the first byte of the response. If a reused connection closes before this byte, it
+   * had already timed out at the upstream. Then the request is sent again.
    */
   get isUnanswered(): boolean {
     return !this.hasReceived;
@@ -207,7 +208,7 @@ const TCP_EVENTS = {
 const TLS_EVENTS = {
   ...TCP_EVENTS,
   open: (socket: Socket<Connection>) => socket.data.onOpen(socket),
-  /** The certificate was checked. No request may be sent before. */
+  /** Called when the certificate was checked. No request may be sent before this call. */
   handshake: (socket: Socket<Connection>, success: boolean, error: Error | null) => {
     if (success && !error) {
       socket.data.onReady();

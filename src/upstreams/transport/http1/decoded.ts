@@ -25,7 +25,10 @@ export function decompress(response: HttpResponse): HttpResponse {
   return { status, ok, headers, body: plain.body, text: () => plain.text() };
 }
 
-/** Returns a body as a stream of the platform. It reads only when its own reader reads. */
+/**
+ * Returns a body as a stream of the platform. The stream reads from the body only when its own
+ * reader reads.
+ */
 export function toReadableStream(body: HttpBody): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream(

@@ -2,12 +2,15 @@ import { type Address, Connection } from './connection.ts';
 import { decompress } from './decoded.ts';
 import type { Http1Response, HttpResponse } from './response.ts';
 
-/** Most idle connections per upstream. Connections above it are closed. */
+/** The most idle connections for each upstream. Further connections are closed. */
 const MAX_IDLE_CONNECTIONS = 512;
-/** Longest time that a connection stays idle, ms. Providers close theirs after a minute or more. */
+/**
+ * The longest time that a connection stays idle, ms. Providers close idle connections after a
+ * minute or more.
+ */
 const IDLE_MS = 50_000;
 const SWEEP_MS = 10_000;
-/** Most cached URLs. There is one for each path of a channel. */
+/** The most cached URLs. Each path of a channel has one URL. */
 const MAX_DESTINATIONS = 10_000;
 
 /** A request that was sent. */
@@ -23,10 +26,12 @@ export interface Posted {
 
 /**
  * POSTs JSON over HTTP/1.1 (why not with `fetch`: decisions, upstream-connections). Redirects are
- * returned, not followed. There is no timeout here. Throws if a header's value cannot be sent.
+ * returned, not followed. This function has no timeout. It throws if a header's value cannot be
+ * sent.
  *
- * If a reused connection closes before the first byte of the response, the upstream closed it while
- * it was idle. Then the request is sent once more over a new connection, as `fetch` does.
+ * If a reused connection closes before the first byte of the response, the upstream closed the
+ * connection while it was idle. Then the request is sent once more over a new connection, as
+ * `fetch` does.
  */
 export function post(url: string, headers: Readonly<Record<string, string>>, body: string): Posted {
   const destination = destinationOf(url);
@@ -45,7 +50,10 @@ interface HeadPrefix {
   readonly is_ascii: boolean;
 }
 
-/** Builds a head prefix. Returns the last one of the destination if its headers are equal. */
+/**
+ * Builds a head prefix. If the headers are the same as for the destination's last request, returns
+ * the prefix of that request.
+ */
 function headPrefixOf(
   destination: Destination,
   headers: Readonly<Record<string, string>>,
@@ -79,7 +87,7 @@ function requireSafe(name: string, value: string | undefined): string {
 
 const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** One request. It may be sent again over a new connection. */
+/** One request. The request may be sent again over a new connection. */
 class PostedRequest implements Posted {
   readonly response: Promise<HttpResponse>;
   private resolve!: (response: HttpResponse) => void;

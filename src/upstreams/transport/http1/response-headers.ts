@@ -1,6 +1,6 @@
 /**
- * The headers of a response. Few of them are read, so each one is searched in the text and the headers
- * are not parsed.
+ * The headers of a response. Weir reads only a few headers. So it searches each one in the text and
+ * does not parse the others.
  */
 export class ResponseHeaders {
   /** The text in lower case. Positions are the same as in `text`. */
@@ -35,7 +35,10 @@ export class ResponseHeaders {
   }
 }
 
-/** The start of a header's line by its name. Cached, because the same few names are read again. */
+/**
+ * Maps a header's name to the start of its line. The map is a cache, because the same few names are
+ * read again.
+ */
 const lineStarts = new Map<string, string>();
 
 function lineStartOf(name: string): string {

@@ -1,8 +1,11 @@
 import { ResponseHeaders } from './response-headers.ts';
 
-/** Longest head of a response, the same as in Bun's client. */
+/** The most bytes of a response's head. Bun's client has the same limit. */
 export const MAX_HEAD_BYTES = 64 * 1024;
-/** Longest size line of a chunk with its extensions, and longest line of a trailer. */
+/**
+ * The most bytes of a chunk's size line, with its extensions. A line of a trailer has the same
+ * limit.
+ */
 export const MAX_LINE_BYTES = 8 * 1024;
 
 /** Bytes from a socket. */
@@ -51,7 +54,7 @@ export class ResponseParser {
   private state: State = 'head';
   /** The start of an incomplete head or line. */
   private incomplete: Bytes | undefined;
-  /** Bytes of the body or chunk that were not received yet. */
+  /** The number of bytes of the body or chunk that were not received yet. */
   private remaining_bytes = 0;
   private isReusable = false;
 
@@ -100,7 +103,7 @@ export class ResponseParser {
         this.sink.onData(input, at, input.length);
         return input.length;
       case 'done':
-        // Bytes after the end of a response: the connection cannot be trusted any more.
+        // Bytes came after the end of a response, so the connection cannot be trusted any more.
         this.isReusable = false;
         return input.length;
       default:

@@ -4,7 +4,7 @@ import type { Bytes, ParsedHead } from './response-parser.ts';
  * If more bytes of a body wait for a slow reader, reading from the upstream is paused.
  */
 export const MAX_BUFFERED_BYTES = 64 * 1024;
-/** Pieces up to this total are returned as one piece. */
+/** Pieces that have at most this number of bytes together are returned as one piece. */
 const MAX_JOINED_BYTES = 16 * 1024;
 
 /** The members of a response that an exchange uses. A `Response` of the platform has them too. */
@@ -13,7 +13,7 @@ export interface HttpResponse {
   readonly ok: boolean;
   readonly headers: Pick<Headers, 'get' | 'has'>;
   readonly body: HttpBody | null;
-  /** Returns the whole body. May be called once, and not after `body` was read. */
+  /** Returns the whole body. Call it at most once, and not after `body` was read. */
   text(): Promise<string>;
 }
 
@@ -106,7 +106,7 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
     this.resume();
   }
 
-  /** Rejects the pending read and all later reads. No effect after the end of the body. */
+  /** Rejects the pending read and all later reads. After the end of the body, it has no effect. */
   fail(error: unknown): void {
     if (this.hasEnded) return;
     this.error ??= error;
@@ -125,7 +125,7 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
 
   text(): Promise<string> {
     this.isReadWhole = true;
-    // Most bodies arrive with their heads. Then no wait is needed.
+    // Most bodies arrive together with the head of the response. Then no wait is needed.
     return this.hasEnded ? Promise.resolve(this.takeText()) : this.waitForText();
   }
 
@@ -156,7 +156,7 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
     });
   }
 
-  /** Returns all pieces as one if they are small; else the first piece. */
+  /** Returns all pieces as one piece if they are small, otherwise the first piece. */
   private takePiece(): Bytes {
     const [first] = this.pieces;
     if (!first || (this.pieces.length > 1 && this.buffered_bytes <= MAX_JOINED_BYTES))

@@ -1,4 +1,7 @@
-/** Compares the speed of the working tree and a commit: both run, and are loaded in turn. */
+/**
+ * Compares the speed of the working tree with the speed of a commit. Both run, and are loaded in
+ * turn.
+ */
 import { join } from 'node:path';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import {
@@ -61,8 +64,8 @@ export async function runAgainst(options: AgainstOptions): Promise<number> {
 }
 
 /**
- * Starts new processes and databases for each pair. Accidents of one start (compilation, place on the disk)
- * then affect one pair only. They widen the interval and do not move the median.
+ * Starts new processes and databases for each pair. So an accident of one start (compilation, place
+ * on the disk) affects one pair only. Such accidents widen the interval and do not move the median.
  */
 async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.stop();
@@ -70,7 +73,10 @@ async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.warmUp(connections);
 }
 
-/** Measures each version twice, in the order A B B A. So a machine that becomes busier slows both equally. */
+/**
+ * Measures each version twice, in the order A B B A. So a machine that becomes busier slows both
+ * versions equally.
+ */
 async function measurePair(
   sides: Record<SideName, Side>,
   order: SideName[],

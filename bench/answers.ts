@@ -20,7 +20,10 @@ interface Chunk {
   error?: unknown;
 }
 
-/** Sends one call and reads its answer to the end; undefined if the answer is valid. */
+/**
+ * Sends one call and reads its answer to the end. Returns what is wrong with the answer; undefined
+ * if it is valid.
+ */
 export async function flawOfCall(target: Target, stream: boolean): Promise<string | undefined> {
   try {
     const response = await fetch(target.url, {
@@ -39,7 +42,10 @@ export async function flawOfCall(target: Target, stream: boolean): Promise<strin
   }
 }
 
-/** Undefined if the answer is valid: 2xx, of the right type, complete, with its usage. */
+/**
+ * Returns what is wrong with an answer; undefined if the answer is valid. A valid answer has status
+ * 2xx, the right type, its end and its usage.
+ */
 function flawOfAnswer(
   answer: { status: number; kind: string; text: string },
   stream: boolean,

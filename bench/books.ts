@@ -35,7 +35,10 @@ interface Totals {
   completion_tokens: number;
 }
 
-/** The simulator keeps the last 200,000 calls only, so each measurement is counted by itself. */
+/**
+ * The simulator keeps only the last 200,000 calls. So the calls of each measurement are counted
+ * separately.
+ */
 export class SimulatorBooks {
   readonly #url: string;
   readonly total: Delivered = {
@@ -50,7 +53,7 @@ export class SimulatorBooks {
     this.#url = `${simulatorUrl}/_sim/books`;
   }
 
-  /** Runs one measurement and adds its calls, once all of them have ended. */
+  /** Runs one measurement. Adds its calls to the sums once all of them have ended. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     await fetch(this.#url, { method: 'DELETE' });
     const result = await work();
@@ -90,8 +93,9 @@ export function readLedger(data: string): Promise<Ledger> {
 }
 
 /**
- * Differences between the clients, the ledger and the simulator's books; empty if they agree. If a
- * client disconnects before Weir has received the answer, the call may be charged or not.
+ * Returns the differences between the clients, the ledger and the simulator's books; empty if all
+ * three agree. If a client disconnects before Weir has received the answer, the call may be charged
+ * or not.
  */
 export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered): string[] {
   const errors = [...ledger.imbalances];
@@ -118,7 +122,10 @@ export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered
   return errors;
 }
 
-/** The price of one call in nano-USD. All calls are equal, so each has the mean number of tokens. */
+/**
+ * The price of one call in nano-USD. All calls are equal, so each call has the mean number of
+ * tokens.
+ */
 function pricePerCall({ calls, prompt_tokens, completion_tokens }: Delivered): number {
   const model = new Catalogue(builtInModels()).find(MODEL);
   if (model?.kind !== 'chat' || calls === 0) return 0;

@@ -20,16 +20,19 @@ import { findProgram, type Program } from './programs.ts';
 import { report, type Series, table } from './report.ts';
 import { writeSection } from './results-file.ts';
 
-/** Calls of contenders. For Weir, both the client's and the simulator's side are counted. */
+/** How contenders are called. The client and the simulator both count the calls of Weir. */
 interface Observed {
-  /** Reads one answer; undefined if it is valid. */
+  /** Reads one answer. Returns what is wrong with the answer; undefined if it is valid. */
   readAnswer(contender: Contender, stream: boolean): Promise<string | undefined>;
   measure(contender: Contender, load: Load): Promise<Measurement>;
   /** Valid answers that clients of Weir received. */
   answersOfWeir(): number;
 }
 
-/** Returns the exit code: 1 if an answer of Weir or of the simulator was wrong, or a charge was. */
+/**
+ * Returns the exit code. It is 1 if an answer of Weir or of the simulator was wrong, or if a charge
+ * was wrong.
+ */
 export async function runCalls(options: CallOptions): Promise<number> {
   const undo = cleanup();
   try {
@@ -68,7 +71,10 @@ export async function runCalls(options: CallOptions): Promise<number> {
   }
 }
 
-/** Starts all contenders. If one other than Weir does not start, it is refused with the reason. */
+/**
+ * Starts all contenders. If a contender other than Weir does not start, it is left out and the
+ * reason is kept.
+ */
 async function startAll(
   simulator: RunningSimulator,
   folder: string,
@@ -97,7 +103,10 @@ async function startAll(
   return { contenders, absent };
 }
 
-/** Measures the contenders whose first answer was valid. A contender with an error is not measured again. */
+/**
+ * Measures the contenders whose first answer was valid. A contender that had an error is not
+ * measured again.
+ */
 async function measureAll(
   contenders: Contender[],
   refused: Series['refused'],
@@ -110,7 +119,7 @@ async function measureAll(
     const flaw = await observed.readAnswer(contender, stream);
     if (flaw) refuse(series, contender.name, flaw);
   }
-  // Round 0 warms the contenders up and is not counted.
+  // Round 0 warms up the contenders and is not counted.
   for (let round = short ? 1 : 0; round <= rounds; round += 1) {
     for (const contender of contenders) {
       const { name } = contender;

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = join(ROOT, '.cache');
 
-/** Runs the copy's own `bin/lib/prepare.sh`, which finds its root through `$0`. */
+/**
+ * Runs the copy's own `bin/lib/prepare.sh`. This script finds the root of the copy through `$0`.
+ */
 const PREPARE = '. "$(dirname -- "$0")/lib/prepare.sh" && prepare';
 
 export interface Checkout {
@@ -54,7 +56,10 @@ export async function sameSimulator(a: Checkout, b: Checkout): Promise<boolean> 
   );
 }
 
-/** Installs the packages. The copies share `.cache`, because the name of its Bun contains the version. */
+/**
+ * Installs the packages. The copies can share `.cache`, because the name of the Bun in it contains
+ * its version.
+ */
 async function prepared(root: string): Promise<Checkout> {
   mkdirSync(CACHE, { recursive: true });
   symlinkSync(CACHE, join(root, '.cache'));

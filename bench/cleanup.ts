@@ -1,4 +1,4 @@
-/** The processes of a measurement. They stop in reverse order, also after an interrupt. */
+/** Stops the processes of a measurement in reverse order, also after an interrupt. */
 
 export interface Cleanup {
   add(stop: () => unknown): void;
@@ -12,7 +12,7 @@ export function cleanup(): Cleanup {
       try {
         await stop();
       } catch {
-        // The others must still be stopped.
+        // If one process cannot be stopped, the others must still be stopped.
       }
     }
   };

@@ -27,7 +27,9 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** The body of every call. Weir requests the usage of every stream, so all contenders do. */
+/**
+ * The body of every call. Weir requests the usage of every stream. So all contenders request it.
+ */
 export const body = (stream: boolean) =>
   JSON.stringify({
     model: MODEL,
@@ -53,7 +55,10 @@ export function direct(simulatorUrl: string): Contender {
   };
 }
 
-/** `proxy_pass` with upstream keep-alive and one worker, no logging, no buffering of streams. */
+/**
+ * Starts nginx with `proxy_pass`, upstream keep-alive and one worker. nginx writes no log and does
+ * not buffer streams.
+ */
 export async function nginx(simulatorUrl: string, folder: string): Promise<Contender> {
   const program = await findProgram('nginx');
   const port = await freePort();
@@ -103,8 +108,9 @@ http {
 }
 
 /**
- * The open-source gateway from npm, without authentication, limits or accounting. On Node 20 it
- * answers every stream with status 500 ("TypeError: immutable"); on Bun its streams are complete.
+ * Starts Portkey, the open-source gateway from npm, without authentication, limits or accounting.
+ * On Node 20 it answers every stream with status 500 ("TypeError: immutable"). On Bun its streams
+ * are complete.
  */
 export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Promise<Contender> {
   await installed();
@@ -132,7 +138,10 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
   };
 }
 
-/** Weir as in production: its own process, its own PostgreSQL with fsync, all features on. */
+/**
+ * Weir as in production. It has its own process and its own PostgreSQL with fsync. All features are
+ * on.
+ */
 export async function weir(
   simulatorUrl: string,
   options: Pick<WeirOptions, 'command' | 'data'> = {},

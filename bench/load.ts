@@ -5,28 +5,31 @@ import { flawOfCall } from './answers.ts';
 import type { Program } from './programs.ts';
 import type { Target } from './target.ts';
 
-/** One measurement: answers a second and latencies in milliseconds. */
+/** One measurement: answers per second, and latencies in milliseconds. */
 export interface Measurement {
   requests_per_s: number;
   p50_ms: number;
   p99_ms: number;
-  /** Answers that wrk received, and the seconds they took. */
+  /** Number of answers that wrk received, and the seconds in which it received them. */
   answers: number;
   seconds: number;
-  /** Answers that were not 2xx, and broken connections. */
+  /** Number of answers without a 2xx status, plus broken connections. */
   errors: number;
-  /** Valid answers among those that a separate client read; wrk does not read answers. */
+  /**
+   * Number of valid answers among those that a separate client read. wrk does not check its
+   * answers.
+   */
   read: number;
-  /** What was wrong with the other answers. */
+  /** What was wrong with the other answers that the separate client read. */
   flaws: string[];
 }
 
-/** The pause between two answers that are read during a measurement. */
+/** The pause between two answers that the separate client reads during a measurement. */
 const READ_EVERY_MS = 200;
 
 /**
- * Waits until the cores are idle, at most `patience_ms`; false if they never were. Work of one contender for
- * disconnected clients must not slow down the next contender.
+ * Waits until the cores are idle, at most `patience_ms`. Returns false if the cores were never
+ * idle. One contender's work for disconnected clients must not slow down the next contender.
  */
 export async function quiet(patience_ms = 10_000): Promise<boolean> {
   for (let waited = 0; waited < patience_ms; waited += 250) {
@@ -87,7 +90,7 @@ export async function measure(
   return { requests_per_s, p50_ms, p99_ms, answers, seconds, errors, read, flaws };
 }
 
-/** Why a measurement does not count; undefined if it does. */
+/** Returns why a measurement does not count; undefined if it counts. */
 export function flawOfMeasurement({
   answers,
   errors,

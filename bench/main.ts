@@ -1,4 +1,6 @@
-/** `bin/bench` for calls: beside other programs, or against a commit. */
+/**
+ * The command `bin/bench` for calls. It measures Weir beside other programs, or against a commit.
+ */
 import { runAgainst } from './against.ts';
 import { runCalls } from './calls.ts';
 import { ArgumentError, readOptions } from './options.ts';
@@ -13,7 +15,7 @@ const options = (() => {
   }
 })();
 
-/** Exit code if nothing could be measured; 1 means that a measurement found an error. */
+/** Exit code if nothing could be measured. Exit code 1 means that a measurement found an error. */
 const NOT_MEASURED = 3;
 
 const run = options.mode === 'against' ? runAgainst(options) : runCalls(options);

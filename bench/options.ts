@@ -7,7 +7,7 @@ export interface CallOptions {
   /** Seconds of one measurement. */
   seconds: number;
   connections: number;
-  /** Checks answers and books, and writes no results. */
+  /** True if the run checks answers and books, and writes no results. */
   short: boolean;
   write: boolean;
 }
@@ -16,12 +16,12 @@ export interface AgainstOptions {
   mode: 'against';
   commit: string;
   pairs: number;
-  /** Seconds of one measurement; a pair measures each version twice. */
+  /** Seconds of one measurement. A pair measures each version twice. */
   seconds: number;
   connections: number;
-  /** The largest median loss that passes; 0.02 is 2 %. */
+  /** The largest median loss that passes, as a share: 0.02 is 2 %. */
   bound: number;
-  /** Both versions use the working tree's simulator. */
+  /** True if both versions use the working tree's simulator. */
   one_simulator: boolean;
 }
 
@@ -90,7 +90,7 @@ function forbid(values: Values, names: Name[], why: string): void {
   if (name !== undefined) throw new ArgumentError(`--${name} ${why}.`);
 }
 
-/** A positive whole number; wrk accepts whole seconds only. */
+/** Reads a positive whole number. wrk accepts whole seconds only. */
 function whole(values: Values, name: Name, fallback: number): number {
   const text = values[name];
   if (text === undefined) return fallback;

@@ -1,4 +1,4 @@
-/** The load generator and the reverse proxy, from PATH or from Debian's packages. */
+/** Finds the load generator and the reverse proxy, on PATH or in Debian's packages. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpackDebianPackages } from '../test/support/debian-packages.ts';
@@ -13,7 +13,7 @@ const PACKAGES = {
   nginx: { packages: ['nginx', 'nginx-common'], optional: ['libpcre2-8-0', 'libcrypt1', 'zlib1g'] },
 } as const;
 
-/** Finds or downloads a program. @throws with apt's message if neither works. */
+/** Finds a program on PATH or downloads it. @throws with apt's message if neither works. */
 export async function findProgram(name: keyof typeof PACKAGES): Promise<Program> {
   const found = Bun.which(name) ?? [`/usr/sbin/${name}`].find(existsSync);
   if (found) return { path: found, env: {} };

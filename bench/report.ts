@@ -6,7 +6,7 @@ import { median } from './statistics.ts';
 export interface Series {
   stream: boolean;
   rounds: Map<ContenderName, Measurement[]>;
-  /** Contenders without a row, with the reason: an invalid answer, or a failed start. */
+  /** Contenders without a row. Each has the reason: an invalid answer, or a failed start. */
   refused: Map<ContenderName, string>;
 }
 
@@ -22,7 +22,10 @@ interface Figures {
   p99: number;
 }
 
-/** A contender's medians; undefined without valid measurements, so that it has no row and no ratio. */
+/**
+ * Returns a contender's medians; undefined if it has no valid measurements. Then the contender has
+ * no row and no ratio.
+ */
 function figures({ rounds, refused }: Series, name: ContenderName): Figures | undefined {
   const measured = rounds.get(name);
   if (refused.has(name) || !measured?.length) return undefined;
@@ -59,7 +62,10 @@ export function table(series: Series): string {
   ].join('\n');
 }
 
-/** Ratios of Weir to nginx and to the faster Portkey; only between contenders with rows. */
+/**
+ * Returns the ratios of Weir to nginx and to the faster Portkey. A contender without a row has no
+ * ratio.
+ */
 function ratios(series: Series): string[] {
   const weir = figures(series, 'weir');
   if (!weir) return [];

@@ -7,7 +7,7 @@ import { flawOfMeasurement, type Load, measure, quiet } from './load.ts';
 import type { Program } from './programs.ts';
 
 const WARM_UP_SECONDS = 1;
-/** The wait is short, because other programs may keep the cores busy. */
+/** The wait for idle cores is short, because other programs may keep the cores busy. */
 const QUIET_PATIENCE_MS = 1_000;
 
 export type SideName = 'old' | 'new';
@@ -26,7 +26,7 @@ export interface SideOptions {
 export interface Work {
   answers: number;
   seconds: number;
-  /** True if no other program used the machine right before. */
+  /** True if no other program used the machine just before the measurement. */
   undisturbed: boolean;
 }
 

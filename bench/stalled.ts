@@ -1,4 +1,4 @@
-/** Measures the memory that clients cost which request long answers and read nothing. */
+/** Measures the memory that a client costs if it requests a long answer and reads nothing. */
 import { parseArgs } from 'node:util';
 import { startEndlessUpstream } from '../test/support/endless-upstream.ts';
 import { startStalledClients } from '../test/support/stalled-clients.ts';

@@ -3,11 +3,14 @@
 export interface Interval {
   low: number;
   high: number;
-  /** Probability that an interval built this way contains the true median; 0 to 1. */
+  /** Probability that the interval contains the true median, 0 to 1. */
   coverage: number;
 }
 
-/** The median; the mean of the two middle values if the count is even; NaN without values. */
+/**
+ * Returns the median. For an even count this is the mean of the two middle values. Returns NaN
+ * without values.
+ */
 export function median(values: readonly number[]): number {
   const sorted = ascending(values);
   const middle = sorted.length >> 1;
@@ -16,9 +19,9 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The narrowest pair of order statistics that contains the true median with at least `confidence`.
- * If there are too few values for that (5 or fewer for 95 %), it is the whole range, and `coverage`
- * is below `confidence`.
+ * Returns the narrowest pair of order statistics that contains the true median with at least
+ * `confidence`. If there are too few values for that (5 or fewer for 95 %), returns the whole
+ * range. Then `coverage` is below `confidence`.
  */
 export function medianInterval(values: readonly number[], confidence = 0.95): Interval {
   const sorted = ascending(values);
@@ -32,12 +35,17 @@ export function medianInterval(values: readonly number[], confidence = 0.95): In
   };
 }
 
-/** The share of throughput that `after` loses compared with `before`; negative for a gain. */
+/**
+ * Returns the share of throughput that `after` loses compared with `before`. A gain is negative.
+ */
 export function loss(before: number, after: number): number {
   return 1 - after / before;
 }
 
-/** The probability of the interval; each side fails if at most `trimmed` values lie beyond the true median. */
+/**
+ * Returns the probability that the interval contains the true median. A side of the interval fails
+ * if at most `trimmed` values lie beyond the true median.
+ */
 function coverageOf(count: number, trimmed: number): number {
   let ways = 1;
   let sum = 0;

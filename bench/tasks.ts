@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 const TASKS = Number(values.tasks);
 const RATE = Number(values.rate);
-/** Duration of a job; all tasks must be created before the first one ends. */
+/** Duration of a job. All tasks must be created before the first job ends. */
 const JOB_MS = 120_000;
 const WATCH_MS = 20_000;
 const ACCOUNT = 'bench';
@@ -131,7 +131,7 @@ async function recoverFromKill(): Promise<void> {
   );
 }
 
-/** Runs tasks of ten seconds, with `rate` status calls per second. */
+/** Runs tasks of ten seconds each, with `rate` status calls per second. */
 async function cohort(count: number, rate: number): Promise<string> {
   const since = Date.now();
   const ids = await create(count, 10_000);
@@ -176,7 +176,10 @@ async function create(count: number, task_ms: number): Promise<string[]> {
   return ids;
 }
 
-/** Polls one task after the other. The returned function stops it and returns the reached rate. */
+/**
+ * Polls one task after the other. The returned function stops the polling and returns the polls per
+ * second.
+ */
 function pollSteadily(ids: readonly string[], rate: number): () => Promise<number> {
   const began = performance.now();
   let [sent, answered] = [0, 0];

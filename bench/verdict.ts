@@ -2,7 +2,7 @@
 import type { SideName } from './side.ts';
 import { type Interval, loss, median, medianInterval } from './statistics.ts';
 
-/** A rate of both versions, measured in turn: more is better. */
+/** The rate of one measurement for both versions, measured in turn. A higher rate is better. */
 export type Pair = Record<SideName, number>;
 
 export interface Summary {
@@ -13,14 +13,17 @@ export interface Summary {
 
 const CONFIDENCE = 0.95;
 
-/** The version is slower if the median loss of the pairs is above the bound. */
+/** The new version is slower if the median loss of the pairs is above the bound. */
 export function summarize(pairs: readonly Pair[], bound: number): Summary {
   const losses = pairs.map((pair) => loss(pair.old, pair.new));
   const middle = median(losses);
   return { loss: middle, interval: medianInterval(losses, CONFIDENCE), slower: middle > bound };
 }
 
-/** One line with the median loss and its interval; it says 95 % only if the interval reaches it. */
+/**
+ * Returns one line with the median loss and its interval. The line says 95 % only if the interval
+ * reaches 95 %.
+ */
 export function summaryLine(kind: string, { loss, interval }: Summary): string {
   const enough = interval.coverage >= CONFIDENCE;
   const name = enough ? '95 % interval' : `${percent(interval.coverage)} interval`;
@@ -29,7 +32,10 @@ export function summaryLine(kind: string, { loss, interval }: Summary): string {
   return `${kind.padEnd(6)} median loss ${signed(loss)}, ${name} ${range}${few}`;
 }
 
-/** The last line: "no slower" or "slower", and whether the interval is clear of the bound. */
+/**
+ * Returns the last line. It says "no slower" or "slower", and whether the interval contains the
+ * bound.
+ */
 export function verdictLine(summaries: readonly Summary[], bound: number): string {
   const slower = summaries.some((summary) => summary.slower);
   const open = summaries.some(({ interval }) => interval.low <= bound && bound < interval.high);

@@ -29,7 +29,7 @@ export async function controlRoute(
   return refusal(404, `nothing at ${request.method} /_sim${path}`);
 }
 
-/** Query: `account`, `since` with a call's id, `calls=0` for totals only. */
+/** Query parameters: `account`, `since` (the id of a call), and `calls=0` for totals only. */
 function books({ books }: Simulator, request: Request): Response {
   if (request.method === 'DELETE') {
     books.clear();

@@ -65,7 +65,10 @@ export function deliverBody(
   return new Response(eventStream(slices(body, tokens), plan, ended), init);
 }
 
-/** Slices of a body. The last one carries all tokens, because a part of a body is not an answer. */
+/**
+ * Slices of a body. The last slice carries all tokens, because a client cannot use a part of a
+ * body.
+ */
 function* slices(body: string, tokens: number): Generator<Emission> {
   for (let at = 0; at < body.length; at += SLICE_CHARS) {
     const last = at + SLICE_CHARS >= body.length;

@@ -22,9 +22,9 @@ export interface Simulator {
 const THROTTLED = 429;
 const INTERNAL_ERROR = 500;
 
-/** The account's control resets its connections. */
+/** Thrown if the account's control resets its connections. */
 class Unreachable extends Error {}
-/** The client disconnected before the answer. */
+/** Thrown if the client disconnected before the answer. */
 class ClientLeft extends Error {}
 
 /** Runs one call of a text endpoint, from the check of its key to its last byte. */
@@ -45,7 +45,7 @@ class Exchange<Parsed extends ParsedRequest> {
   readonly #started = performance.now();
   readonly #id = newId('req_');
   #account: Account | undefined;
-  /** Number of this call in its account. */
+  /** The number of this call, counted in its account. */
   #nth = 0;
   #call: Call | undefined;
 
@@ -183,7 +183,7 @@ class Exchange<Parsed extends ParsedRequest> {
     return this.#call;
   }
 
-  /** Ends the call in the books; only the first end counts. */
+  /** Ends the call in the books. If a call ends twice, only the first end counts. */
   #end(outcome: Outcome, delivered_tokens: number): void {
     const call = this.#call;
     if (this.#account !== undefined) this.#account.running -= 1;

@@ -65,7 +65,10 @@ const ROUTES: [prefix: string, route: Route][] = [
   ['/_sim', controlRoute],
 ];
 
-/** Larger than every provider's own limit, so that the provider's error is returned. */
+/**
+ * This limit is larger than every provider's own limit. So the provider's error is returned for a
+ * large body.
+ */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 
 /** Serves on a port of the loopback interface; 0 chooses a free port. */
@@ -94,7 +97,9 @@ function dispatch(simulator: Simulator, request: Request): Response | Promise<Re
   return new Response(`Nothing is simulated at ${path}`, { status: 404 });
 }
 
-/** The path of a URL. It is cheaper than a URL parser, and runs for every call. */
+/**
+ * Returns the path of a URL. This function runs for every call, and costs less than a URL parser.
+ */
 function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', start);

@@ -32,7 +32,7 @@ export function messageBody(reply: MessageReply): string {
   });
 }
 
-/** The events of a streamed answer: start, a ping, block by block, the end with its usage. */
+/** The events of a streamed answer: its start, a ping, each block, and its end with the usage. */
 export function* messageEvents(reply: MessageReply): Generator<Emission> {
   const answer = onlyAnswer(reply);
   const message = {
@@ -67,7 +67,7 @@ interface Block {
   empty: object;
   head_tokens: number;
   text: ProducedText;
-  /** Type of the deltas and the member that holds their text. */
+  /** The type of the deltas, and the member of a delta that holds the text. */
   delta: [type: string, member: string];
   signature?: string;
 }
@@ -179,7 +179,7 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
   };
 }
 
-/** The usage of `message_delta`: cumulative, and the input is repeated. */
+/** The usage of `message_delta`. Its counts are cumulative, and it repeats the input. */
 function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens } = used;

@@ -34,7 +34,7 @@ const WORDS: Record<number, [type: string, message: string]> = {
   529: ['overloaded_error', 'Overloaded'],
 };
 
-/** A prepaid account without credit: Anthropic returns it as an invalid request. */
+/** The error of a prepaid account without credit. Anthropic returns it as an invalid request. */
 const NO_CREDIT = invalid(
   'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to ' +
     'upgrade or purchase credits.',

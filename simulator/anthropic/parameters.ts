@@ -1,7 +1,10 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { invalid } from './errors.ts';
 
-/** The top-level parameters of the messages endpoint, and its refusals (Anthropic docs: Messages). */
+/**
+ * Checks the top-level parameters of the messages endpoint, as the endpoint does (Anthropic docs:
+ * Messages).
+ */
 
 type Kind = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'any';
 
@@ -44,7 +47,7 @@ const EXPECTED: Record<Kind, string> = {
 };
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
-/** The first version without sampling parameters. */
+/** The first `anthropic-version` that accepts no sampling parameters. */
 const WITHOUT_SAMPLING = '2026-10-21';
 const MIN_THINKING_TOKENS = 1024;
 

@@ -8,11 +8,11 @@ import { checkParameters, expected } from './parameters.ts';
 
 /** A parsed request of messages: the common part, and fields of this protocol only. */
 export interface MessageRequest extends ParsedRequest {
-  /** The answer has a signed thinking block without its text. */
+  /** True if the answer has a signed thinking block without the text of the thinking. */
   thinking_omitted: boolean;
 }
 
-/** A model whose name begins with this does not exist. */
+/** A model whose name begins with this prefix does not exist. */
 const MISSING_MODEL = 'missing-';
 const THINKING_MIN = 8;
 const THINKING_SPREAD = 24;
@@ -83,7 +83,7 @@ function stopSequences(sequences: unknown): string[] {
   });
 }
 
-/** The requested JSON format: in `output_config`, or in the member of the beta version. */
+/** The requested JSON format. It is in `output_config`, or in the member of the beta version. */
 function jsonWanted(body: JsonObject): ParsedRequest['json'] {
   const config = body['output_config'];
   const format = (isObject(config) ? config['format'] : undefined) ?? body['output_format'];

@@ -3,7 +3,10 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
-/** ByteDance's Ark: tasks with token usage. A request has either frames or references, never both. */
+/**
+ * ByteDance's Ark: its tasks report token usage. A request has either frames or references, never
+ * both.
+ */
 const wording: Wording = {
   wrongKey: () => error(401, 'AuthenticationError', 'The API key is invalid.'),
   refusal(status, why) {

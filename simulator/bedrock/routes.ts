@@ -5,7 +5,7 @@ import { answerCall, type Simulator } from '../exchange.ts';
 import { isObject } from '../shared/json.ts';
 import { framed } from './frames.ts';
 
-/** The secret of every access key `sim-ACCOUNT`. */
+/** The secret of every access key `sim-ACCOUNT`; each account has the same secret. */
 const SECRET_ACCESS_KEY = 'sim-secret';
 const VERSION = 'bedrock-2023-05-31';
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
@@ -67,7 +67,10 @@ export async function bedrockRoute(
   return new Response(framed(answer.body), { headers });
 }
 
-/** The account's key if the request has a current signature of it, or carries it as a bearer key. */
+/**
+ * Returns the account's key if the request carries it as a bearer key, or has a current signature
+ * by it.
+ */
 async function accountKey(request: Request, body: string): Promise<string | undefined> {
   const authorization = request.headers.get('authorization') ?? '';
   if (authorization.startsWith('Bearer ')) return authorization.slice('Bearer '.length);

@@ -3,7 +3,10 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** Black Forest Labs (BFL docs: API reference): `x-key`, one image per task, a polling URL. */
+/**
+ * Black Forest Labs (BFL docs: API reference). The header `x-key` has the key. A task makes one
+ * image and has a polling URL.
+ */
 const wording: Wording = {
   wrongKey: () => Response.json({ detail: 'Not authenticated' }, { status: 403 }),
   refusal(status, why) {

@@ -4,7 +4,10 @@ import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, type MediaKind } from '../tasks/media.ts';
 
-/** fal's queue: status 202 while a job runs, a separate result route, errors as a list of details. */
+/**
+ * fal's queue. A running job answers with status 202. Results have a route of their own. An error
+ * is a list of details.
+ */
 const wording: Wording = {
   wrongKey: () => Response.json({ detail: 'Cannot access application' }, { status: 401 }),
   refusal(status, why) {

@@ -15,7 +15,7 @@ const MEMBERS = [
 ];
 const MAX_STOP_SEQUENCES = 5;
 const SOUND_TOKENS_PER_S = 32;
-/** Bytes of a sound file per second. The real provider decodes the file. */
+/** Number of bytes of a sound file that count as one second. The real provider decodes the file. */
 const SOUND_BYTES_PER_S = 16_000;
 
 const STATUSES: Record<number, string> = {
@@ -41,7 +41,7 @@ export function refusal(status: number, message: string, retry_after?: number): 
 export const invalid = (message: string) => refusal(400, message);
 
 interface GeminiRequest extends ParsedRequest {
-  /** The part of `prompt_tokens` that is sound. */
+  /** The part of `prompt_tokens` that comes from sound. */
   sound_tokens: number;
 }
 
@@ -174,7 +174,7 @@ function soundIn(part: JsonObject): number {
   return Math.max(1, Math.round((bytes / SOUND_BYTES_PER_S) * SOUND_TOKENS_PER_S));
 }
 
-/** Converts type names to lower case: Gemini's subset of OpenAPI writes them in capitals. */
+/** Converts type names to lower case. Gemini's subset of OpenAPI writes type names in capitals. */
 function lowered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowered);
   if (!isObject(schema)) return schema;

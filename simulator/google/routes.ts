@@ -24,10 +24,13 @@ const wording: Wording = {
     }
   },
 };
-/** Parameters that Vertex accepts and this API refuses. */
+/** Parameters that Vertex AI accepts and this API refuses. */
 const REFUSED_PARAMETERS = ['seed', 'fps', 'generateAudio', 'storageUri'];
 const TOKENS_PER_IMAGE = 1_290;
-/** Models with `image` in their names create images, those with `tts` speech, all others text. */
+/**
+ * Models with `image` in their names create images. Models with `tts` create speech. All others
+ * create text.
+ */
 const WORDS = /^\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const EDGES: Record<string, number> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };
 

@@ -13,7 +13,9 @@ const TOKENS_PER_S = 25;
 const SAMPLES_PER_TOKEN = 2_400;
 const VOICES = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'Aoede'];
 
-/** Directives are in the text. The sound is 16-bit PCM, always the same for one text. */
+/**
+ * Directives are in the text. The sound is 16-bit PCM. The same text always gets the same sound.
+ */
 export function geminiSpeech(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
   return answerDirect(sim, request, key, WORDING, async (begin) => {

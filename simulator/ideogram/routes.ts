@@ -2,7 +2,10 @@ import type { Simulator } from '../exchange.ts';
 import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 
-/** Ideogram 3: inline, RFC 7807 errors; an unsafe image has no URL. */
+/**
+ * Ideogram 3. It returns images inline, and errors in the format of RFC 7807. An unsafe image has
+ * no URL.
+ */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthorized'),
   refusal(status, why) {

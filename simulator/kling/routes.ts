@@ -4,7 +4,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
-/** Kling's v1 paths: every response has a code; numbers are strings. */
+/** Kling's v1 paths. Every response has a code, and numbers are strings. */
 const CODES = { input: 1201, moderation: 1301, throttle: 1303, quota: 1102, server: 5000 };
 const STATUSES = { input: 400, moderation: 400, throttle: 429, quota: 429, server: 500 };
 const wording: Wording = {
@@ -70,7 +70,7 @@ export async function klingRoute(
   return 'answer' in accepted ? accepted.answer : succeeded(taskOf(accepted.job, url.origin));
 }
 
-/** The key itself, or the account that signed the token. */
+/** Returns the bearer key itself, or the account whose key signed the token. */
 function keyIn(request: Request): string | undefined {
   const token = request.headers.get('authorization')?.slice('Bearer '.length);
   const [, claims] = token?.split('.') ?? [];

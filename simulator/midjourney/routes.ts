@@ -3,7 +3,9 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** midjourney-proxy: every response of `/submit` has status 200 and its own code. */
+/**
+ * midjourney-proxy. Every response of `/submit` has the HTTP status 200 and a code of the proxy.
+ */
 const CODES = { input: 4, moderation: 24, throttle: 23, quota: 9, server: 9 };
 const wording: Wording = {
   wrongKey: () => new Response(null, { status: 401 }),

@@ -43,7 +43,10 @@ export function chatBody(reply: ChatReply): string {
   });
 }
 
-/** The chunks of a streamed answer: roles, choices in turn, finish reasons, usage, `[DONE]`. */
+/**
+ * The chunks of a streamed answer: the roles, the choices in turn, the finish reasons, the usage
+ * and `[DONE]`.
+ */
 export function* chatEvents(reply: ChatReply): Generator<Emission> {
   const { parsed, answers } = reply;
   const chunk = chunkWriter(reply);
@@ -77,7 +80,9 @@ export function* chatEvents(reply: ChatReply): Generator<Emission> {
 
 type ChunkWriter = (index: number, delta: string, logprobs: string, finish: string) => string;
 
-/** Writes chunks. Only the choice differs between chunks, so the rest is written once. */
+/**
+ * Writes chunks. Only the choice differs between chunks, so the rest of a chunk is written once.
+ */
 function chunkWriter(reply: ChatReply): ChunkWriter {
   const head = `${chunkHead(reply)}"choices":[{"index":`;
   const tail = reply.parsed.include_usage ? '}],"usage":null}\n\n' : '}]}\n\n';
@@ -125,7 +130,10 @@ function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
   }
 }
 
-/** The deltas of a tool call: first id and name, then fragments of the arguments. */
+/**
+ * The deltas of a tool call. The first has the id and the name, and the others have fragments of
+ * the arguments.
+ */
 function* callDeltas(
   call: ToolCall,
   position: number,

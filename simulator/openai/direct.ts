@@ -18,7 +18,7 @@ const DIMENSIONS: Record<string, number> = {
   'text-embedding-ada-002': 1_536,
 };
 const USUAL_DIMENSIONS = 1_536;
-/** Bytes of a sound file per second. The real provider decodes the file. */
+/** Number of bytes of a sound file that count as one second. The real provider decodes the file. */
 const BYTES_PER_S = 16_000;
 const WORDS_PER_SEGMENT = 8;
 const SECONDS_PER_SEGMENT = 4;
@@ -62,7 +62,10 @@ function inputsIn(input: unknown): (string | number[])[] {
   return typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
 }
 
-/** A vector of length one, always the same for one text. A shorter one is a prefix of the full one. */
+/**
+ * Returns a vector of length one, always the same for one text. A vector with fewer dimensions is a
+ * prefix of the full one.
+ */
 export function vector(text: string, dimensions: number): number[] {
   const seed = hashText(text);
   const raw = Array.from(

@@ -4,7 +4,10 @@ import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
 import { fileUrl } from '../tasks/files.ts';
 import { mediaOf } from '../tasks/media.ts';
 
-/** OpenAI's images (OpenAI docs: Images, create): inline, Base64 for the token-priced family. */
+/**
+ * OpenAI's images (OpenAI docs: Images, create). They are returned inline. The token-priced family
+ * returns Base64.
+ */
 const wording: Wording = {
   wrongKey: () =>
     error(401, 'Incorrect API key provided.', 'invalid_request_error', 'invalid_api_key'),

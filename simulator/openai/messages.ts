@@ -6,7 +6,7 @@ import { missing, unsupported, wrongType } from './parameters.ts';
 /** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** The tool's result if the conversation ends with one. */
+  /** The result of a tool, if the conversation ends with one. */
   tool_result: string | null;
 }
 

@@ -1,7 +1,9 @@
 import { isGiven, isObject, type JsonObject } from '../shared/json.ts';
 import { invalid } from './errors.ts';
 
-/** The top-level parameters of chat completions, and the refusals (OpenAI docs: Chat). */
+/**
+ * Checks the top-level parameters of chat completions, as the endpoint does (OpenAI docs: Chat).
+ */
 
 type Rule =
   | { kind: 'number'; min: number; max: number }
@@ -25,7 +27,8 @@ const PARAMETERS: Record<string, Rule> = {
   functions: ARRAY,
   logit_bias: OBJECT,
   logprobs: BOOLEAN,
-  // The API requires at least 1. Its own test suites send 0, which gives an empty answer here.
+  // The API requires at least 1. The test suites of OpenAI's SDKs send 0. Here 0 gives an empty
+  // answer.
   max_completion_tokens: { kind: 'integer', min: 0 },
   max_tokens: { kind: 'integer', min: 0 },
   metadata: OBJECT,
@@ -85,7 +88,9 @@ export function missing(name: string): Error {
   return invalid(`Missing required parameter: '${name}'.`, name, 'missing_required_parameter');
 }
 
-/** "Invalid type for 'n': expected an integer, but got a string instead." */
+/**
+ * Returns an error such as "Invalid type for 'n': expected an integer, but got a string instead."
+ */
 export function wrongType(name: string, expected: string, value: unknown): Error {
   return invalid(
     `Invalid type for '${name}': expected ${expected}, but got ${described(value)} instead.`,

@@ -10,12 +10,12 @@ import { checkParameters, missing, unsupported, wrongType } from './parameters.t
 export interface ChatRequest extends ParsedRequest {
   include_usage: boolean;
   logprobs: boolean;
-  /** If true, the API returns `stop` instead of `tool_calls`. */
+  /** True if the API returns `stop` instead of `tool_calls`. */
   forced_tool: boolean;
 }
 
 const MAX_STOP_SEQUENCES = 4;
-/** A model whose name begins with this does not exist. */
+/** A model whose name begins with this prefix does not exist. */
 const MISSING_MODEL = 'missing-';
 export const REASONING_TOKENS: Record<string, number> = {
   none: 0,

@@ -18,7 +18,7 @@ const MEMBERS = [
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
 interface ResponsesRequest extends ParsedRequest {
-  /** The request's body; the answer quotes it. */
+  /** The body of the request. The answer quotes its members. */
   body: JsonObject;
 }
 

@@ -4,7 +4,10 @@ import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import type { MediaKind } from '../tasks/media.ts';
 
-/** Replicate's predictions: 201, a status in the body, errors as problem details. */
+/**
+ * Replicate's predictions. A submission answers with 201 and a status in the body. Errors are
+ * problem details.
+ */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthenticated', 'You did not pass a valid token'),
   refusal(status, why) {

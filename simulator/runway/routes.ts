@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** Runway: a version header, ratios in pixels, failure codes. */
+/** Runway. Requests need a version header, ratios are in pixels, and failures have codes. */
 const wording: Wording = {
   wrongKey: () => Response.json({ error: 'Invalid API key' }, { status: 401 }),
   refusal(status, why) {

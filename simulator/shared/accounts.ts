@@ -4,17 +4,20 @@ import { hashText, numberAt } from './random.ts';
 export interface AccountControl {
   /** The wait before every answer; a directive's `latency_ms` overrides it. */
   latency_ms?: number;
-  /** 0 to 1: the share of calls that fail with `status`. Always the same calls fail. */
+  /** The share of calls that fail with `status`, 0 to 1. Always the same calls fail. */
   fail_rate?: number;
-  /** Without `fail_rate`, every call fails with it. With `fail_rate`, the default is 500. */
+  /**
+   * The HTTP status of failing calls. Without `fail_rate`, every call fails with this status. With
+   * `fail_rate`, the default is 500.
+   */
   status?: number;
   /** Whole seconds of the `Retry-After` header that is sent with `status`. */
   retry_after?: number;
-  /** Connections are reset. */
+  /** True if connections are reset. */
   down?: boolean;
-  /** The key is refused with 401. */
+  /** True if the key is refused with 401. */
   revoked?: boolean;
-  /** The largest number of parallel calls; further calls get 429. */
+  /** The largest number of parallel calls. Further calls get 429. */
   max_concurrency?: number;
 }
 
@@ -26,7 +29,7 @@ export interface Account {
   running: number;
 }
 
-/** The prefix of every key. The rest is the account, by convention the id of a channel. */
+/** The prefix of every key. The rest of a key is the account, by convention the id of a channel. */
 const KEY_PREFIX = 'sim-';
 
 const MAX_ACCOUNTS = 10_000;

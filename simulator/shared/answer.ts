@@ -7,13 +7,13 @@ import { tokensOf } from './tokens.ts';
 /** A tool that the answer can call. */
 export interface ToolToCall {
   name: string;
-  /** JSON Schema of its arguments; undefined for a tool that takes plain text. */
+  /** JSON Schema of the tool's arguments; undefined for a tool that takes plain text. */
   schema: unknown;
 }
 
 /** A parsed request, independent of its protocol. */
 export interface ParsedRequest {
-  /** Made from account, model and texts, so that the same request has the same answer. */
+  /** The seed comes from account, model and texts, so that the same request has the same answer. */
   seed: number;
   model: string;
   stream: boolean;
@@ -21,10 +21,10 @@ export interface ParsedRequest {
   choices: number;
   /** Tokens of all input. */
   prompt_tokens: number;
-  /** null means no limit. */
+  /** The output limit; null means no limit. */
   max_tokens: number | null;
   stop: string[];
-  /** Set if the answer must be JSON; without a schema, any object. */
+  /** Set if the answer must be JSON. Without a `schema`, the answer may be any object. */
   json: { schema?: unknown } | null;
   /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
@@ -39,7 +39,7 @@ export interface ParsedRequest {
 }
 
 export interface ToolCall {
-  /** Without the provider's prefix. */
+  /** The id without the provider's prefix. */
   id: string;
   name: string;
   arguments: ProducedText;
@@ -49,13 +49,13 @@ export interface ToolCall {
 type Finish = 'end' | 'length' | 'stop_sequence' | 'tools';
 
 export interface Answer {
-  /** Anthropic shows it; OpenAI only counts it. */
+  /** The reasoning. Anthropic returns its text, and OpenAI returns only its token count. */
   reasoning: ProducedText;
   text: ProducedText;
   calls: ToolCall[];
   finish: Finish;
   stop_sequence: string | null;
-  /** Tokens of all parts. */
+  /** Tokens of the reasoning, the text and the calls together. */
   tokens: number;
 }
 
@@ -65,7 +65,10 @@ const TOOL_RESULT_SHOWN_CHARS = 200;
 const TOOL_CALL_ID_LETTERS = 24;
 const MAX_TOOL_CALLS = 128;
 
-/** The answer to a request: always the same one, within its token limit, with exact counts. */
+/**
+ * Returns the answer to a request. It is always the same, keeps the token limit, and has exact
+ * counts.
+ */
 export function answerTo(parsed: ParsedRequest, directives: Directives, choice = 0): Answer {
   const seed = choice === 0 ? parsed.seed : numberAt(parsed.seed, choice);
   const limit = parsed.max_tokens ?? Number.POSITIVE_INFINITY;
@@ -149,7 +152,7 @@ function argumentsOf(tool: ToolToCall, seed: number): ProducedText {
   return fixedText(JSON.stringify(instanceOf(tool.schema, seed)));
 }
 
-/** The text before its first stop sequence; undefined if it contains none. */
+/** Returns the text before its first stop sequence; undefined if it contains none. */
 function firstStop(
   text: ProducedText,
   stop: string[],

@@ -10,11 +10,11 @@ export type Outcome = 'running' | 'whole' | 'aborted' | 'truncated' | 'refused' 
 
 /** One call in the provider's books. Tokens are counted with `o200k_base`. */
 export interface Call {
-  /** Equal to the response's header `x-request-id` or `request-id`. */
+  /** The id of the call, equal to the response's header `x-request-id` or `request-id`. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Time of the call, in milliseconds since the Unix epoch. */
   readonly at: number;
-  /** Empty if the key belongs to no account. */
+  /** The account; empty if the key belongs to no account. */
   readonly account: string;
   readonly protocol: string;
   /** The physical model; empty if the request was refused before it was parsed. */
@@ -31,11 +31,14 @@ export interface Call {
   completion_tokens: number;
   /** Tokens written until the end or the abort. */
   delivered_tokens: number;
-  /** From the start of the request until the disconnect was noticed; null without one. */
+  /**
+   * Milliseconds from the start of the request until the disconnect was noticed; null without a
+   * disconnect.
+   */
   aborted_at_ms: number | null;
   /** The request's `user` or `metadata.user_id`. */
   client_reference: string | null;
-  /** Present with the directive `record`. */
+  /** The recorded request; present if the call has the directive `record`. */
   request?: RecordedRequest;
 }
 
@@ -58,7 +61,9 @@ export interface Totals {
 
 export interface BookFilter {
   account?: string;
-  /** Only calls after the one with this id; an id that is not in the books filters nothing. */
+  /**
+   * Returns only calls after the call with this id. An id that is not in the books filters nothing.
+   */
   since?: string;
 }
 

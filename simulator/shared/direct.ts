@@ -24,7 +24,10 @@ export interface DirectWording {
 /** Starts a call's entry in the books, when its model and its directives are known. */
 export type StartCall = (model: string, directives: string) => Promise<Call>;
 
-/** Runs a direct call: applies its directives, writes it into the books, and returns errors. */
+/**
+ * Runs a direct call. It applies the directives, writes the call into the books, and returns
+ * errors.
+ */
 export async function answerDirect(
   sim: Simulator,
   request: Request,

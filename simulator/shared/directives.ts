@@ -4,7 +4,7 @@
  */
 import { WORK_DIRECTIVES } from './work-directives.ts';
 
-/** Key, example value, meaning. */
+/** Each row has the key, an example value and the meaning. */
 export const CHAT_DIRECTIVES = {
   channel: ['ID', 'apply the rest of this directive on the account `sim-ID` only'],
   times: ['N', 'apply it to the first N calls with this directive on an account only'],
@@ -40,7 +40,7 @@ type DirectiveKey = keyof typeof CHAT_DIRECTIVES;
 /** All values are numbers; a flag is 1. A missing member means that the directive is absent. */
 export type Directives = Partial<Record<Exclude<DirectiveKey, 'channel'>, number>>;
 
-/** An unknown directive. It is an error, so that a typo in a test is noticed. */
+/** Thrown for an unknown directive, so that a typo in a test is noticed. */
 export class DirectiveError extends Error {
   override readonly name = 'DirectiveError';
 }

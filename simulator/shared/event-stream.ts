@@ -6,16 +6,16 @@ export interface Emission {
   tokens: number;
 }
 
-/** How a stream ends early. `error` writes an error event first. */
+/** How a stream ends early. With `error`, an error event is written first. */
 export type EarlyEnd = 'reset' | 'clean' | 'error' | 'stall';
 
 export interface StreamPlan {
-  /** Pause before every event except the first. */
+  /** Milliseconds before every event except the first. */
   pause_ms: number;
   /** Size of the pieces in which bytes are written; 0 for whole events. */
   split_bytes: number;
   comments: boolean;
-  /** Break the JSON of the second event. */
+  /** True if the JSON of the second event is broken. */
   malformed: boolean;
   early_end: { after_events: number; how: EarlyEnd; error_event: string } | undefined;
 }
@@ -28,11 +28,13 @@ export const SMOOTH: StreamPlan = {
   early_end: undefined,
 };
 
-/** Events are sent together up to this size. */
+/** Events are sent together in batches up to this size. */
 const BATCH_CHARS = 16_384;
-/** The part of a broken event that is written. */
+/** The share of a broken event that is written, 0 to 1. */
 const BROKEN_PART = 0.6;
-/** If pieces came faster, the reader would receive them joined. */
+/**
+ * The pause between two pieces. Without this pause, the reader would receive several pieces as one.
+ */
 const BETWEEN_PIECES_MS = 1;
 /** Wait before a reset, because a reset discards bytes that are not yet sent. */
 const BEFORE_RESET_MS = 20;
@@ -88,7 +90,8 @@ class EventSource {
   #pullBatch(controller: Controller): void | Promise<void> {
     const text = this.#gather();
     if (text !== '') controller.enqueue(encoder.encode(text));
-    // The end waits for the next pull, which shows that the reader took this batch. A short answer is one write.
+    // The end waits for the next pull. That pull shows that the reader took this batch. A short
+    // answer is one write.
     const short = this.#ending === 'whole' && this.#batches === 1;
     if (this.#ending !== undefined && (short || text === '')) return this.#end(controller);
   }
@@ -110,7 +113,10 @@ class EventSource {
     this.#rest = this.#rest.subarray(this.plan.split_bytes);
   }
 
-  /** Returns the next events: one if there are pauses, else a batch. Sets the ending at the end. */
+  /**
+   * Returns the next events: one event if the stream has pauses, else a batch. At the end it sets
+   * the ending.
+   */
   #gather(): string {
     this.#batches += 1;
     const { early_end, pause_ms } = this.plan;
@@ -126,7 +132,7 @@ class EventSource {
       this.#tokens += event.tokens;
       this.#events += 1;
     } while (pause_ms === 0 && text.length < BATCH_CHARS);
-    // Read ahead, so that no pause follows the last event.
+    // The next event is read ahead, so that no pause follows the last event.
     this.#upcoming = this.#next();
     if (this.#upcoming === undefined) this.#ending = 'whole';
     return text;
@@ -160,7 +166,7 @@ class EventSource {
       case 'reset':
         return this.#reset(controller);
       default:
-        // Neither enqueue nor close: the reader waits until it gives up.
+        // The stream gets no more data and no end. So the reader waits until its own time limit.
         return undefined;
     }
   }

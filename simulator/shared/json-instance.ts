@@ -3,9 +3,9 @@ import { wordText } from './text.ts';
 
 /** Below this depth only required members are created, so that recursive schemas end. */
 const ROOMY_DEPTH = 4;
-/** Below this depth nothing is created: such a schema requires an infinite value. */
+/** Below this depth nothing is created. A schema that reaches it requires an infinite value. */
 const MAX_DEPTH = 64;
-/** Limit for schemas that double with every reference. */
+/** The limit protects against schemas whose values double with every reference. */
 const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;
@@ -138,7 +138,7 @@ class Maker {
     if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
     let last = Math.floor(maximum / step);
     if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
-    // The range is narrower than the usual step.
+    // The range of allowed values is narrower than the usual step.
     if (last < first) return (minimum + maximum) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
   }
@@ -154,7 +154,10 @@ class Maker {
   }
 }
 
-/** The inclusive bounds of a number; a missing bound is set a hundred steps away. */
+/**
+ * Returns the inclusive bounds of a number. A missing bound is a hundred steps away from the other
+ * one.
+ */
 function range(schema: Schema, step: number): { minimum: number; maximum: number } {
   const width = RANGE_STEPS * step;
   const maximum = Math.min(
@@ -174,7 +177,7 @@ function range(schema: Schema, step: number): { minimum: number; maximum: number
 
 function typeOf(schema: Schema, depth: number): unknown {
   const { type } = schema;
-  // For a nullable type, null is chosen at great depth.
+  // At great depth, null is chosen for a nullable type.
   if (Array.isArray(type)) return depth >= ROOMY_DEPTH && type.includes('null') ? 'null' : type[0];
   if (type !== undefined) return type;
   if ('properties' in schema || 'required' in schema) return 'object';
@@ -183,13 +186,18 @@ function typeOf(schema: Schema, depth: number): unknown {
   return 'string';
 }
 
-/** The choice for great depth: `null` or another scalar, if the schema allows one. */
+/**
+ * Returns the simplest choice, for great depth: `null` or another scalar, if the schema allows one.
+ */
 function plainest(choices: Schema[]): Schema | undefined {
   const plain = ['null', 'string', 'integer', 'number', 'boolean'];
   return choices.find(({ type }) => plain.includes(String(type))) ?? choices.at(-1);
 }
 
-/** Merges two schemas. The second overrides the first, but properties and requirements are joined. */
+/**
+ * Merges two schemas. Members of the second schema override the first. Properties and requirements
+ * are joined.
+ */
 function merge(first: Schema, second: Schema): Schema {
   const merged: Schema = { ...first, ...second };
   if (isSchema(first['properties']) && isSchema(second['properties'])) {

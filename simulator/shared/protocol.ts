@@ -10,9 +10,9 @@ export class ProviderError extends Error {
     readonly status: number,
     readonly type: string,
     message: string,
-    /** OpenAI only. */
+    /** The parameter. Only OpenAI's errors have one. */
     readonly param: string | null = null,
-    /** OpenAI only. */
+    /** The code. Only OpenAI's errors have one. */
     readonly code: string | null = null,
     /** Whole seconds for the `Retry-After` header. */
     readonly retry_after?: number,
@@ -33,17 +33,21 @@ export interface Usage {
 
 /** The data for one response: a request with its answers. */
 export interface Reply<Parsed extends ParsedRequest> {
-  /** Equal to the request-id header; ids in the body are derived from it. */
+  /**
+   * The id of the request, equal to the request-id header. The ids in the body are derived from it.
+   */
   request_id: string;
   parsed: Parsed;
   answers: Answer[];
-  /** Undefined with the directive `no_usage`. */
+  /** Undefined if the request has the directive `no_usage`. */
   usage: Usage | undefined;
   /** Tokens in one event of a stream. */
   chunk_tokens: number;
 }
 
-/** One provider's wire protocol; one folder implements it. `Parsed` is its type of a parsed request. */
+/**
+ * One provider's wire protocol. One folder implements it. `Parsed` is its type of a parsed request.
+ */
 export interface Protocol<Parsed extends ParsedRequest> {
   readonly name: string;
   /** The largest number of input tokens. */
@@ -54,7 +58,7 @@ export interface Protocol<Parsed extends ParsedRequest> {
   keyIn(headers: Headers): string;
   /** Checks the other headers, even if the key is valid. @throws {ProviderError} */
   checkHeaders(headers: Headers): void;
-  /** @throws {ProviderError} for what the provider would refuse. */
+  /** Reads a request. @throws {ProviderError} for what the provider would refuse. */
   read(body: unknown, headers: Headers, account: string): Parsed;
   body(reply: Reply<Parsed>): string;
   events(reply: Reply<Parsed>): Iterator<Emission>;

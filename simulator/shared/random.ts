@@ -7,7 +7,10 @@ export function hashText(text: string, seed = 0): number {
   return Bun.hash.xxHash32(text, seed);
 }
 
-/** The `index`-th 32-bit number of a seed, in any order and without state (murmur3's finalizer). */
+/**
+ * Returns the `index`-th 32-bit number of a seed (murmur3's finalizer). It keeps no state, so any
+ * order works.
+ */
 export function numberAt(seed: number, index: number): number {
   let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b9)) | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -28,8 +31,8 @@ const BOOT = lettersFrom(hashText(`${process.pid} ${Date.now()}`), 8);
 let issued = 0;
 
 /**
- * An id that is unique, also across processes. All ids contain `SIM`, so that a
- * test can search a gateway's answers for it.
+ * Returns an id that is unique, also across processes. Each id contains `SIM`, so that a test can
+ * search a gateway's answers for it.
  */
 export function newId(prefix: string): string {
   issued += 1;

@@ -11,7 +11,9 @@ const UNICODE_EVERY = 3;
 export interface ProducedText {
   readonly tokens: number;
   readonly pieces: number;
-  /** The joined pieces are the text; `tokensIn` returns the tokens of a piece. */
+  /**
+   * Returns one piece; all pieces in order are the text. `tokensIn` returns the tokens of a piece.
+   */
   piece(index: number): string;
   tokensIn(index: number): number;
   whole(): string;
@@ -43,7 +45,7 @@ function plainPiece(seed: number, index: number): string {
   return ` ${WORDS[number % WORDS.length]}`;
 }
 
-/** The tokenizer joins a full stop with a symbol before it, so these texts have no full stops. */
+/** The tokenizer joins a full stop with a symbol before it. So these texts have no full stops. */
 function unicodePiece(seed: number, index: number): string {
   const number = numberAt(seed, index);
   if (index === 0) return OPENERS[number % OPENERS.length] as string;
@@ -73,7 +75,7 @@ export function fixedText(text: string): ProducedText {
   };
 }
 
-/** Cuts at whole characters only, so a text may be one token shorter than allowed. */
+/** Cuts at whole characters only. So the cut text may be one token shorter than allowed. */
 function startOf(pieces: string[], limit: number): string {
   let text = '';
   let tokens = 0;

@@ -1,14 +1,14 @@
 import { countTokens, decodeGenerator, encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { hashText } from './random.ts';
 
-/** Texts in one generation of the cache, which has at most two generations. */
+/** Number of texts in one generation of the cache. The cache has at most two generations. */
 const REMEMBERED_TEXTS = 10_000;
 const REMEMBERED_CHARS = 8_000_000;
 /** Longer texts are not cached. */
 const MEMORABLE_CHARS = 1_000_000;
 /**
- * The tokenizer's time grows with the square of the length of a text without a word boundary: a megabyte of
- * one letter takes minutes. So such texts are counted in slices of this size.
+ * If a text has no word boundary, the tokenizer's time grows with the square of its length. A
+ * megabyte of one letter takes minutes. So such texts are counted in slices of this size.
  */
 const STRETCH_CHARS = 2_000;
 const LONG_STRETCHES = new RegExp(`\\S{${STRETCH_CHARS},}|\\s{${STRETCH_CHARS},}`, 'g');
@@ -58,7 +58,7 @@ function count(text: string): number {
   return tokens + countTokens(text.slice(from), AS_PLAIN_TEXT);
 }
 
-/** A text, split at its tokens; a character of several tokens stays whole. */
+/** A text, split at its tokens. A character of several tokens stays whole. */
 export function tokenPieces(text: string): string[] {
   return [...decodeGenerator(encode(text, AS_PLAIN_TEXT))];
 }

@@ -1,4 +1,4 @@
-/** Waits `wait_ms`. Returns true as soon as the client disconnects, false after the time. */
+/** Waits `wait_ms`. Returns true as soon as the client disconnects, or false after the wait. */
 export function leftOrAfter(signal: AbortSignal, wait_ms: number): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(true);
   return new Promise((resolve) => {

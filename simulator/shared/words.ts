@@ -6,7 +6,7 @@
 /** First words of a text; each is one token without a space before it. */
 export const OPENERS = 'The A This In When It We One Every Some Here As On For Two All'.split(' ');
 
-/** Each is one token with a space before it. */
+/** Further words; each is one token with a space before it. */
 export const WORDS = `
 time people year way day man thing woman life child world school state family student group country
 problem hand part place case week company system program question work government number night point

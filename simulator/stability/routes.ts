@@ -2,7 +2,7 @@ import type { Simulator } from '../exchange.ts';
 import { accept, admit, type Wording } from '../tasks/desk.ts';
 import { mediaOf } from '../tasks/media.ts';
 
-/** Stability: multipart requests only; the answer has Base64. */
+/** Stability. It accepts multipart requests only, and returns Base64. */
 const wording: Wording = {
   wrongKey: () => error(401, 'unauthorized', 'authorization: invalid'),
   refusal(status, why) {

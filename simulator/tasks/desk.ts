@@ -14,7 +14,7 @@ export const jobs = new Jobs();
 /** A provider's error responses. */
 export interface Wording {
   wrongKey(): Response;
-  /** `input`: the request is wrong; `moderation`: the content is refused. */
+  /** `input` means that the request is wrong. `moderation` means that the content is refused. */
   refusal(status: number, why: 'input' | 'moderation' | 'throttle' | 'quota' | 'server'): Response;
 }
 
@@ -26,7 +26,7 @@ export type Accepted =
 const INPUT_STATUS = 400;
 const THROTTLED = 429;
 
-/** The account of a key, or the provider's 401. */
+/** Returns the account of a key, or the provider's 401. */
 export function admit(
   simulator: Simulator,
   key: string | null | undefined,
@@ -38,7 +38,10 @@ export function admit(
   return account;
 }
 
-/** Handles a submission by the directives of its prompt: refuses, accepts, or accepts and loses it. */
+/**
+ * Handles a submission by the directives of its prompt. It refuses the job, accepts it, or accepts
+ * it and loses the answer.
+ */
 export async function accept(
   simulator: Simulator,
   account: Account,
@@ -85,7 +88,7 @@ function whyOf(status: number, script: Script): 'throttle' | 'quota' | 'server' 
   return status >= 500 ? 'server' : 'input';
 }
 
-/** The refusal of a poll; undefined if the script allows the poll. */
+/** Returns the refusal of a poll; undefined if the script allows the poll. */
 export function refusedPoll(job: Job, wording: Wording): Response | undefined {
   job.polls += 1;
   const { poll_status, poll_times } = job.script;

@@ -23,7 +23,7 @@ export interface JobOrder {
 export interface Job extends JobOrder {
   readonly id: string;
   readonly script: Script;
-  /** Milliseconds since the Unix epoch. */
+  /** Time of the submission, in milliseconds since the Unix epoch. */
   readonly began_at: number;
   polls: number;
   cancelled: boolean;
@@ -32,7 +32,7 @@ export interface Job extends JobOrder {
 export type JobState = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 
 const KEPT_JOBS = 100_000;
-/** The part of its time for which a job is queued. */
+/** The share of its time for which a job is queued. */
 const QUEUED_PART = 1 / 3;
 
 /** All jobs of the simulated providers. */

@@ -7,7 +7,7 @@ export interface Script {
   retry_after: number | undefined;
   quota: boolean;
   malformed: boolean;
-  /** The submission is accepted and booked, but its answer is lost. */
+  /** True if the submission is accepted and booked, but its answer is lost. */
   lose: boolean;
   task_ms: number;
   fail: 'moderation' | 'input' | 'upstream' | undefined;

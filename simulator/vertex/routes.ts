@@ -7,7 +7,7 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const MODEL = /^\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/google(\/models\/.+)$/;
 
 let pair: Promise<CryptoKeyPair> | undefined;
-/** Issued tokens, with their accounts. */
+/** The issued access tokens, with the account of each token. */
 const tokens = new Map<string, string>();
 
 /** `GET /service-account?account=ID` (for tests only), `POST /token`, and the models. */
@@ -47,7 +47,7 @@ export async function vertexRoute(
   if (!model) return error(404, 'NOT_FOUND', 'The requested resource was not found.');
   const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
   const account = tokens.get(bearer);
-  // An account's key works as a token too, because most tests are not about tokens.
+  // An account's key is accepted as an access token too, because most tests are not about tokens.
   const key = account === undefined ? bearer : `sim-${account}`;
   if (!key.startsWith('sim-')) {
     const words = 'Request had invalid authentication credentials. Expected OAuth 2 access token.';

@@ -3,7 +3,7 @@ import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** xAI: errors in three forms, inline images, videos by request id. */
+/** xAI. It has three forms of errors, returns images inline, and finds videos by request id. */
 const wording: Wording = {
   wrongKey: () =>
     Response.json({ code: 'unauthenticated', error: 'Incorrect API key' }, { status: 401 }),

@@ -1,6 +1,6 @@
 /**
- * What the inference floor knows of an upstream. Each file of `chat/` implements `UpstreamProtocol` for
- * one provider protocol; no floor above knows a provider's wire format.
+ * What the inference floor knows of an upstream. Each file of `chat/` implements `UpstreamProtocol`
+ * for one provider protocol. No floor above knows a provider's wire format.
  */
 
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
@@ -12,7 +12,7 @@ export interface UpstreamTarget {
   readonly base_url: string;
   readonly api_key: string;
   readonly timeout_ms: number;
-  /** The longest pause inside a stream, ms; `timeout_ms` if absent. */
+  /** The longest pause inside a stream, in ms. If absent, `timeout_ms` applies. */
   readonly stall_timeout_ms?: number | undefined;
 }
 
@@ -34,9 +34,12 @@ export class RetryableUpstreamError extends Error {
   override readonly name = 'RetryableUpstreamError';
   constructor(
     readonly failure: Exclude<FailureClass, 'client'>,
-    /** Internal wording: never shown to a client (P5). */
+    /** Internal wording that is never shown to a client (P5). */
     message: string,
-    /** Wait that the upstream asked for in `Retry-After` or its body, ms; undefined if it gave none. */
+    /**
+     * The wait that the upstream requested in `Retry-After` or in its body, in ms; undefined if it
+     * requested none.
+     */
     readonly retry_after_ms?: number,
     /** HTTP status of the upstream; 0 if no response arrived. */
     readonly status = 0,
@@ -49,13 +52,13 @@ export class RetryableUpstreamError extends Error {
 export class TerminalUpstreamError extends Error {
   override readonly name = 'TerminalUpstreamError';
   constructor(
-    /** An id of the error registry: `invalid_request`, `context_length_exceeded` … */
+    /** An id of the error registry, e.g. `invalid_request`. */
     readonly error_id:
       | 'invalid_request'
       | 'context_length_exceeded'
       | 'content_policy_violation'
       | 'payload_too_large',
-    /** Shown to the client: names no provider, account or physical model. */
+    /** Wording for the client. It names no provider, account or physical model. */
     readonly public_message: string,
     readonly param: string | null,
     readonly status: number,
@@ -66,15 +69,24 @@ export class TerminalUpstreamError extends Error {
 
 /** One event of an upstream's stream, with public ids and model names. */
 export interface StreamEvent {
-  /** The complete SSE event for the client, with its blank line; '' if the client gets nothing. */
+  /**
+   * The complete SSE event for the client, with its blank line. It is '' if the client gets
+   * nothing.
+   */
   readonly text: string;
-  /** New text of the model (answer, reasoning, tool arguments), for metering; '' if none. */
+  /**
+   * New text of the model (answer, reasoning, tool arguments) for metering. It is '' if the event
+   * has none.
+   */
   readonly produced: string;
-  /** True from the event that completes the answer. Such events wait until the settlement is committed. */
+  /**
+   * True for the event that completes the answer and for all later events. These events wait until
+   * the charge is committed.
+   */
   readonly final: boolean;
 }
 
-/** Tells whether a call was canceled. An AbortSignal fits. */
+/** Tells whether a call was canceled. An AbortSignal has this form. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
 /** One upstream call. The client's body is forwarded with as few changes as possible. */
@@ -82,17 +94,23 @@ export interface UpstreamCall {
   readonly target: UpstreamTarget;
   readonly physical_model: string;
   readonly public_model: string;
-  /** The answer's id for the client. The upstream's own id would identify its request. */
+  /**
+   * The id of the answer that the client sees. The upstream's own id would reveal which upstream
+   * served the call.
+   */
   readonly answer_id: string;
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Upper bound of the output that the reservation covers, tokens; undefined if the client set none. */
+  /**
+   * Upper bound of the output that the reservation covers, in tokens. It is undefined if the client
+   * set no limit.
+   */
   readonly max_output_tokens?: number | undefined;
-  /** The longest answer of the model, tokens, for protocols that require a bound. */
+  /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
   readonly model_max_output_tokens: number;
-  /** Client headers that the protocol forwards; names in lower case. */
+  /** Client headers that the protocol forwards. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the client leaves or the call's deadline passes. */
+  /** Aborted when the client disconnects or the call's deadline passes. */
   readonly signal: CallSignal;
 }
 
@@ -108,23 +126,24 @@ export interface UpstreamAnswer {
 /** An answer that arrives as a stream. */
 export interface UpstreamStream {
   /**
-   * Batches of events as the bytes arrive; ends after the terminal event. Throws
-   * RetryableUpstreamError if the upstream breaks off. Leaving the loop cancels the upstream's request.
+   * Batches of events as the bytes arrive. The batches end after the terminal event. Throws
+   * RetryableUpstreamError if the upstream breaks off. If the loop is left, the upstream's request
+   * is canceled.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
   /** Usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
   /** Usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
-  /** The events that end a started answer cleanly if no money is left for more. */
+  /** Returns the events that end a started answer cleanly if no money is left to continue it. */
   endEarly(usage: TokenUsage): string;
   /** The complete answer in the client's protocol; absent if Weir did not assemble it. */
   answer?(): object | undefined;
 }
 
 /**
- * One provider's wire format. Both calls throw RetryableUpstreamError, TerminalUpstreamError, or the
- * signal's reason if it was aborted.
+ * One provider's wire format. `complete` and `stream` throw RetryableUpstreamError or
+ * TerminalUpstreamError. If the signal was aborted, both functions throw its reason.
  */
 export interface UpstreamProtocol {
   readonly name: ChatProtocol;
@@ -147,10 +166,15 @@ export interface ChannelConfig {
   readonly weight: number;
   readonly max_concurrency: number;
   readonly timeout_ms: number;
-  /** How long a stream may take to its first words, ms, while another channel could still serve it. */
+  /**
+   * How long a stream may take to its first token while another channel could still serve the call,
+   * in ms.
+   */
   readonly first_token_timeout_ms?: number;
   readonly stall_timeout_ms?: number;
-  /** The account's price relative to the catalogue's; used by routing by price. */
+  /**
+   * The account's price as a multiple of the catalogue's price. The routing policy `price` uses it.
+   */
   readonly cost_factor?: number;
   /** Seconds between the probes of a channel that is not healthy. */
   readonly probe_s?: number;

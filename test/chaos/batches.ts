@@ -24,13 +24,13 @@ export interface BatchKillOptions {
 export interface BatchKillReport {
   requests: number;
   succeeded: number;
-  /** Answers of the simulator, including those that a kill lost. */
+  /** Answers of the simulator. They include answers that a kill lost. */
   answered: number;
   /** Usage lines in the ledger. */
   charged: number;
   /** Kills while the batch was running. */
   struck: number;
-  /** Violated rules; must be empty. */
+  /** The violated rules. The list must be empty. */
   violations: string[];
 }
 

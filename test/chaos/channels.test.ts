@@ -4,7 +4,8 @@ import { runBrownOut } from './channels.ts';
 test('P9: while one channel is slow, one fails and one is dead, clients hardly notice', async () => {
   const report = await runBrownOut({ clients: 36, fault_ms: 14_000 });
   expect(report.calls).toBeGreaterThan(500);
-  // Other tests on the machine cost some calls; alone the share is 99.9 % (bin/chaos).
+  // Other tests on the machine make some calls fail. Without other tests the share is 99.9 %
+  // (bin/chaos).
   expect(report.success).toBeGreaterThanOrEqual(0.99);
   // The dead channel got only a few calls, and recovered by itself.
   expect(report.wasted['dead']).toBeLessThan(60);

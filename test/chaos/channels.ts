@@ -17,13 +17,16 @@ export interface BrownOutReport {
   succeeded: number;
   /** Share of successful calls as the clients saw them, 0 to 1. */
   success: number;
-  /** From the start of the fault to the last call that was not a probe, in ms, by channel. */
+  /** Milliseconds from the start of the fault to the last call that was not a probe, by channel. */
   ejected_ms: Record<string, number>;
-  /** From the end of the fault to the first answered call, in ms. */
+  /** Milliseconds from the end of the fault to the first answered call, by channel. */
   readmitted_ms: Record<string, number>;
   /** Calls that started in each round after the recovery; a round lasts as long as an answer. */
   ramp: Record<string, number[]>;
-  /** The largest ratio of a round's calls to what slow start allows (1, 2, 4 …); above 1 is a herd. */
+  /**
+   * The largest ratio of a round's calls to the calls that slow start allows (1, 2, 4 …). A ratio
+   * above 1 is a thundering herd.
+   */
   herd: Record<string, number>;
   /** Calls to a channel during its fault. */
   wasted: Record<string, number>;
@@ -109,7 +112,7 @@ function report(statuses: number[], calls: Call[], began: number, ended: number)
   };
 }
 
-/** Calls in each round from `from` on; the probe is the first round. */
+/** Returns the calls in each round from `from` on. The probe is in the first round. */
 function ramp(calls: Call[], from: number): number[] {
   return Array.from({ length: ROUNDS }, (_, round) => {
     const start = from + round * ROUND_MS;
@@ -117,7 +120,7 @@ function ramp(calls: Call[], from: number): number[] {
   });
 }
 
-/** Time of the last call that was not alone; later calls are probes. */
+/** Returns the time of the last call that was not alone. Later calls are probes. */
 function lastOfCrowd(calls: Call[]): number {
   let last = calls[0]?.at ?? 0;
   for (const [place, call] of calls.entries()) {

@@ -33,13 +33,19 @@ export interface KillReport {
   upstream_whole: number;
   /** Charges in the ledger. */
   settled: number;
-  /** Killed after the upstream's answer, before the commit: not charged, the client's connection broke. */
+  /**
+   * Answers that a kill cut after the upstream's end and before the commit. They are not charged,
+   * and the client's connection broke.
+   */
   killed_before_commit: number;
-  /** Killed between the commit and the last byte: charged, the client's connection broke. */
+  /**
+   * Answers that a kill cut between the commit and the last byte. They are charged, and the
+   * client's connection broke.
+   */
   killed_after_commit: number;
   /** Nano-USD that are still held at the end. */
   held_nano_usd: number;
-  /** Violated rules; must be empty. */
+  /** The violated rules. The list must be empty. */
   violations: string[];
 }
 

@@ -1,8 +1,8 @@
 /** What one streaming client saw. */
 export interface ClientCall {
-  /** Sent as `user`; identifies the call in the simulator's books. */
+  /** The value of `user` in the request. It identifies the call in the simulator's books. */
   reference: string;
-  /** From the answer's id; identifies the call in the ledger. */
+  /** The id from the answer. It identifies the call in the ledger. */
   request_id?: string | undefined;
   outcome: 'whole' | 'broken' | 'refused' | 'running';
   status?: number;

@@ -105,7 +105,7 @@ async function tasks(): Promise<boolean> {
     },
     ({ step, provider, violations }) => {
       console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`);
-      // At once: a run that is stopped early must not lose its reasons.
+      // The reasons are printed at once, because a run that is stopped early would lose them.
       for (const violation of violations) console.error(`       ${violation}`);
     },
   );
@@ -151,7 +151,8 @@ async function channels(): Promise<boolean> {
     ),
   ]);
   console.table(Object.fromEntries(rows));
-  // Only these two recover for certain: the failing channel may never have been open.
+  // Only the slow and the dead channel recover for certain. The circuit of the failing channel may
+  // never have been open.
   const herd = Math.max(report.herd['slow'] ?? 0, report.herd['dead'] ?? 0);
   console.log(`no thundering herd: ${herd <= 1 ? 'right' : 'WRONG'}`);
   return success >= 0.999 && herd <= 1;

@@ -1,6 +1,7 @@
 /**
- * The providers of the kill matrix: each generation protocol of Weir, over HTTP to the simulator, and kinds
- * of provider that no protocol has, e.g. one that recognizes a repeated submission.
+ * The providers of the kill matrix. Most are generation protocols of Weir, over HTTP to the
+ * simulator. The others are kinds of provider that no protocol has, e.g. one that recognizes a
+ * repeated submission.
  */
 import type { GenerationProtocolName } from '../../src/protocols/names.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
@@ -15,7 +16,7 @@ export interface Provider {
   /** The text of a weir.yaml. */
   config: string;
   env: Record<string, string>;
-  /** The client's create call; with `fails`, the job must fail. */
+  /** The client's create call. If `fails` is true, the job must fail. */
   create(fails: boolean): { path: string; body: object };
   /** Number of submissions that the provider accepted. */
   accepted(): Promise<number>;
@@ -56,7 +57,7 @@ interface Spoken {
   readonly finds?: true;
 }
 
-/** One row for each protocol and each of its ways to work. */
+/** One row for each protocol, and for each way in which the protocol returns results. */
 const SPOKEN: readonly Spoken[] = [
   spoken('openai-images', '/openai/v1', 'gpt-image-1', 'gpt-image-1', 'images', 'inline'),
   spoken('azure-images', '/azure', 'gpt-image-1', 'pictures', 'images', 'inline'),
@@ -89,7 +90,7 @@ function spoken(
 
 let simulator: Promise<RunningSimulator> | undefined;
 
-/** The simulator of all cases; it survives every kill. */
+/** The simulator of all cases. It survives every kill. */
 function sharedSimulator(): Promise<RunningSimulator> {
   simulator ??= startSimulator();
   return simulator;

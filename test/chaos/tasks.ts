@@ -13,10 +13,10 @@ import type { Trait } from './tasks-provider.ts';
 import { type Provider, SUBJECTS, type Subject, stopSharedSimulator } from './tasks-subject.ts';
 
 export interface TaskKillOptions {
-  /** Parts of names of providers and steps; default: all. */
+  /** Parts of the names of providers and steps to run; default: all. */
   provider?: string;
   step?: string;
-  /** Cases at a time. */
+  /** Number of cases that run at a time. */
   parallel: number;
   /** Runs only this many cases, chosen by `seed`; default: all. */
   sample?: number;
@@ -34,12 +34,15 @@ export interface CaseReport {
 
 interface Step {
   readonly name: string;
-  /** The job must fail, so that its money is refunded. */
+  /** True if the job must fail, so that its money is refunded. */
   readonly fails?: boolean;
   readonly only?: 'job' | 'inline';
 }
 
-/** Every commit of a task, and every point between a commit and its effect or inside an effect. */
+/**
+ * The steps. They are every commit of a task, every point between a commit and its effect, and
+ * points inside an effect.
+ */
 export const STEPS: readonly Step[] = [
   { name: 'pending.submitting, written and not committed' },
   { name: 'submit, not begun' },
@@ -185,7 +188,7 @@ async function judge(
 /** True if the outcome stays unknown: the provider has neither lookup nor idempotency (P10). */
 function mayBeLost({ name }: Step, { idempotent, finds, by_job }: Trait): boolean {
   if (idempotent) return false;
-  // Nothing was sent, but after the kill Weir cannot know that.
+  // Nothing was sent. But after the kill Weir cannot know this.
   if (name === 'submit, nothing sent yet') return true;
   return name === 'submit, accepted upstream' && !(finds && by_job);
 }

@@ -1,4 +1,6 @@
-/** P2: a cap is exact however many replicas share it, for all kinds of callers at the same time. */
+/**
+ * P2: a cap is exact, however many replicas share it, for all kinds of callers at the same time.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { configOf } from '../support/installation.ts';
@@ -60,7 +62,10 @@ async function usedBy(id: string): Promise<number> {
   return data.find((each) => each.id === id)?.used_amount ?? Number.NaN;
 }
 
-/** By default the answer has one token: nothing of it can be left out for a cheaper one. */
+/**
+ * Sends a call. By default the answer has one token, so Weir cannot cut the answer to make the call
+ * cheaper.
+ */
 async function call(caller: number, key: string, stream: boolean, tokens = 1): Promise<number> {
   const content = `Say what a longer question would ask for [[sim tokens=${tokens} latency_ms=40]]`;
   const response = await fetch(`${replicaOf(caller).base_url}/v1/chat/completions`, {
@@ -82,13 +87,13 @@ async function priceOfOne(): Promise<number> {
 }
 
 test.each([false, true])(
-  'a cap of 10.5 calls on three replicas lets 10 pass; streams: %p',
+  'a cap of 10.5 calls on three replicas lets 10 calls pass; streamed: %p',
   async (stream) => {
     const price = await priceOfOne();
     const limitAmount = (price * 10.5) / 1e9;
     const { id, key } = await manage<Key>('POST', '/api-keys', { limitAmount });
     const passed: number[] = [];
-    // A reservation may be above the price: what it frees is for those who ask again.
+    // A reservation may exceed the price. Callers who send again can use the money that it frees.
     await until('the cap is spent', async () => {
       const statuses = await Promise.all(
         Array.from({ length: CALLERS }, (_, caller) => call(caller, key, stream)),
@@ -99,13 +104,13 @@ test.each([false, true])(
     });
     expect(passed).toHaveLength(10);
     expect(Math.round((await usedBy(id)) * 1e9)).toBe(price * 10);
-    // Alone, with everybody gone, there is still no eleventh.
+    // When no other call runs, an eleventh call is still refused.
     for (const caller of [0, 1, 2]) expect(await call(caller, key, stream)).toBe(402);
     expect(Math.round((await usedBy(id)) * 1e9)).toBe(price * 10);
   },
 );
 
-test('where answers are long, the last one is cut to what is left, and the cap holds', async () => {
+test('if answers are long, the last answer is cut to the rest of the money, and the cap holds', async () => {
   const { id: probe, key: free } = await manage<Key>('POST', '/api-keys', {});
   expect(await call(1, free, false, 400)).toBe(200);
   const price = Math.round((await usedBy(probe)) * 1e9);
@@ -124,7 +129,7 @@ test('where answers are long, the last one is cut to what is left, and the cap h
   expect(used).toBeGreaterThan(price * 10);
 });
 
-test('twelve caps at the same time, each exact', async () => {
+test('twelve caps at the same time are each exact', async () => {
   const price = await priceOfOne();
   const keys = await Promise.all(
     Array.from({ length: 12 }, async (_, n) => {
@@ -155,7 +160,7 @@ test('twelve caps at the same time, each exact', async () => {
   }
 });
 
-test('at the end the ledger is what the provider delivered, and nothing is held', async () => {
+test('at the end the ledger agrees with the provider’s books, and no money is held', async () => {
   const { sql } = database;
   await until('nothing is held', async () => {
     const [row] = await sql<{ held: number }[]>`

@@ -1,6 +1,6 @@
 /**
- * Claude Code on Claude: its own account of tokens and money is compared with the charge in Weir's
- * ledger and with the provider's books.
+ * Claude Code on Claude models. The tests compare its own count of tokens and money with the charge
+ * in Weir's ledger and with the provider's books.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -53,7 +53,7 @@ async function newKey(): Promise<Key> {
   return response.json() as Promise<Key>;
 }
 
-/** Nano-USD that a key was charged, and for how many calls. */
+/** Returns how many nano-USD a key was charged, and for how many calls. */
 async function chargedTo(id: string): Promise<{ calls: number; nano_usd: number }> {
   const [row] = await database.sql<{ calls: number; nano_usd: number }[]>`
     select count(*)::int4 as calls, sum(charged_nano_usd)::int8 as nano_usd

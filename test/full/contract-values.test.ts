@@ -1,4 +1,7 @@
-/** Each boundary of each parameter: the value at it is taken, the value beyond it is refused by name. */
+/**
+ * Tests each boundary of each parameter. The value at the boundary is accepted. The value beyond it
+ * is refused, and the error names the parameter.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { isGenerationFamily } from '../../src/catalogue/families.ts';
@@ -28,20 +31,25 @@ function cells(side: 'inside' | 'outside'): Cell[] {
 
 const PICTURE = 'https://example.com/a.png';
 const FILM = 'https://example.com/a.mp4';
-/** What a model needs beside its prompt. */
+/** Parameters that a model needs besides its prompt. */
 const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
   'runway-gen4-turbo': { image_url: PICTURE },
   ...{ trellis: { image_url: PICTURE }, 'hunyuan3d-2.1': { image_url: PICTURE } },
   ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
 };
-/** Taken or not by what else is said, and by the model: the tests of the contracts have them. */
+/**
+ * Parameters that the model or other parameters can forbid. The tests of the contracts cover them.
+ */
 const DEPENDING = new Set([
   ...['operation', 'task_id', 'extend_at', 'extend_times', 'reference_image_type', 'async'],
   ...['continue_clip_id', 'continue_at', 'action'],
 ]);
 
-/** The parameter that is refused; undefined = accepted. Throws what is no refusal. */
+/**
+ * Returns the parameter that is refused; undefined if the value is accepted. Throws errors that are
+ * no refusal.
+ */
 function refusedParam({ model, name, value }: Cell): string | undefined {
   try {
     accept(model, { ...NEEDED[model], [name]: value });
@@ -58,11 +66,11 @@ function refusedParam({ model, name, value }: Cell): string | undefined {
 const shown = ({ model, name, value }: Cell) =>
   `${model}.${name} = ${JSON.stringify(value)}`.slice(0, 90);
 
-test('at least the 430 values that were tried', () => {
+test('the contracts give at least 430 values', () => {
   expect(cells('inside').length + cells('outside').length).toBeGreaterThanOrEqual(430);
 });
 
-test('what is outside of a published contract is refused, and the parameter is named', () => {
+test('a value outside of a published contract is refused, and the error names the parameter', () => {
   const wrong = cells('outside').flatMap((cell) => {
     const param = refusedParam(cell);
     const isNamed = param === cell.name || param?.startsWith(`${cell.name}.`);
@@ -71,9 +79,9 @@ test('what is outside of a published contract is refused, and the parameter is n
   expect(wrong).toEqual([]);
 });
 
-test('what is inside of a published contract is taken', () => {
+test('a value inside of a published contract is accepted', () => {
   const alone = cells('inside').filter(
-    // The longest sound of a model is shorter than what its family's contract says.
+    // The longest sound of a model is shorter than the contract of its family says.
     ({ name, scene }) => !DEPENDING.has(name) && !(scene === 'audio' && name === 'duration'),
   );
   const wrong = alone.flatMap((cell) => {
@@ -98,7 +106,7 @@ const RERANK = { model: 'rerank-v3.5', query: 'hi', documents: ['a'] };
 const TRANSLATION = { text: 'hi', target_lang: 'DE' };
 
 type Row = [path: string, body: object, name: string, inside: unknown[], outside: unknown[]];
-/** By the vendors' references of each route. */
+/** The values come from the providers' references of each route. */
 const ROWS: Row[] = [
   ['/v1/chat/completions', CHAT, 'temperature', [0, 2, 1.5], [-0.01, 2.01, '1', true, []]],
   ['/v1/chat/completions', CHAT, 'top_p', [0, 1], [-0.01, 1.01, '1', true]],
@@ -145,7 +153,7 @@ const ROWS: Row[] = [
   ['/v1/translations', TRANSLATION, 'text', ['x', ['x']], ['', [], 7]],
 ];
 
-describe('the parameters of the routes that answer at once', () => {
+describe('the parameters of the routes without tasks', () => {
   const send = (path: string, body: object) =>
     app.post(path, body, { 'anthropic-version': '2023-06-01' });
 
@@ -154,7 +162,7 @@ describe('the parameters of the routes that answer at once', () => {
     for (const value of inside) {
       const response = await send(path, { ...body, [name]: value });
       const text = await response.text();
-      // 503 is what a right call meets in this app where nobody serves it.
+      // In this app no channel serves some models. Then a correct call gets 503.
       expect({ name, value, ok: [200, 503].includes(response.status), text }).toMatchObject({
         ok: true,
       });

@@ -1,6 +1,6 @@
 /**
- * Every route with every kind of credential: who may pass is decided by the route alone, and a
- * credential that is refused is refused alike on all routes of its kind.
+ * Every route with every kind of credential. The route alone decides which credentials may pass. A
+ * refused credential is refused in the same way on all routes of its kind.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Party, ROUTES, type Route, startParty } from './support/credentials.ts';
@@ -13,16 +13,19 @@ beforeAll(async () => {
 });
 afterAll(() => party.stop());
 
-/** What is sent; `kind` says whose interface it opens, and `refused` how everybody else's does. */
+/** A credential, and how routes must treat it. */
 interface Credential {
   name: string;
   headers(): Record<string, string>;
-  /** The interface that it opens, and whether its organization owns the objects. */
+  /**
+   * The interface that the credential opens. `stranger` is true if its organization does not own
+   * the objects.
+   */
   opens?: 'inference' | 'management' | 'operator';
   stranger?: true;
-  /** Only where the vendors' own headers are taken. */
+  /** True if only routes that accept the providers' own headers accept the credential. */
   vendor?: true;
-  /** A known key that may not be used: the answer on inference routes. */
+  /** The status on inference routes, for a known key that may not be used. */
   refused?: 401 | 403;
 }
 
@@ -93,7 +96,7 @@ const CREDENTIALS: Credential[] = [
   { name: 'an operator token', headers: () => bearer(party.tokens.operator), opens: 'operator' },
 ];
 
-/** The status that a cell of the table must have. */
+/** Returns the status that a cell of the table must have. */
 function expected(route: Route, credential: Credential): number {
   if (route.opens_to === 'anybody') return route.status;
   const opens =
@@ -103,14 +106,14 @@ function expected(route: Route, credential: Credential): number {
   return 401;
 }
 
-test('the table has at least the 960 cells that were tried', () => {
+test('the table has at least 960 cells', () => {
   expect(ROUTES.length * CREDENTIALS.length).toBeGreaterThanOrEqual(960);
 });
 
 describe.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_, route) => {
-    test('opens to whom it should, and to nobody else', async () => {
+    test('accepts only the credentials of its interface', async () => {
       const cells = CREDENTIALS.map(async (credential) => {
         const response = await party.send(route, credential.headers());
         const text = await response.text();
@@ -127,7 +130,7 @@ describe.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as 
   },
 );
 
-/** The envelope of the route's family, and the code that belongs to the status. */
+/** Checks the envelope of the route's family, and the code that belongs to the status. */
 function expectEnvelope(route: Route, status: number, response: Response, text: string): void {
   const body = JSON.parse(text);
   expect(body.error.message).toBeString();
@@ -145,6 +148,6 @@ function expectEnvelope(route: Route, status: number, response: Response, text: 
   }
 }
 
-test('nothing changed: what the strangers and the refused were kept from is still there', async () => {
+test('refused credentials and other organizations changed no object', async () => {
   await party.expectUnchanged();
 });

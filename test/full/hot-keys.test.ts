@@ -1,6 +1,6 @@
 /**
- * P1 under load: thousands of calls on few keys, and hundreds that were hedged or moved to another
- * channel. The ledger is the sum of what the provider's books say, call by call.
+ * P1 under load: thousands of calls on few keys. Hundreds of calls are hedged or moved to another
+ * channel. The ledger must be the sum of the provider's books, call by call.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -15,9 +15,11 @@ setDefaultTimeout(180_000);
 const HOT_CALLS = 2_944;
 const HOT_KEYS = 4;
 const AT_ONCE = 64;
-/** So few that a few failures in a row are rare. */
+/** Number of parallel calls. It is so small that several failures in a row are rare. */
 const UNSTEADY_AT_ONCE = 24;
-/** Calls that may be hedged or moved, and how many of them must have been. */
+/**
+ * Number of calls that may be hedged or moved, and the number of them that must be hedged or moved.
+ */
 const UNSTEADY_CALLS = 2_400;
 const MOVED = 600;
 
@@ -27,7 +29,10 @@ const HEDGED = {
   ...{ context_window: 100_000, max_output_tokens: 10_000, routing: { hedge: true } },
   price: { input_usd_per_mtok: 2.5, output_usd_per_mtok: 10 },
 };
-/** Nano-USD a token, input and output: OpenAI's price list, and the declaration above. */
+/**
+ * Prices of one input token and one output token, in nano-USD. They come from OpenAI's price list
+ * and from the declaration above.
+ */
 const PRICES: Record<string, readonly [number, number]> = {
   'gpt-4o-mini': [150, 600],
   hedged: [2_500, 10_000],
@@ -77,9 +82,9 @@ async function newKey(): Promise<Key> {
 interface Answered {
   key_id: string;
   model: string;
-  /** The provider's books know the call by it. */
+  /** Identifies the call in the provider's books. */
   reference: string;
-  /** The ledger knows it by this. */
+  /** Identifies the call in the ledger. */
   request_id: string;
 }
 
@@ -104,7 +109,9 @@ async function call(
   return { key_id: key.id, model, reference, request_id };
 }
 
-/** Closes the channel's circuit again and again, so that it is tried in spite of its failures. */
+/**
+ * Closes the channel's circuit again and again, so that calls try the channel despite its failures.
+ */
 function mendUntilStopped(id: string) {
   let isStopped = false;
   const run = async () => {
@@ -124,7 +131,7 @@ function mendUntilStopped(id: string) {
   };
 }
 
-/** So many calls at a time, until all were made. */
+/** Makes `count` calls, `at_once` calls at a time. */
 async function inParallel(count: number, at_once: number, make: (n: number) => Promise<Answered>) {
   const answered: Answered[] = [];
   let next = 0;
@@ -139,7 +146,9 @@ async function inParallel(count: number, at_once: number, make: (n: number) => P
   return answered;
 }
 
-/** Each answered call has one line, with the price of the provider's own figures. */
+/**
+ * Checks that each answered call has one usage line, with the price of the provider's token counts.
+ */
 async function expectExact(answered: Answered[], books: Call[]): Promise<void> {
   const { sql } = database;
   const booked = new Map<string, Call[]>();
@@ -156,7 +165,7 @@ async function expectExact(answered: Answered[], books: Call[]): Promise<void> {
   const wrong: object[] = [];
   for (const { key_id, model, reference, request_id } of answered) {
     const line = charged.get(request_id);
-    // A hedge may have been answered twice: the one that won is charged.
+    // Both attempts of a hedge may have an answer. Only the attempt that won is charged.
     const book = booked
       .get(reference)
       ?.find(({ account, outcome }) => account === line?.channel_id && outcome === 'whole');
@@ -174,7 +183,7 @@ async function expectExact(answered: Answered[], books: Call[]): Promise<void> {
   }
 }
 
-test(`${HOT_CALLS} calls on ${HOT_KEYS} keys: the ledger is their sum`, async () => {
+test(`${HOT_CALLS} calls on ${HOT_KEYS} keys: the ledger is the sum of the calls`, async () => {
   const keys = await Promise.all(Array.from({ length: HOT_KEYS }, newKey));
   const answered = await inParallel(HOT_CALLS, AT_ONCE, (n) =>
     call(
@@ -193,11 +202,11 @@ test(`${HOT_CALLS} calls on ${HOT_KEYS} keys: the ledger is their sum`, async ()
 test(`${MOVED} of ${UNSTEADY_CALLS} calls are hedged or moved, and each is charged once`, async () => {
   const keys = await Promise.all(Array.from({ length: HOT_KEYS }, newKey));
   const at = (n: number) => keys[n % HOT_KEYS] as Key;
-  // A channel is hedged once its usual time is known.
+  // Weir hedges calls of a channel only after it knows the channel's usual time.
   const calm = await inParallel(40, 1, (n) =>
     call(at(n), HEDGED.id, `calm-${n}`, '[[sim tokens=3]]', false),
   );
-  // Late calls are few: what is usual for a channel is the time of 95 calls in 100.
+  // Late calls must be few, because the usual time of a channel is the time of 95 calls in 100.
   const troubleOf = (n: number) => {
     if (n % 30 === 1) return 'channel=first latency_ms=400';
     return n % 3 === 0 ? 'channel=first status=500' : '';
@@ -223,7 +232,7 @@ test(`${MOVED} of ${UNSTEADY_CALLS} calls are hedged or moved, and each is charg
   await expectExact([...calm, ...answered], calls);
 });
 
-test('at the end nothing is held, and the books balance', async () => {
+test('at the end no money is held, and the books balance', async () => {
   const { sql } = database;
   await until('nothing is held', async () => {
     const [row] = await sql<{ held: number }[]>`

@@ -1,4 +1,4 @@
-/** Foreign programs are installed once, whoever asks at the same time. */
+/** Foreign programs are installed once, even if several processes need them at the same time. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ withPrograms([npm], ({ bin, folder }) => {
     expect(() => bin('no-such-command')).toThrow('no-such-command');
   });
 
-  test('a program that is installed is found without the registry', async () => {
+  test('an installed program is found without the registry', async () => {
     const written = Bun.file(join(folder, '.complete')).lastModified;
     expect((await npmProgram('semver', '7.7.2')).installed).toBe(true);
     expect(Bun.file(join(folder, '.complete')).lastModified).toBe(written);
@@ -25,7 +25,7 @@ withPrograms([npm], ({ bin, folder }) => {
 
 const python = await pythonProgram('idna', '3.10');
 withPrograms([python], ({ bin }) => {
-  test('a library of PyPI is there', async () => {
+  test('a library of PyPI can be imported', async () => {
     const child = Bun.spawn([bin('python'), '-c', 'import idna; print(idna.__version__)'], {
       stdout: 'pipe',
     });
@@ -37,7 +37,7 @@ describe('a folder that is made once', () => {
   const home = throwawayFolder('once');
   afterAll(() => removeFolder(home));
 
-  test('is made once for two that want it at the same time', async () => {
+  test('is made once if two callers need it at the same time', async () => {
     const folder = join(home, 'two');
     let made = 0;
     const make = () =>
@@ -50,7 +50,7 @@ describe('a folder that is made once', () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
-  test('is made anew where a killed process left half of it and its lock', async () => {
+  test('is made again if a killed process left half of it and its lock', async () => {
     const folder = join(home, 'half');
     mkdirSync(folder);
     writeFileSync(join(folder, 'half'), '');

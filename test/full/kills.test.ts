@@ -1,7 +1,7 @@
 /**
  * P1, P3, P4: Weir is killed with -9 again and again under a mixed load. Every answer that a client
- * got whole is charged once with the price of the provider's own figures, no charge is without a
- * call of the provider's, and every task ends.
+ * received completely is charged once, at the price of the provider's token counts. Every charge
+ * belongs to a call in the provider's books. Every task ends.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -19,15 +19,20 @@ setDefaultTimeout(300_000);
 
 const KILLS = 18;
 const CLIENTS = 40;
-/** Load before each kill, ms: never the same moment of the calls' lives. */
+/**
+ * Milliseconds of load before a kill. They differ, so that each kill hits calls at another moment.
+ */
 const loadBefore = (kill: number) => 700 + ((kill * 137) % 500);
 
-/** Nano-USD a token, input and output, by channel (price lists of OpenAI and Anthropic). */
+/**
+ * Prices of one input token and one output token in nano-USD, by channel (price lists of OpenAI and
+ * Anthropic).
+ */
 const PRICES: Record<string, readonly [number, number]> = {
   openai: [150, 600],
   anthropic: [1_000, 5_000],
 };
-/** 4 s of veo-3.1-fast at 0.15 USD. */
+/** The price of 4 s of veo-3.1-fast, at 0.15 USD per second. */
 const TASK_NANO_USD = 600_000_000;
 const MODELS = ['gpt-4o-mini', 'claude-haiku-4-5', 'veo-3.1-fast'];
 
@@ -73,7 +78,7 @@ const linesOfCalls = () =>
       charged_nano_usd as charged
     from usage_line where scene = 'chat'`;
 
-test(`${KILLS} kills: nothing is lost, and the ledger is what the provider delivered`, async () => {
+test(`${KILLS} kills: no answer is lost, and the ledger agrees with the provider’s books`, async () => {
   const load = new MixedLoad(weir, CLIENTS);
   for (let kill = 0; kill < KILLS; kill += 1) {
     await Bun.sleep(loadBefore(kill));
@@ -93,7 +98,9 @@ test(`${KILLS} kills: nothing is lost, and the ledger is what the provider deliv
   expect(await findImbalances(database.sql)).toEqual([]);
 });
 
-/** What was acknowledged is there, ends, and is charged once if it was made. */
+/**
+ * Checks that every acknowledged task exists and ends, and is charged once if its result was made.
+ */
 async function expectTasksEnd(load: MixedLoad): Promise<void> {
   const { sql } = database;
   const known = load.calls.flatMap(({ task_id }) => task_id ?? []);
@@ -121,8 +128,8 @@ async function expectTasksEnd(load: MixedLoad): Promise<void> {
       charges.join() !== (status === 'completed' ? String(TASK_NANO_USD) : ''),
   );
   expect(wrong).toEqual([]);
-  // The provider failed none. Those that failed were being submitted at a kill, to a provider that
-  // cannot be asked whether it took them: they are not sent again, and are free.
+  // The provider failed no task. A failed task was being submitted at a kill, and its provider has
+  // no lookup. Weir does not send such a task again, and does not charge it.
   const failed = tasks.filter(({ status }) => status === 'failed');
   expect(failed.filter(({ error_code }) => error_code !== 'upstream_error')).toEqual([]);
   expect(failed.length).toBeLessThanOrEqual(KILLS);
@@ -157,7 +164,8 @@ async function expectCharges(load: MixedLoad): Promise<void> {
     if (outcome === 'broken' && !line && price !== undefined) unknown.push(price);
   }
   expect(wrong).toEqual([]);
-  // Killed between the commit and the first byte: the client knows no id, the provider has the call.
+  // Here Weir was killed between the commit and the first byte. The client knows no id, but the
+  // provider has the call.
   for (const { charged } of unexplained.values()) {
     const at = unknown.indexOf(charged);
     if (at < 0) wrong.push({ charged, why: 'no call of the provider costs this' });

@@ -12,7 +12,7 @@ interface Mermaid {
 const installed = await npmProgram('mermaid', '12.3.0', { beside: ['happy-dom@21.0.4'] });
 
 withPrograms([installed], ({ folder }) => {
-  /** Mermaid cleans labels with a library that needs a document. */
+  /** Returns Mermaid's parser. Mermaid cleans labels with a library that needs a `document`. */
   async function parser(): Promise<Mermaid> {
     const modules = join(folder, 'node_modules');
     if (!('document' in globalThis)) {
@@ -23,7 +23,7 @@ withPrograms([installed], ({ folder }) => {
     return (await import(join(modules, 'mermaid'))).default;
   }
 
-  /** The errors of Mermaid's own parser. */
+  /** Returns the errors of Mermaid's own parser. */
   async function errorsIn(diagrams: readonly string[]): Promise<string[]> {
     const mermaid = await parser();
     const outcomes = await Promise.allSettled(diagrams.map((text) => mermaid.parse(text)));

@@ -1,4 +1,7 @@
-/** Thousands of concurrent calls, a third of whose clients leave: no answer is another call's. */
+/**
+ * Thousands of concurrent calls, with a third of the clients disconnecting. No client gets an
+ * answer of another call.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
@@ -9,7 +12,7 @@ setDefaultTimeout(180_000);
 
 const CALLS = 5_760;
 const AT_ONCE = 240;
-/** 35 of 100 clients leave: 2,016 of 5,760. */
+/** 35 of 100 clients disconnect, which is 2,016 of 5,760. */
 const LEAVING_PERCENT = 35;
 
 let gateway: Gateway;
@@ -21,11 +24,11 @@ afterAll(() => gateway.stop());
 const marker = (n: number) => `marker-${n}-${(n * 7_919) % 104_729}-end`;
 const MARKERS = /marker-\d+-\d+-end/g;
 
-/** Nano-USD a token, input and output (catalogue). */
+/** Each route has the prices of one input token and one output token in nano-USD (catalogue). */
 const ROUTES = [
   { path: '/v1/chat/completions', model: 'gpt-4o-mini', price: [150, 600] },
   { path: '/v1/messages', model: 'claude-haiku-4-5', price: [1_000, 5_000] },
-  // On the other vendor, translated.
+  // These calls go to the other provider, with translation.
   { path: '/v1/chat/completions', model: 'claude-haiku-4-5', price: [1_000, 5_000] },
   { path: '/v1/messages', model: 'gpt-4o-mini', price: [150, 600] },
 ] as const;
@@ -35,19 +38,19 @@ interface Outcome {
   left: boolean;
   status: number;
   text: string;
-  /** Hexadecimal, as the ledger has it. */
+  /** The id in hexadecimal, as the ledger stores it. */
   request_id: string;
 }
 
 const routeOf = (n: number) => ROUTES[n % ROUTES.length] ?? ROUTES[0];
-/** Spread over the routes, and over plain answers and streams. */
+/** Clients that disconnect are spread over the routes, and over plain answers and streams. */
 const leaves = (n: number) => (n * 37) % 100 < LEAVING_PERCENT;
 const streams = (n: number) => Math.floor(n / ROUTES.length) % 2 === 0;
 
 async function call(n: number): Promise<Outcome> {
   const { path, model } = routeOf(n);
   const client = new AbortController();
-  // Some before the upstream is asked, some in the middle, a few too late.
+  // Some clients leave before the upstream call, some in the middle, and a few too late.
   if (leaves(n)) setTimeout(() => client.abort(), n % 23);
   const messages = [{ role: 'user', content: marker(n) }];
   const body = { model, max_tokens: 200, stream: streams(n), messages };
@@ -67,12 +70,12 @@ async function call(n: number): Promise<Outcome> {
   }
 }
 
-/** The words of an answer or of a stream, whole or cut off. */
+/** Returns the words of an answer or of a stream, whole or cut off. */
 function saidIn(text: string): string {
   return [...text.matchAll(/"(?:content|text)":"([^"]*)"/g)].map(([, words]) => words).join('');
 }
 
-test(`${CALLS} calls, of which a third is left: each answer is of its own call`, async () => {
+test(`${CALLS} calls, a third with a client that leaves: each answer belongs to its own call`, async () => {
   gateway.upstream.answer = async (asked) => {
     const words = wordsOf(asked);
     await Bun.sleep(tokensOf(words).output % 17);
@@ -100,7 +103,7 @@ test(`${CALLS} calls, of which a third is left: each answer is of its own call`,
   const left = outcomes.filter((each) => each.left).length;
   expect(outcomes).toHaveLength(CALLS);
   expect(left).toBeGreaterThan(CALLS / 5);
-  // Each call that was made upstream was made once.
+  // No call was sent to the upstream twice.
   const words = gateway.upstream.asked.map(wordsOf);
   expect(new Set(words).size).toBe(words.length);
 

@@ -1,4 +1,6 @@
-/** Paths that no client library writes: each is answered like any unknown path, never with a 500. */
+/**
+ * Paths that no client library writes. Each is answered like any unknown path, never with a 500.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errorOf } from '../support/envelope.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
@@ -14,9 +16,9 @@ afterAll(() => gateway.stop());
 
 const ENCODED = ['%2f', '%2F', '%5c', '%252f', '%c0%af', '%e2%88%95', '%ef%bc%8f'];
 
-/** Targets that name nothing: 404, or 405 where only the method is wrong. */
+/** Targets that name no route. They get 404, or 405 if only the method is wrong. */
 const PATHS = [
-  // Slashes in disguise.
+  // These paths have encoded slashes.
   ...ENCODED.map((slash) => `/v1${slash}models`),
   ...ENCODED.map((slash) => `/v1/management${slash}balance`),
   ...['//v1/models', '/v1//models', '///', '//', '/v1/models//', '/v1/management//balance'],
@@ -38,14 +40,14 @@ const PATHS = [
   ...['/v1/messages/batches/%00/results', '/v1/messages/batches/%00/cancel', '/v1/images/%00'],
   ...['/v1/images/generations/%00', '/v1/music/generations/%00', '/v1/files/%00'],
   ...['/v1/operator%00', '/v1beta/models/%ff:countTokens'],
-  // Other letters, other scripts, other endings.
+  // These paths have other letters, other scripts or other endings.
   ...['/V1/models', '/v1/Models', '/v1/MODELS/gpt-4o', '/v1/mødels', '/v1/%F0%9F%90%99'],
   ...['/v1/models;x=1', '/v1/models.json', '/v1/models%20', '/v1/models%09', '/v1/models%3f'],
   ...['/v1/chat/completions/', '/v1/messages/', '/v1/chat', '/v1/chat/completions%2f'],
   ...['/__proto__', '/constructor', '/v1/__proto__', '/v1/models/__proto__', '/v1/tasks/__proto__'],
   ...['/v1/*', '/*', '/v1/:id', '/v1/tasks/:id', '/v1/models/*'],
   ...['/.env', '/.git/config', '/index.html', '/favicon.ico', '/v1/operator', '/v1/management/'],
-  // Overlong.
+  // These paths are too long.
   `/${'a'.repeat(8_000)}`,
   `/v1/models/${'a'.repeat(8_000)}`,
   `/${'a/'.repeat(3_000)}`,
@@ -53,7 +55,10 @@ const PATHS = [
   `/v1/models?${'q=1&'.repeat(2_000)}category=nothing`,
 ];
 
-/** One request of its own connection, as an answer that the envelope's checks understand. */
+/**
+ * Sends one request over its own connection. Returns the answer in a form that the envelope's
+ * checks accept.
+ */
 async function ask(method: string, target: string): Promise<Response | undefined> {
   const { text } = await sendRaw(gateway.base_url, [
     `${method} ${target} HTTP/1.1\r\nHost: weir.test\r\nConnection: close\r\n` +
@@ -62,7 +67,7 @@ async function ask(method: string, target: string): Promise<Response | undefined
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   const [status_line = '', ...lines] = head.split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(status_line)?.[1]);
-  // Nothing at all: the connection was ended.
+  // The server sent nothing and closed the connection.
   if (Number.isNaN(status)) return undefined;
   const headers = lines.map((line): [string, string] => {
     const at = line.indexOf(':');
@@ -71,31 +76,31 @@ async function ask(method: string, target: string): Promise<Response | undefined
   return new Response(body, { status, headers });
 }
 
-test('at least the 51 paths that were tried', () => {
+test('the list has at least 51 paths', () => {
   expect(new Set(PATHS).size).toBeGreaterThanOrEqual(51);
 });
 
-describe.each(['GET', 'POST', 'DELETE'])('%s of a path that names nothing', (method) => {
+describe.each(['GET', 'POST', 'DELETE'])('%s of a path that names no route', (method) => {
   test.each(PATHS.map((path) => [path.slice(0, 60), path]))('%s', async (_, path) => {
     gateway.errors.length = 0;
     const response = await ask(method, path);
     if (!response) throw new Error('no answer');
     const { status } = response;
-    // A slash at the end changes nothing: the route says what its body lacks.
+    // A slash at the end of a path changes nothing. Then the route says what the body lacks.
     expect([400, 404, 405, ...(method === 'POST' ? [415] : [])]).toContain(status);
     const text = await response.clone().text();
     expect(text).not.toMatch(/ at \S+ \(|\.ts:\d|root:/);
-    // Google's envelope has members of its own; what the parser itself refuses has no body.
+    // Google's envelope has its own members. A refusal by the HTTP parser itself has no body.
     if (text !== '' && !text.includes('google.rpc')) await errorOf(response, status);
     expect(gateway.errors).toEqual([]);
   });
 });
 
-test('a path is one and the same as its percent-encoded letters', async () => {
+test('a path with percent-encoded letters is the same path', async () => {
   expect((await ask('GET', '/v1/models/gpt-4o'))?.status).toBe(200);
   expect((await ask('GET', '/v1/models/gpt%2D4o'))?.status).toBe(200);
 });
 
-test('after all of that it serves', async () => {
+test('Weir still serves calls after all these requests', async () => {
   expect((await ask('GET', '/v1/models'))?.status).toBe(200);
 });

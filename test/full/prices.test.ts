@@ -1,6 +1,7 @@
 /**
- * What calls are charged, over HTTP, beside prices that are computed elsewhere: by an independent
- * price list for tokens, by hand from the vendors' pages for the rest.
+ * Compares what calls are charged, over HTTP, with prices that are computed elsewhere. An
+ * independent price list gives the prices of tokens. The other prices are computed by hand from the
+ * providers' pages.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { calcPrice } from '@pydantic/genai-prices';
@@ -14,7 +15,7 @@ import { type RunningWeir, startWeir } from '../support/weir.ts';
 
 setDefaultTimeout(120_000);
 
-/** When the prices were compared, as in the test of the catalogue. */
+/** The date of the compared prices, as in the test of the catalogue. */
 const COMPARED_AT = new Date('2026-11-20T00:00:00Z');
 
 let simulator: RunningSimulator;
@@ -50,7 +51,7 @@ async function chargeOf(response: Response): Promise<number | undefined> {
   return (await charges()).find(({ id }) => id === own)?.charged;
 }
 
-/** Nano-USD by the independent list, rounded up at the tenth digit. */
+/** Returns the price by the independent list in nano-USD, rounded up at the tenth digit. */
 function listed(model: string, vendor: string, book: Call): number {
   const found = calcPrice(
     {
@@ -68,11 +69,11 @@ function listed(model: string, vendor: string, book: Call): number {
 
 const chat = builtInModels().filter(({ category }) => category === 'chat');
 
-test('at least the 32 prices that were audited', () => {
+test('the tests cover at least 32 prices', () => {
   expect(chat.length + BY_HAND.length).toBeGreaterThanOrEqual(32);
 });
 
-describe('the charge of a chat is what the independent list says of the provider’s tokens', () => {
+describe('the charge of a chat is the independent list’s price of the provider’s token counts', () => {
   test.each(chat.map(({ id, owned_by }) => [id, owned_by]))('%s', async (model, vendor) => {
     // Only Anthropic writes to a cache on demand.
     const cache = vendor === 'anthropic' ? 'cached=300 cache_write=200' : 'cached=300';
@@ -94,7 +95,10 @@ describe('the charge of a chat is what the independent list says of the provider
   });
 });
 
-/** Route, body, USD; `units` says how the vendor's page gives the price. */
+/**
+ * Each row has the model, the route, the body and the charge in USD. `units` says how the
+ * provider's page gives the price.
+ */
 const BY_HAND: [model: string, route: string, body: object, usd: number, units: string][] = [
   ['dall-e-3', 'images', { size: '1024x1024' }, 0.04, 'OpenAI: standard 1024×1024'],
   ['dall-e-3', 'images', { size: '1024x1024', quality: 'hd' }, 0.08, 'OpenAI: HD 1024×1024'],
@@ -110,7 +114,7 @@ const BY_HAND: [model: string, route: string, body: object, usd: number, units: 
   ['runway-gen4.5', 'videos', { duration: 5 }, 0.6, 'Runway: 5 s at 12 credits'],
 ];
 
-describe('the charge of what is generated is what the vendor’s page says', () => {
+describe('the charge of a generation is the price on the provider’s page', () => {
   test.each(BY_HAND)('%s', async (model, route, body, usd) => {
     const before = new Set((await charges()).map(({ id }) => id));
     const prompt = 'A lighthouse [[sim task_ms=50]]';

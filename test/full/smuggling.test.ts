@@ -12,7 +12,7 @@ setDefaultTimeout(60_000);
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  // The first call takes longer, and the attempts wait for no late one.
+  // The first call takes longer than the wait of an attempt. So it is made before the attempts.
   await sendRaw(gateway.base_url, [hidden()], 2_000);
 });
 afterAll(() => gateway.stop());
@@ -28,7 +28,7 @@ function call(words: string): { head: string; body: string } {
   return { head, body };
 }
 
-/** A complete call that the upstream would see. */
+/** Returns a complete call. If Weir reads it as a call, the upstream sees it. */
 function hidden(): string {
   const { head, body } = call(MARKER);
   return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -43,7 +43,7 @@ async function attempt({ write }: Smuggling) {
 }
 
 describe('the upstream sees a call that is not hidden', () => {
-  test('behind a request that is complete', async () => {
+  test('behind a complete request', async () => {
     const before = seen();
     const { statuses } = await sendRaw(gateway.base_url, [
       `GET /healthz HTTP/1.1\r\nHost: weir.test\r\n\r\n${hidden()}`,
@@ -52,7 +52,7 @@ describe('the upstream sees a call that is not hidden', () => {
     expect(seen() - before).toBe(1);
   });
 
-  test('behind a refused call that is complete', async () => {
+  test('behind a complete call that is refused', async () => {
     const before = seen();
     const { head } = call('outer call');
     const { statuses } = await sendRaw(gateway.base_url, [
@@ -63,26 +63,26 @@ describe('the upstream sees a call that is not hidden', () => {
   });
 });
 
-test('at least the 93 attempts that were made', () => {
+test('the list has at least 93 attempts', () => {
   expect(SMUGGLED.length).toBeGreaterThanOrEqual(93);
 });
 
-describe('a hidden call reaches nobody', () => {
+describe('a hidden call does not reach the upstream', () => {
   test.each(SMUGGLED.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     const before = seen();
     const { text, statuses } = await attempt(each);
     expect({ hidden_calls: seen() - before, text }).toEqual({ hidden_calls: 0, text });
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
-    // 505 is the parser's own word for a request line that is none.
+    // The HTTP parser itself answers 505 if the request line is invalid.
     expect(statuses.filter((status) => status >= 500 && status !== 505)).toEqual([]);
     expect(text).not.toMatch(/ at \S+ \(|\.ts:\d/);
     expect((await fetch(`${gateway.base_url}/healthz`)).status).toBe(200);
   });
 });
 
-test('none came late, and nothing was an error of the gateway', async () => {
+test('no hidden call arrives late, and the gateway reports no error', async () => {
   await Bun.sleep(1_000);
-  // The first call and the two that were not hidden.
+  // These are the first call and the two calls that were not hidden.
   expect(seen()).toBe(3);
   expect(gateway.errors).toEqual([]);
 });

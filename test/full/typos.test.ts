@@ -1,4 +1,4 @@
-/** A misspelled model is answered with the name that was meant, on the route that refuses it. */
+/** The route that refuses a misspelled model names the model that was meant. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
@@ -11,10 +11,12 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const NAMES = new Set(builtInModels().flatMap(({ id, aliases = [] }) => [id, ...aliases]));
-/** Long enough that one wrong letter leaves no doubt. */
+/**
+ * Chat models with long names. In a long name, one wrong letter leaves no doubt about the model.
+ */
 const CHAT = builtInModels().filter(({ category, id }) => category === 'chat' && id.length > 9);
 
-/** Slips of the hand, each in the middle of the vendor's word, where no version number is. */
+/** Typing errors. Each is in the middle of the provider's word, where no version number is. */
 const SLIPS: Record<string, (id: string) => string> = {
   'a letter twice': (id) => id.slice(0, 2) + id.slice(1),
   'a letter left out': (id) => id.slice(0, 1) + id.slice(2),
@@ -31,12 +33,12 @@ const generated = CHAT.flatMap(({ id }) =>
 const chat = (model: string) =>
   app.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] });
 
-test('at least the 85 misspellings that were tried', () => {
+test('the tests cover at least 85 misspellings', () => {
   expect(generated.length).toBeGreaterThanOrEqual(85);
 });
 
 describe.each(Object.keys(SLIPS))('a model name with %s', (slip) => {
-  test('is refused with the name that was meant', async () => {
+  test('is refused, and the error names the model that was meant', async () => {
     const wrong: object[] = [];
     for (const { sent, meant } of generated.filter((each) => each.slip === slip)) {
       const error = await errorOf(await chat(sent), 400);

@@ -1,6 +1,6 @@
 /**
- * P5: an upstream may refuse with any status, standard or its own. The client gets one of Weir's
- * errors, in which nothing of the upstream is.
+ * P5: an upstream may refuse with any status, standard or not. The client gets one of Weir's
+ * errors. The error contains nothing of the upstream.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Registered ones, and those that vendors and proxies made up. */
+/** Registered statuses, and statuses that providers and proxies invented. */
 const STATUSES = [
   ...[300, 301, 302, 303, 304, 305, 307, 308],
   ...[400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417],
@@ -60,7 +60,10 @@ const ASKS: [what: string, path: string, body: (protocol: Protocol) => object][]
   ['responses', '/v1/responses', (p) => ({ model: CHANNELS[p].model, input: 'hello' })],
 ];
 
-/** Failures count against a channel: each status meets one that is healthy. */
+/**
+ * Makes a channel healthy again. Failures count against a channel, and each status must meet a
+ * healthy one.
+ */
 async function mend(protocol: Protocol): Promise<void> {
   const path = `/v1/operator/channels/canary-channel-${protocol}/enable`;
   const headers = { authorization: `Bearer ${weir.operator_token}` };
@@ -68,17 +71,17 @@ async function mend(protocol: Protocol): Promise<void> {
   expect(status).toBe(200);
 }
 
-test('at least the 51 statuses that were tried', () => {
+test('the list has at least 51 statuses', () => {
   expect(new Set(STATUSES).size).toBeGreaterThanOrEqual(51);
 });
 
-describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream that speaks %s', (protocol) => {
+describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream (protocol %s)', (protocol) => {
   const secrets = {
     physical: CHANNELS[protocol].physical,
     secret: `canary-secret-${protocol}`,
   };
 
-  test.each(STATUSES)('%d shows nothing of it', async (status) => {
+  test.each(STATUSES)('the answer to status %d shows nothing of the upstream', async (status) => {
     const location = { location: 'https://canary-host.internal/elsewhere' };
     upstream.answer = () =>
       status === 304
@@ -101,7 +104,8 @@ describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream that speaks %s',
       expect(seen).toEqual({ ...seen, leak: false });
       for (const name of UPSTREAM_HEADERS) expect(response.headers.get(name)).toBeNull();
       expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
-      // The client's own mistake stays one; nothing else becomes one that Weir does not know.
+      // The client's own error stays a client error. All other statuses become an error that Weir
+      // knows.
       expect([400, 413, 415, 429, 502, 503, 504]).toContain(response.status);
       const { error } = JSON.parse(text) as { error: { message: string; type: string } };
       expect(error.message).toBeString();
@@ -111,7 +115,7 @@ describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream that speaks %s',
   });
 });
 
-test('P12: none of it cost anything', async () => {
+test('P12: none of these calls is charged', async () => {
   const { sql } = database;
   const [row] = await sql<{ lines: number }[]>`select count(*)::int4 as lines from usage_line`;
   expect(row?.lines).toBe(0);

@@ -12,9 +12,12 @@ import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
 export const MUTANTS = candidatesOf([...QUOTA, ...LEDGER, ...PRICES, ...ROUTING, ...TASKS]);
-/** Mutants tried at the same time. More would only compete for the two PostgreSQL servers. */
+/**
+ * Number of mutants that run at the same time. More mutants would only compete for the two
+ * PostgreSQL servers.
+ */
 const MAX_PARALLEL = 2;
-/** Simulated schedules of one test. The first few already show a defect of the ledger. */
+/** Number of simulated schedules of one test. The first few already show a defect of the ledger. */
 const SCHEDULES = '20';
 
 /**

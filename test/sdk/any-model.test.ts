@@ -1,6 +1,6 @@
 /**
- * Every client with every provider's model: the official packages, AI SDK, LangChain and Google's SDK. Weir
- * runs as `bin/start` starts it.
+ * Every client calls every provider's model. The clients are the official packages, the AI SDK,
+ * LangChain and Google's SDK. Weir runs as `bin/start` starts it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
@@ -39,7 +39,7 @@ const anthropic = () =>
 
 describe.each(MODELS)('%s', (model) => {
   describe('through the openai package', () => {
-    test('chat: complete, streamed, with usage', async () => {
+    test('chat answers are complete, whole or streamed, and have usage', async () => {
       const messages = [{ role: 'user' as const, content: 'Hello [[sim tokens=12]]' }];
       const whole = await openai().chat.completions.create({ model, messages });
       expect(whole).toMatchObject({ object: 'chat.completion', model });
@@ -56,7 +56,7 @@ describe.each(MODELS)('%s', (model) => {
       expect(tokens).toBe(12);
     });
 
-    test('chat: tools in a loop, with the package’s runner', async () => {
+    test('chat calls tools in a loop, with the package’s runner', async () => {
       const tool_inputs: unknown[] = [];
       const runner = openai().chat.completions.runTools({
         model,
@@ -81,7 +81,7 @@ describe.each(MODELS)('%s', (model) => {
       expect(tool_inputs).toHaveLength(1);
     });
 
-    test('chat: a JSON schema', async () => {
+    test('chat answers fit a JSON schema', async () => {
       const answer = await openai().chat.completions.create({
         model,
         messages: [{ role: 'user', content: 'Someone' }],
@@ -98,7 +98,7 @@ describe.each(MODELS)('%s', (model) => {
       });
     });
 
-    test('responses: complete, streamed, tools', async () => {
+    test('responses are complete, whole or streamed, and call tools', async () => {
       const client = openai();
       const whole = await client.responses.create({ model, input: 'Hello [[sim tokens=12]]' });
       expect(whole).toMatchObject({ object: 'response', status: 'completed', model });
@@ -126,7 +126,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   describe('through the anthropic package', () => {
-    test('messages: complete, streamed', async () => {
+    test('messages are complete, whole or streamed', async () => {
       const question = {
         model,
         max_tokens: 100,
@@ -144,7 +144,7 @@ describe.each(MODELS)('%s', (model) => {
       expect(input_tokens).toBeGreaterThan(3);
     });
 
-    test('messages: a tool call and its result', async () => {
+    test('messages call a tool and answer its result', async () => {
       const tools = [{ name: 'weather', input_schema: WEATHER }];
       const first = { role: 'user' as const, content: 'The weather?' };
       const toolCall = await anthropic().messages.create({
@@ -169,7 +169,7 @@ describe.each(MODELS)('%s', (model) => {
     });
   });
 
-  test('through Google’s SDK: complete, streamed, token count, a tool', async () => {
+  test('Google’s SDK gets whole and streamed answers, a token count and a tool call', async () => {
     const client = new GoogleGenAI({
       apiKey: weir.api_key,
       httpOptions: { baseUrl: weir.base_url },
@@ -196,7 +196,7 @@ describe.each(MODELS)('%s', (model) => {
     expect(counted.totalTokens).toBeGreaterThan(3);
   });
 
-  test('through the AI SDK: text, stream, tools in a loop, an object', async () => {
+  test('the AI SDK gets text, a stream, tool calls in a loop and an object', async () => {
     const providers = [
       createOpenAI({ baseURL: base, apiKey: weir.api_key }).chat(model),
       createOpenAI({ baseURL: base, apiKey: weir.api_key }).responses(model),
@@ -232,7 +232,7 @@ describe.each(MODELS)('%s', (model) => {
     }
   });
 
-  test('through LangChain: both packages, streamed, tools', async () => {
+  test('both packages of LangChain get whole and streamed answers, and tool calls', async () => {
     const weather = langchainTool(async () => 'Rain', {
       name: 'weather',
       schema: z.object({ city: z.string() }),

@@ -124,7 +124,7 @@ describe('embeddings', () => {
 describe('audio', () => {
   const sound = () => new File([new Uint8Array(64_000)], 'speech.wav', { type: 'audio/wav' });
 
-  test('translations in every format', async () => {
+  test('is translated in every format', async () => {
     const client = openai();
     const model = 'whisper-1';
     const json = await client.audio.translations.create({ model, file: sound() });
@@ -147,7 +147,7 @@ describe('audio', () => {
     expect(String(text).trim()).toBe(json.text);
   });
 
-  test('the default model, the ignored language, and refusals', async () => {
+  test('has a default model, accepts a language without effect, and refuses wrong fields by name', async () => {
     const send = async (fields: Record<string, string | File>) => {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) {
@@ -174,7 +174,7 @@ describe('audio', () => {
   });
 });
 
-/** Charges of all keys, nano-USD. */
+/** Charges of all keys, in nano-USD. */
 async function spent(): Promise<number> {
   const headers = { authorization: `Bearer ${weir.management_token}` };
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, { headers });
@@ -270,7 +270,7 @@ describe('edited images', () => {
   );
   const picture = (name: string) => new File([PNG], name, { type: 'image/png' });
 
-  test('through the openai package: several images and a mask', async () => {
+  test('are made from several images and a mask, through the openai package', async () => {
     const made = await openai().images.edit({
       ...{ model: 'gpt-image-2', prompt: 'A hat on each', n: 2, response_format: 'b64_json' },
       ...{ image: [picture('a.png'), picture('b.png')], mask: picture('mask.png') },
@@ -280,7 +280,7 @@ describe('edited images', () => {
     expect(bytes.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test.each(['gemini-2.5-flash-image', 'grok-imagine-image'])('on %s', async (model) => {
+  test.each(['gemini-2.5-flash-image', 'grok-imagine-image'])('are made by %s', async (model) => {
     const made = await openai().images.edit({ model, prompt: 'A hat', image: picture('a.png') });
     expect(made.data?.[0]?.url).toStartWith(weir.base_url);
   });

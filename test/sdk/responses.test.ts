@@ -1,4 +1,7 @@
-/** Responses on an upstream with the same protocol, through the official package. Nothing is lost. */
+/**
+ * Tests responses on an upstream with the same protocol, through the official package. Nothing may
+ * be lost.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -26,7 +29,7 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-test('tools that the provider runs, complete and streamed, with all their events', async () => {
+test('tools that the provider runs keep all their events, whole or streamed', async () => {
   const request = {
     model: 'gpt-5',
     input: 'What is new? [[sim tokens=12]]',
@@ -81,7 +84,7 @@ test('a conversation continues with encrypted reasoning, tool calls and their re
   expect(sent).not.toContain('rs_1');
 });
 
-test('refused: background: true, and an unknown previous response', async () => {
+test('background: true and an unknown previous response are refused', async () => {
   const failure = await client.responses
     .create({ model: 'gpt-5', input: 'Hi', background: true })
     .catch((error: unknown) => error);
@@ -100,7 +103,7 @@ test('the upstream serves clients of chat and of messages as well, streamed or n
   ] as never);
 });
 
-test('a broken answer is an error; a refusal names the parameter', async () => {
+test('a broken answer is an error, and so is a request that is too long', async () => {
   const input = 'Hello [[sim tokens=30 chunk_ms=10 truncate_after=12]]';
   const read = async () => {
     for await (const _ of await client.responses.create({ model: 'gpt-5', input, stream: true }));

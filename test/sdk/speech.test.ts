@@ -1,4 +1,4 @@
-/** Text into speech through the official packages. `bin/start` starts Weir. */
+/** Creates speech through the official packages. `bin/start` starts Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_generateSpeech as generateSpeech } from 'ai';
@@ -20,7 +20,7 @@ afterAll(() => weir.stop());
 
 const openai = () => new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0 });
 
-/** Charges of all keys, nano-USD. */
+/** Charges of all keys, in nano-USD. */
 async function spent(): Promise<number> {
   const headers = { authorization: `Bearer ${weir.management_token}` };
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, { headers });
@@ -66,7 +66,8 @@ describe('speech', () => {
     expect(file.readUInt32LE(24)).toBe(24_000);
     expect(file.readUInt32LE(40)).toBe(samples.byteLength);
     expect(file.subarray(44).equals(samples)).toBe(true);
-    // The input tokens, and 25 output tokens per second of sound. A second has 48,000 bytes.
+    // The charge covers the input tokens, and 25 output tokens per second of sound. A second of
+    // sound has 48,000 bytes.
     const text = countTokens('Say it slowly: Grüße aus Köln');
     const tokens = Math.ceil((samples.byteLength / 48_000) * 25);
     expect((await spent()) - before).toBe(2 * (text * 500 + tokens * 10_000));

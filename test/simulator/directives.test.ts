@@ -158,7 +158,7 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
   async split() {
     const body = { messages: user('[[sim unicode=1 tokens=12 split=7]]') };
     const { text } = await rawChat(simulator, { ...body, stream: true });
-    // Each piece is a separate chunk: its size in hexadecimal, then 7 bytes.
+    // Each piece is a separate chunk. It has its size in hexadecimal, and then 7 bytes.
     expect(text.match(/^7\r$/gm)?.length).toBeGreaterThan(300);
     const pieces: Uint8Array[] = [];
     const response = await chat(simulator, { ...body, stream: true });
@@ -233,7 +233,7 @@ const TESTS: Record<keyof typeof CHAT_DIRECTIVES, () => Promise<void>> = {
     expect(body.text).toContain('HTTP/1.1 200 OK');
     expect(body.text).toContain('"id":"chatcmpl-SIM');
     expect(body.text).not.toContain('"usage"');
-    // The same through `fetch`, which a gateway may use.
+    // This is the same test through `fetch`, which a gateway may use.
     const fetched = await chat(simulator, streaming('[[sim truncate_after=4 chunk_ms=1]]'));
     expect(await readAll(fetched)).toMatchObject({ broken: true });
   },

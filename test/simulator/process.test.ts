@@ -34,7 +34,7 @@ describe('the simulator as a process', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('ends with its parent with --exit-with-parent', async () => {
+  test('with --exit-with-parent it ends when its parent ends', async () => {
     const simulator = await startSimulator();
     started.push(simulator);
     expect((await fetch(`${simulator.url}/_sim/books`)).status).toBe(200);
@@ -73,7 +73,7 @@ describe('the simulator as a process', () => {
     expect(run.stderr.toString()).toContain('--port http');
   });
 
-  test('imports nothing of the server', async () => {
+  test('imports no code of Weir', async () => {
     for (const path of projectFiles('simulator/**/*.ts')) {
       const foreign = (await importsOf(path)).filter(
         (target) =>

@@ -1,6 +1,6 @@
 /**
- * The HTTP floor on a free port with its own database. A test scripts the inference floor; all other parts
- * are real.
+ * The HTTP floor on a free port with its own database. A test scripts the inference floor. All
+ * other parts are real.
  */
 import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
@@ -17,12 +17,12 @@ import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestAppOptions {
-  /** Requests per minute of each role; the default is too high for any test to reach. */
+  /** Requests per minute of each role. The default is too high for any test to reach. */
   roles?: Record<string, number>;
   redis?: Redis;
   /** The clock of authentication, in milliseconds. */
   now?: () => number;
-  /** Whether a channel takes calls of the model now; default: always. */
+  /** Returns whether a channel takes calls of the model now. By default a channel always does. */
   isServed?: (model: CatalogueModel) => boolean;
   /** A database URL for the running app, e.g. one without a server. */
   requests_go_to?: string;
@@ -46,9 +46,9 @@ export interface TestApp {
   /** Reported errors, with details that clients do not see. */
   reported: unknown[];
   ready: boolean;
-  /** Sends the API key unless `init` has its own `authorization`. */
+  /** Sends a request with the API key, unless `init` has its own `authorization`. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** With the management token. */
+  /** Sends a request with the management token. */
   manage(method: string, path: string, body?: unknown): Promise<Response>;
   /** POSTs JSON with the API key. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -148,7 +148,7 @@ async function firstRun(url: string): Promise<{ credentials: FirstRun; organizat
   return { credentials, organization_id: organization.id };
 }
 
-/** The result of every valid direct call here: no upstream exists. */
+/** The result of every valid direct call in these tests, because no upstream exists. */
 function nobodyServes(): WeirError {
   return new WeirError('service_unavailable', 'Nobody serves here.');
 }

@@ -7,9 +7,15 @@ import { WeirError } from '../../src/errors/weir-error.ts';
 
 const catalogue = new Catalogue(builtInModels());
 
-/** A row of a table of accepted bodies: rule, model, body, canonical input. */
+/**
+ * A row of a table of accepted bodies. It has the rule, the model, the body and the canonical
+ * input.
+ */
 export type Accepted = readonly [rule: string, model: string, body: object, input: object];
-/** A row of a table of refused bodies: rule, model, body, parameter in the error. */
+/**
+ * A row of a table of refused bodies. It has the rule, the model, the body and the parameter in the
+ * error.
+ */
 export type Refused = readonly [rule: string, model: string, body: object, param: string];
 
 export function generationModel(name: string, from: Catalogue = catalogue): GenerationModel {

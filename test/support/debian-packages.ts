@@ -16,10 +16,10 @@ export interface UnpackedPackages {
 }
 
 /**
- * Downloads and unpacks `packages` once; later calls find them in `.cache/debian/<name>`.
+ * Downloads and unpacks `packages` once. Later calls find them in `.cache/debian/<name>`.
  *
- * Packages in `optional` may be missing: names of libraries differ between Debian's releases, and most
- * libraries are already on the machine.
+ * Packages in `optional` may be missing. Names of libraries differ between Debian's releases, and
+ * most libraries are already on the machine.
  *
  * @throws with apt's message if apt is missing or a required package is not available.
  */

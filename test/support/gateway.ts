@@ -32,9 +32,9 @@ export interface Gateway {
   upstream: Upstream;
   /** Log lines of level `error` and above. */
   errors: string[];
-  /** Sends the API key unless `init` has its own `authorization`. */
+  /** Sends a request with the API key, unless `init` has its own `authorization`. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
-  /** Sends the management token and returns the parsed answer. */
+  /** Sends a request with the management token and returns the parsed answer. */
   manage<Answer>(method: string, path: string, body?: object): Promise<Answer>;
   stop(): Promise<void>;
 }

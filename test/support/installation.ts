@@ -19,7 +19,10 @@ export interface KeyAnswer {
   status: string;
 }
 
-/** The channels of each public model. Models share no channel, so a fault of one does not affect others. */
+/**
+ * The channels of each public model. No two models share a channel, so a fault of one model's
+ * channel does not affect other models.
+ */
 const CHANNELS: Record<string, { id: string; protocol: 'openai' | 'anthropic' }[]> = {
   'gpt-4o': [
     { id: 'openai-main', protocol: 'openai' },
@@ -32,7 +35,10 @@ const CHANNELS: Record<string, { id: string; protocol: 'openai' | 'anthropic' }[
   'claude-haiku-4-5': [{ id: 'anthropic-busy', protocol: 'anthropic' }],
 };
 
-/** Channels as above, in order of priority, with a rate limit that no test reaches. */
+/**
+ * Returns a configuration with the channels above, in order of priority. Its rate limit is too high
+ * for any test to reach.
+ */
 export function configOf(simulatorUrl: string): string {
   const channels = Object.entries(CHANNELS).flatMap(([model, serving]) =>
     serving.map(({ id, protocol }, priority) => ({

@@ -17,7 +17,7 @@ export interface KeyRecord {
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;
-  /** The full key, only in the response of its creation. */
+  /** The full key. Only the response to its creation has it. */
   key?: string;
 }
 

@@ -13,11 +13,13 @@ export interface TestDatabase {
   name: string;
   /** A pool of 16 connections, opened on first use and closed by {@link TestDatabase.drop}. */
   readonly sql: Sql;
-  /** Ends all connections to the database and removes it. */
+  /** Ends all connections to the database and removes the database. */
   drop(): Promise<void>;
 }
 
-/** Any number; all test processes must use the same one. */
+/**
+ * The number of an advisory lock. Any number works, but all test processes must use the same one.
+ */
 const TEMPLATE_LOCK = 0x74_65_73_74;
 
 interface Server {

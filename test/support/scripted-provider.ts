@@ -1,6 +1,6 @@
 /**
- * A provider of generations in this process. A test scripts it, and it counts every
- * accepted job.
+ * A provider of generations in this process. A test scripts the provider. It counts every accepted
+ * job.
  */
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import {
@@ -12,7 +12,9 @@ import {
   type UpstreamJob,
 } from '../../src/upstreams/generation/contract.ts';
 
-/** `job`: Weir polls for the result; `inline`: the answer is the result. */
+/**
+ * With `job`, Weir polls for the result. With `inline`, the answer to the submission is the result.
+ */
 export type ProviderKind = 'job' | 'inline';
 
 export interface AcceptedJob {
@@ -24,11 +26,13 @@ export interface AcceptedJob {
 }
 
 export interface ProviderScript {
-  /** Called before a submission is accepted; may throw or wait. */
+  /** Called before a submission is accepted. The function may throw or wait. */
   beforeAccept?: (call: GenerationCall) => void | Promise<void>;
-  /** Called after a submission was accepted, before its answer; may throw or wait. */
+  /**
+   * Called after a submission was accepted and before its answer. The function may throw or wait.
+   */
   afterAccept?: (call: GenerationCall) => void | Promise<void>;
-  /** The answer to a poll; default: the first poll finds the result. */
+  /** The answer to a poll. By default the first poll finds the result. */
   progress?: (job: AcceptedJob) => Progress;
   /** The answer of an inline submission. */
   inline?: () => Submitted;

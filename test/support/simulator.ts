@@ -11,7 +11,7 @@ const READY = /^Simulator listens on (http:\/\/\S+)$/m;
 const READY_TIMEOUT_MS = 30_000;
 
 interface SimulatorBooks {
-  /** Oldest first. */
+  /** The calls, oldest first. */
   calls: Call[];
   totals: Totals;
 }

@@ -1,6 +1,7 @@
 /**
- * Clients that send a request and read nothing, as a separate process that is stopped. Arguments: port,
- * number of clients, the request's text. Prints `asked` after all requests are sent.
+ * Clients that send a request and read nothing. They run in a separate process that is stopped. Its
+ * arguments are the port, the number of clients and the text of the request. It prints `asked`
+ * after it has sent all requests.
  */
 import { connect } from 'node:net';
 

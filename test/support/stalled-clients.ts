@@ -4,8 +4,8 @@ import type { RunningWeir } from './weir.ts';
 const SCRIPT = join(import.meta.dir, 'stalled-client.ts');
 
 /**
- * Starts clients in a process that is stopped after they have sent their requests, so they never read.
- * They send the given requests in turn. `kill('SIGKILL')` ends them.
+ * Starts clients in another process. The process is stopped after it has sent their requests, so
+ * the clients never read. They send the given requests in turn. `kill('SIGKILL')` ends them.
  */
 export async function startStalledClients(
   weir: RunningWeir,

@@ -33,7 +33,7 @@ function sweep(): void {
     try {
       removeFolder(join(tmpdir(), name));
     } catch {
-      // It belongs to another user.
+      // The folder belongs to another user.
     }
   }
 }

@@ -13,24 +13,30 @@ import { removeFolder, throwawayFolder } from './throwaway.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_LINE = 'Weir is ready';
 const READY_TIMEOUT_MS = 60_000;
-/** Longer than Weir's own drain, so that a stop that hangs fails. */
+/** This limit is longer than Weir's own drain. So a test fails if a stop hangs. */
 const STOP_TIMEOUT_MS = 60_000;
 const OUTPUT_MAX_CHARS = 2_000_000;
 
 export interface WeirOptions {
   /** Another program that composes Weir; default: the product's main file. */
   main?: string;
-  /** The command of another checkout of Weir, its `bin/start`; takes precedence over `main`. */
+  /** The command `bin/start` of another checkout of Weir. It takes precedence over `main`. */
   command?: string[];
   /** Overrides of the environment, e.g. `DATABASE_URL` and `REDIS_URL`. */
   env?: Record<string, string>;
-  /** A data folder that the caller keeps, e.g. for a second start; default: a temporary one. */
+  /**
+   * A data folder that the caller keeps, e.g. for a second start. The default is a temporary
+   * folder.
+   */
   data?: string;
-  /** Weir chooses its first-run credentials; they are read from `first-run.json`. */
+  /** True if Weir chooses its first-run credentials. Then they are read from `first-run.json`. */
   random_credentials?: boolean;
-  /** Uses a new database on the shared test server, which starts faster than an embedded one. */
+  /**
+   * True if Weir uses a new database on the shared test server. It starts faster than an embedded
+   * one.
+   */
   shared_database?: boolean;
-  /** The text of a `weir.yaml`; default: none, so the demo configuration. */
+  /** The text of a `weir.yaml`. Without it, Weir runs the demo configuration. */
   config?: string;
   port?: number;
 }
@@ -43,10 +49,10 @@ export interface RunningWeir {
   operator_token: string;
   port: number;
   pid: number;
-  /** Its data folder. */
+  /** The data folder of this Weir. */
   data: string;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code when the process has ended; null after a signal. */
+  /** Resolves with the exit code when the process has ended, or with null after a signal. */
   exited: Promise<number | null>;
   /** Sends SIGTERM, waits for the end, and removes a temporary data folder. */
   stop(): Promise<void>;
@@ -80,7 +86,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     {
       cwd: own_folder,
       env: environment(options, own_folder, credentials, database?.url),
-      // Its own process group, so that an interrupt of the tests does not reach it.
+      // Weir gets its own process group, so that an interrupt of the tests does not reach it.
       detached: true,
       stdin: 'ignore',
       stdout: 'pipe',
@@ -127,7 +133,7 @@ function environment(
   if (options.config !== undefined) writeFileSync(config, options.config);
   return {
     ...inherited,
-    // `bun test` sets it; Weir runs without it.
+    // `bun test` sets this variable, but Weir must run without it.
     NODE_ENV: undefined,
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
     MIMALLOC_PURGE_DELAY: '10000',
@@ -150,7 +156,10 @@ const remembered = {
   operator_token: `op-${randomBytes(24).toString('hex')}`,
 };
 
-/** One set per test process, so that a second start on the same data has the same credentials. */
+/**
+ * Returns the first-run credentials. A test process has one set, so that a second start on the same
+ * data has the same credentials.
+ */
 function knownCredentials(env: Record<string, string>): Credentials {
   return {
     api_key: env.WEIR_BOOTSTRAP_API_KEY ?? remembered.api_key,

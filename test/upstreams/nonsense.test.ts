@@ -12,7 +12,9 @@ import { callOf, readStream, startUpstream } from './upstream.ts';
 const upstream = startUpstream();
 afterAll(() => upstream.stop());
 
-/** JSON that has the names of the protocols, and anything as their values. */
+/**
+ * Members and values of the protocols. The test builds JSON from these names with arbitrary values.
+ */
 const NAMES = [
   ...[
     'id',
@@ -55,7 +57,7 @@ function isFailure(error: unknown): boolean {
 describe.each<UpstreamProtocol>([openaiProtocol, anthropicProtocol])(
   'an upstream that talks nonsense through the $name protocol',
   (protocol) => {
-    test('fails as the upstream’s failure, whole or streamed, without a physical model', async () => {
+    test('gives only upstream failures or answers without a physical model, whole or streamed', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(event, { maxLength: 6 }), nonsense, async (events, body) => {
           upstream.answer = () =>

@@ -25,7 +25,7 @@ describe.each(protocols)('the $name protocol against the simulated provider', (o
     const body = { model: 'gpt-test', max_tokens: 4_000, messages, stream };
     return callOf(one.url(), body, changes);
   };
-  /** The only call in the provider's own books, and what is ours to compare with it. */
+  /** Compares Weir's usage with the only call in the provider's own books. */
   const books = async (usage: TokenUsage | null) => {
     const { calls } = await simulator.closedBooks();
     expect(calls).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
- * A made-up upstream for the tests of the protocols: it answers with exactly the bytes that a test
- * names, and remembers what it was asked.
+ * A made-up upstream for the tests of the protocols. It answers with exactly the bytes that a test
+ * sets, and keeps the requests that it received.
  */
 import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../../src/upstreams/contract.ts';
 
@@ -8,14 +8,14 @@ export interface Asked {
   path: string;
   headers: Headers;
   text: string;
-  /** Resolves when the gateway gave the call up. */
+  /** Resolves when the gateway has canceled the request. */
   aborted: Promise<void>;
 }
 
 export interface Upstream {
   url: string;
   asked: Asked[];
-  /** What the next calls are answered with. */
+  /** Returns the answer to the next calls. */
   answer: (asked: Asked) => Response | Promise<Response>;
   stop(): Promise<void>;
 }
@@ -70,7 +70,10 @@ export function callOf(
   };
 }
 
-/** An answer that is a stream of these bytes, piece by piece; `cut` = the connection is reset then. */
+/**
+ * Returns an answer that streams these bytes, piece by piece. If `cut` is true, the connection is
+ * reset after the last piece.
+ */
 export function streamed(pieces: (string | Uint8Array)[], cut = false): Response {
   const encoder = new TextEncoder();
   let next = 0;
@@ -80,12 +83,12 @@ export function streamed(pieces: (string | Uint8Array)[], cut = false): Response
       next += 1;
       if (piece === undefined) {
         if (!cut) return controller.close();
-        // A reset takes with it what the other side has not read yet.
+        // A reset discards the bytes that the other side has not read yet.
         await Bun.sleep(50);
         return controller.error(new Error('cut'));
       }
       controller.enqueue(typeof piece === 'string' ? encoder.encode(piece) : piece);
-      // Lets the piece leave on its own.
+      // This pause makes each piece leave on its own.
       await Bun.sleep(1);
     },
   });
@@ -96,7 +99,7 @@ interface Read {
   events: StreamEvent[];
   text: string;
   produced: string;
-  /** The texts from the first final event on. */
+  /** The texts of the first final event and of all events after it. */
   held: string;
   error: unknown;
 }
@@ -123,7 +126,7 @@ export async function readStream(protocol: UpstreamProtocol, call: UpstreamCall)
   return { ...read, stream };
 }
 
-/** What a promise was rejected with; a test fails if it was not. */
+/** Returns the error with which a promise was rejected. Throws if the promise was not rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -13,7 +13,10 @@ import { classifyInlineError } from '../transport/failures.ts';
 /** The events of one streamed message (Anthropic docs: Streaming). */
 export class MessageStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
-  /** True once the last `message_delta` reported the output. Before it, only the input is known. */
+  /**
+   * True once the last `message_delta` reported the output. Before that, only the usage of the
+   * input is known.
+   */
   private isCounted = false;
   private openBlock: unknown;
   private stopping = false;
@@ -65,7 +68,7 @@ export class MessageStream implements MeteredStreamProtocol {
       case 'error':
         throw classifyInlineError(this.call, data);
       default:
-        // `ping`, and events that later versions add.
+        // These are `ping`, and event types that later versions add.
         break;
     }
     const line = name ?? withoutLineBreaks(type);
@@ -110,7 +113,7 @@ function event(data: { type: string; [member: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A block can start with text. A tool's name is output, so it is charged too. */
+/** A block can start with text. A tool's name is output of the model, so it is charged too. */
 function producedByStart(block: unknown): string {
   if (!isObject(block)) return '';
   return `${block['text'] ?? ''}${block['thinking'] ?? ''}${block['name'] ?? ''}`;

@@ -12,10 +12,10 @@ import {
 } from '../pass-through/request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
-/** The version that takes the sampling parameters; later versions refuse them. */
+/** The `anthropic-version` that accepts the sampling parameters. Later versions refuse them. */
 const SAMPLING_VERSION = '2023-06-01';
 const KNOWN_VERSIONS = [SAMPLING_VERSION, '2026-10-21'];
-/** The smallest budget for thinking, tokens (Anthropic docs: Extended thinking). */
+/** The smallest budget for thinking, in tokens (Anthropic docs: Extended thinking). */
 const MIN_THINKING_TOKENS = 1_024;
 
 /** Anthropic messages (Anthropic docs: Messages; Streaming). */
@@ -29,7 +29,10 @@ export const anthropicProtocol: UpstreamProtocol = {
   errorEvent: messagesErrorEvent,
 };
 
-/** A complete message of any provider that serves the protocol. Throws RetryableUpstreamError for other bodies. */
+/**
+ * Reads a complete message of any provider that serves the protocol. Throws RetryableUpstreamError
+ * for other bodies.
+ */
 export function answerOfMessages(
   text: string,
   answer: Readonly<Record<string, unknown>>,
@@ -74,7 +77,10 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   };
 }
 
-/** The thinking budget must be smaller than the output limit, or the upstream refuses the call. */
+/**
+ * The thinking budget must be smaller than the output limit. Otherwise the upstream refuses the
+ * call.
+ */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
   const requested = body['max_tokens'];

@@ -37,7 +37,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
-    // The path names both.
+    // The path names the model, and whether the answer is a stream.
     model: null,
     stream: null,
     anthropic_version: VERSION,
@@ -51,7 +51,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   };
 }
 
-/** The headers of AWS Signature Version 4, or of a bearer key. */
+/** Returns the headers of AWS Signature Version 4, or the header of a bearer key. */
 async function signed(api_key: string, url: string, body: string): Promise<Record<string, string>> {
   const [access_key_id = '', secretAccessKey, ...token] = api_key.split(':');
   if (secretAccessKey === undefined) return { authorization: `Bearer ${api_key}` };
@@ -64,7 +64,7 @@ async function signed(api_key: string, url: string, body: string): Promise<Recor
     },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
-  // The HTTP client sends these itself.
+  // The HTTP client sends these headers itself.
   headers.delete('host');
   headers.delete('content-type');
   return Object.fromEntries(headers);

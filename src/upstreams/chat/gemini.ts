@@ -22,7 +22,7 @@ export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
 
 type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
 
-/** The same protocol for every host that serves it. */
+/** Returns Gemini's protocol for one of the hosts that serve it. */
 export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
   const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
     ...requestOf(call, method),
@@ -63,7 +63,7 @@ function methods(
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const { body, max_output_tokens: limit, physical_model } = call;
-  // The path carries the model and the method. Gemini knows none of these members.
+  // The path carries the model and the method. Gemini's body has none of these members.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
   if (limit !== undefined) {
     const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
@@ -99,7 +99,7 @@ function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
   });
 }
 
-/** All charged text: answers, thoughts, calls. */
+/** All text that is charged: answers, thoughts and calls. */
 function producedBy(answer: Readonly<Record<string, unknown>>): string {
   return partsOf(answer)
     .map((part) => {
@@ -142,7 +142,7 @@ class ContentStream implements MeteredStreamProtocol {
     return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
   }
 
-  /** The protocol has no terminal event: the last chunk carries a finish reason. */
+  /** The protocol has no terminal event. The last chunk carries a finish reason. */
   atEnd(): StreamEvent[] {
     if (!this.finished) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');

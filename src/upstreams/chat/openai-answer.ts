@@ -2,7 +2,7 @@ import { isObject } from '../../json/object.ts';
 
 const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
-/** All charged text: content, refusal, reasoning, tool calls. */
+/** All text that is charged: content, refusal, reasoning and tool calls. */
 export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {

@@ -1,11 +1,11 @@
 import { isObject } from '../../json/object.ts';
 
-/** All charged text of the output items. */
+/** All text of the output items that is charged. */
 export function producedByItems(output: readonly unknown[]): string {
   return output.map((item) => textsIn(item, 0)).join('');
 }
 
-/** Members of items that hold the model's text. Ids, types and states are not its text. */
+/** Members of items that hold the model's text. Ids, types and states are not the model's text. */
 const WRITTEN = ['text', 'refusal', 'arguments', 'input', 'code', 'name', 'query'];
 const NESTED = ['content', 'summary', 'action'];
 const MAX_DEPTH = 4;
@@ -20,7 +20,7 @@ function textsIn(value: unknown, depth: number): string {
   return texts;
 }
 
-/** An error of this protocol in OpenAI's error envelope. */
+/** Returns an error of this protocol in OpenAI's error envelope. */
 export function asEnvelope(error: unknown): string {
   const { code, message, param } = isObject(error) ? error : {};
   return JSON.stringify({ error: { type: code, code, message, param } });

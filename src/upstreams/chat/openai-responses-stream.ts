@@ -100,7 +100,7 @@ export class ResponseStream implements MeteredStreamProtocol {
   }
 }
 
-/** A tool's name is output, so it is charged. */
+/** A tool's name is output of the model, so it is charged. */
 function nameIn(item: unknown): string {
   return isObject(item) && typeof item['name'] === 'string' ? item['name'] : '';
 }

@@ -60,12 +60,12 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }
 
-/** Items whose ids no other item refers to. */
+/** Types of items whose ids no other item refers to. */
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * Removes the id of an item, because the upstream stores no items. It cannot resolve the id of a
- * reasoning item without encrypted content (OpenAI docs: Reasoning, stateless).
+ * Removes the id of an item, because the upstream stores no items. The upstream cannot resolve the
+ * id of a reasoning item without encrypted content (OpenAI docs: Reasoning, stateless).
  */
 function withoutOwnId(item: unknown): unknown[] {
   if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];

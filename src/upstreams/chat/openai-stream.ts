@@ -16,7 +16,7 @@ export const DONE = 'data: [DONE]\n\n';
 export class ChatStream implements MeteredStreamProtocol {
   private readonly publisher: ChunkPublisher;
   private readonly wantsUsage: boolean;
-  /** Choices that the client asked for; each ends with its own finish reason. */
+  /** Number of choices that the client requested. Each choice ends with its own finish reason. */
   private readonly choices: number;
   private readonly finished = new Set<unknown>();
   private counted: TokenUsage | null = null;

@@ -17,7 +17,7 @@ import { ChatStream, DONE } from './openai-stream.ts';
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
 export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
 
-/** The same protocol on Azure: `base_url` ends in `/openai/v1` (Azure OpenAI docs: v1 API). */
+/** The same protocol on Azure. Its `base_url` ends in `/openai/v1` (Azure OpenAI docs: v1 API). */
 export const azureOpenaiProtocol = chatProtocol('azure-openai', (key) => ({ 'api-key': key }));
 
 type Credentials = (api_key: string) => Record<string, string>;
@@ -56,7 +56,7 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
   const { body } = call;
   const edits: Record<string, Edit> = commonEdits(call);
   if (body['stream'] === true) {
-    // Billing needs the usage even if the client did not ask for it.
+    // Weir needs the usage for the charge, even if the client did not request it.
     edits['stream_options'] = isObject(body['stream_options'])
       ? (options) => editMembers(options, { include_usage: 'true' })
       : '{"include_usage":true}';
@@ -69,7 +69,10 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
   };
 }
 
-/** The limit has two names, and servers differ in which they obey. Every name in the body is lowered. */
+/**
+ * The output limit has two names, and each server obeys one of them. So the limit is lowered under
+ * every name in the body.
+ */
 function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
   const { body, max_output_tokens: limit } = call;
   if (limit === undefined) return;

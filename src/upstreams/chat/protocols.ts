@@ -35,7 +35,7 @@ export function requestFormOf(upstream: ChatProtocol): RequestProtocol {
 
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
   const { upstream, written } = UPSTREAM_PROTOCOLS[name];
-  // The same form on both sides passes through: no member of the body is lost.
+  // If both sides have the same form, the body passes through and loses no member.
   return written === client ? upstream : translateProtocol(client, written, upstream);
 }
 
@@ -46,7 +46,10 @@ const PAIRS = new Map(
   ]),
 );
 
-/** The protocol that serves a client of one protocol through an upstream of the same or another one. */
+/**
+ * Returns the protocol that serves a client of one protocol through an upstream of the same or of
+ * another protocol.
+ */
 export function protocolFor(client: ClientProtocol, upstream: ChatProtocol): UpstreamProtocol {
   return PAIRS.get(client)?.get(upstream) ?? pair(client, upstream);
 }

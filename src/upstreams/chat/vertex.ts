@@ -9,7 +9,7 @@ const LIFE_S = 3_600;
 /** A token is replaced this long before it expires. */
 const MARGIN_MS = 60_000;
 const TIMEOUT_MS = 10_000;
-/** Cached tokens. At the limit the oldest token leaves. */
+/** Number of cached tokens. If the cache is full, the oldest token is removed. */
 const MAX_TOKENS = 100;
 
 /** The members of a service account's key file that are needed to sign (Google Cloud docs: Service account keys). */
@@ -30,7 +30,7 @@ export const vertexProtocol = geminiChat('vertex', async ({ api_key, timeout_ms 
 
 interface Token {
   readonly value: Promise<string>;
-  /** ms since the Unix epoch. */
+  /** Time until which the token is used, in ms since the Unix epoch. */
   readonly until: number;
 }
 

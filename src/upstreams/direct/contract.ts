@@ -1,13 +1,14 @@
 /**
- * Calls with a single, whole answer: embeddings, transcription, speech, rerank, translation. One provider
- * per file. Each throws RetryableUpstreamError, TerminalUpstreamError, or the signal's reason.
+ * Calls with a single, whole answer: embeddings, transcription, speech, rerank, translation. Each
+ * file serves one provider. Each call throws RetryableUpstreamError, TerminalUpstreamError, or the
+ * signal's reason.
  */
 import type { UpstreamCall } from '../contract.ts';
 
 interface Embeddings {
   /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
-  /** null if the upstream reported none. */
+  /** The tokens of the input; null if the upstream reported no usage. */
   readonly input_tokens: number | null;
 }
 
@@ -23,26 +24,26 @@ export interface Segment {
 export interface Transcript {
   readonly text: string;
   readonly language: string;
-  /** Seconds. */
+  /** Length of the audio, in seconds. */
   readonly duration: number;
   readonly segments: readonly Segment[];
   readonly [member: string]: unknown;
 }
 
 export interface TranscriptionRequest {
-  /** `translations` translates to English. */
+  /** `translations` means that the text is translated to English. */
   readonly task: 'translations' | 'transcriptions';
   readonly file: File;
   readonly prompt?: string;
   readonly temperature?: number;
-  /** Language of the audio; for transcriptions only. */
+  /** Language of the audio. Only transcriptions have it. */
   readonly language?: string;
 }
 
 export interface Speech {
-  /** The audio as it arrives; throws like the call. */
+  /** The audio as it arrives. Reading it throws the same errors as the call. */
   readonly pieces: AsyncGenerator<Uint8Array>;
-  /** Present if the upstream reports it. Without it, the requested input is charged. */
+  /** Present if the upstream reports its usage. Without it, the requested input is charged. */
   readonly usage?: SpeechUsage;
 }
 
@@ -59,9 +60,12 @@ interface RerankRequest {
 }
 
 export interface RerankResult {
-  /** The most relevant document first; `index` is the document's position in the request. */
+  /**
+   * The results, with the most relevant document first. `index` is the document's position in the
+   * request.
+   */
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
-  /** null if the upstream reported none. */
+  /** The billed search units; null if the upstream reported none. */
   readonly search_units: number | null;
 }
 
@@ -78,12 +82,12 @@ interface Translations {
     readonly text: string;
     readonly detected_source_language: string;
   }[];
-  /** null if the upstream reported none. */
+  /** The billed characters; null if the upstream reported none. */
   readonly characters: number | null;
 }
 
 export interface Embedder {
-  /** `counted` is Weir's own count of the input's tokens, for an upstream that reports none. */
+  /** `counted` is Weir's own count of the input's tokens, for an upstream that reports no usage. */
   embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
 }
 export interface Transcriber {

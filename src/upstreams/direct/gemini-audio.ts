@@ -14,9 +14,12 @@ import { requestJson } from './json-call.ts';
 
 /** Tokens of one second of audio (Gemini API docs: Audio understanding). */
 const TOKENS_PER_S = 32;
-/** Largest request with inline audio, in Base64 (Gemini API docs: Audio understanding). */
+/** Largest inline audio of a request, in bytes of Base64 (Gemini API docs: Audio understanding). */
 const MAX_INLINE_BYTES = 14 * 1024 * 1024;
-/** Sample rate of the generated speech: 16 bit, mono (Gemini API docs: Speech generation). */
+/**
+ * Sample rate of the generated speech. The speech is 16 bit, mono (Gemini API docs: Speech
+ * generation).
+ */
 const RATE_HZ = 24_000;
 const PIECE_BYTES = 64 * 1024;
 
@@ -29,7 +32,7 @@ const MIME_TYPES: Record<string, string> = {
   mp4: 'audio/mp4',
 };
 
-/** JSON schema of the transcript that Gemini is asked for. */
+/** JSON schema of the transcript that Weir requests from Gemini. */
 const HEARD_SCHEMA = {
   type: 'OBJECT',
   properties: {
@@ -100,7 +103,10 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
   },
 };
 
-/** Throws if the provider sent no content because of the client's request. */
+/**
+ * Sends the request and returns the answer. Throws if the provider sent no content because of the
+ * client's request.
+ */
 async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
   const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
   const answer = await requestJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
@@ -165,7 +171,10 @@ function seconds(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? value : 0;
 }
 
-/** Duration of the audio in seconds: from its tokens, else from the end of the last segment. */
+/**
+ * Returns the duration of the audio in seconds. It comes from the tokens of the audio, else from
+ * the end of the last segment.
+ */
 function durationOf(answer: Record<string, unknown>, segments: readonly Segment[]): number {
   const usage = answer['usageMetadata'];
   const details = isObject(usage) ? usage['promptTokensDetails'] : undefined;
@@ -184,7 +193,10 @@ function partsOf(answer: Record<string, unknown>): Record<string, unknown>[] {
   return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
-/** The prompt: style instructions first, then the text (Gemini API docs: Speech generation, prompting). */
+/**
+ * Writes the prompt. Style instructions come before the text (Gemini API docs: Speech generation,
+ * prompting).
+ */
 function scriptOf({ input, instructions }: UpstreamCall['body']): string {
   return instructions === undefined ? String(input) : `${instructions}: ${input}`;
 }

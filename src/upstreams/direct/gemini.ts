@@ -4,12 +4,12 @@ import type { Embedder } from './contract.ts';
 import { requestJson } from './json-call.ts';
 import { encode } from './vectors.ts';
 
-/** Most texts of one request (Gemini API docs: Embeddings, batchEmbedContents). */
+/** The largest number of texts in one request (Gemini API docs: Embeddings, batchEmbedContents). */
 const MAX_TEXTS = 100;
 
 /**
- * Gemini's embeddings in OpenAI's form. Shortened vectors are normalized to length one, as Gemini's docs
- * advise and as OpenAI's vectors are.
+ * Gemini's embeddings in OpenAI's form. Weir normalizes shortened vectors to length one. Gemini's
+ * docs advise this, and OpenAI's vectors have this length.
  */
 export const geminiDirect: Embedder = {
   async embed(call, counted) {

@@ -71,7 +71,9 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
 export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
-/** Always asks for time stamps: the duration and every output format are made from them. */
+/**
+ * Always requests time stamps. The duration and every output format are made from the time stamps.
+ */
 function formOf(
   call: UpstreamCall,
   { file, prompt, temperature, language }: TranscriptionRequest,

@@ -106,7 +106,7 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): JsonObj
   const first = start_image ?? image;
   const content = [
     ...(input.prompt ? [{ type: 'text', text: input.prompt }] : []),
-    // A request takes either frame roles or reference roles.
+    // A request has either frame roles or reference roles.
     ...(first ? [imagePart(first, hasReferences ? 'reference_image' : 'first_frame')] : []),
     ...(end_image ? [imagePart(end_image, 'last_frame')] : []),
     ...reference_images.map((url) => imagePart(url, 'reference_image')),

@@ -33,10 +33,10 @@ export const bflProtocol: GenerationProtocol = {
   },
 
   async poll(call, { id, poll_url = '/get_result' }) {
-    // The polling URL may lack the id, and may be on a regional host of the provider.
+    // The polling URL may lack the id. It may also be on a regional host of the provider.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // Some responses name the member `state`.
+    // Some responses call the member `status` by the name `state`.
     const state = asText(body['status']) ?? asText(body['state']) ?? '';
     switch (state) {
       case 'Pending':
@@ -77,12 +77,15 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
     ...(byRatio
       ? { aspect_ratio: image.aspect_ratio }
       : sizeFor(width, height, image.aspect_ratio)),
-    // Base64 without a prefix, or a URL.
+    // The API accepts Base64 without a prefix, or a URL.
     input_image: image.images?.[0]?.replace(/^data:[^,]*,/, ''),
   });
 }
 
-/** About one megapixel of this shape, in the models' steps of 32 pixels. */
+/**
+ * Returns a size of about one megapixel with this aspect ratio. Each edge is a multiple of 32
+ * pixels, the models' step.
+ */
 function sizeFor(
   width: number | undefined,
   height: number | undefined,

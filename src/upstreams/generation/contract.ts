@@ -1,7 +1,7 @@
 /**
- * What the upper floors know of a provider of images, videos and music. One provider per file implements
- * `GenerationProtocol`. Submit, poll, download and cancel are separate, because the process may be killed
- * between any two of them.
+ * What the upper floors know of a provider of images, videos and music. Each file implements
+ * `GenerationProtocol` for one provider. Submit, poll, download and cancel are separate, because
+ * the process may be killed between any two of them.
  */
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';
@@ -14,7 +14,7 @@ export interface GenerationCall {
   readonly physical_model: string;
   readonly public_model: string;
   readonly input: GenerationInput;
-  /** The same for every attempt of this submission; a UUID, at most 36 characters. */
+  /** A UUID of at most 36 characters. All attempts of this submission have the same one. */
   readonly idempotency_key: string;
   /** Aborted when the effect times out. */
   readonly signal: AbortSignal;
@@ -24,8 +24,8 @@ export interface GenerationCall {
 export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal'>;
 
 /**
- * The provider's name for a job: its id, and a polling URL or path if the provider gave one. Stored with
- * the task, never shown (P5).
+ * The provider's name for a job. It has the id of the job, and a polling URL or path if the
+ * provider gave one. It is stored with the task and never shown (P5).
  */
 export interface UpstreamJob {
   readonly id: string;
@@ -42,17 +42,17 @@ export interface UpstreamOutput {
   /** True if the URL needs the account's key (e.g. Veo's files). */
   readonly needs_key?: boolean;
   readonly base64?: string;
-  /** For `kind: 'text'`: lyrics. */
+  /** The lyrics, if `kind` is `text`. */
   readonly text?: string;
   /** The provider's content type, e.g. `image/png`. */
   readonly content_type?: string;
   readonly revised_prompt?: string;
   readonly title?: string;
-  /** Seconds. */
+  /** Length of the result, in seconds. */
   readonly duration?: number;
   readonly width?: number;
   readonly height?: number;
-  /** Id that a continuation refers to, e.g. a clip id. Not shown to clients unchanged. */
+  /** The id that a continuation refers to, e.g. a clip id. Clients never see it unchanged. */
   readonly continuation_id?: string;
 }
 
@@ -65,11 +65,14 @@ export interface Produced {
 /** The provider ended the job without a result. */
 export interface Failed {
   readonly type: 'failed';
-  /** `moderation`: the content was refused. `input`: the client's fault. `upstream`: the provider's fault. */
+  /**
+   * `moderation`: the content was refused. `input`: the client is at fault. `upstream`: the
+   * provider is at fault.
+   */
   readonly reason: 'moderation' | 'input' | 'upstream';
-  /** Shown to the client: names no provider, account or physical model. */
+  /** Wording for the client. It names no provider, account or physical model. */
   readonly public_message: string;
-  /** For the log only. */
+  /** Wording for the log only. */
   readonly message: string;
 }
 
@@ -82,9 +85,9 @@ export type Progress =
   | {
       readonly type: 'running';
       readonly status: 'queued' | 'processing';
-      /** 0–1; absent if the provider reports none. */
+      /** The progress, 0 to 1; absent if the provider reports none. */
       readonly progress?: number;
-      /** Earliest next poll that the provider asked for, ms. */
+      /** The wait before the next poll that the provider requested, in ms. */
       readonly retry_after_ms?: number;
     }
   | Produced
@@ -93,17 +96,19 @@ export type Progress =
   | { readonly type: 'unknown'; readonly message: string };
 
 /**
- * The response to a submission was lost after the request was sent, so the job may exist (P10). It is
- * sent again only if the protocol is idempotent, and then only to the same channel.
+ * The response to a submission was lost after the request was sent, so the job may exist (P10).
+ * Weir sends the submission again only if the protocol is idempotent, and then only to the same
+ * channel.
  */
 export class LostSubmissionError extends Error {
   override readonly name = 'LostSubmissionError';
 }
 
 /**
- * One provider's wire format. Each call is one or a few bounded HTTP exchanges. It throws
- * RetryableUpstreamError (not accepted for certain), TerminalUpstreamError (the request is wrong),
- * LostSubmissionError (`submit` only), or the signal's reason.
+ * One provider's wire format. Each function makes one or a few bounded HTTP requests. It throws
+ * RetryableUpstreamError if the provider certainly accepted nothing. It throws
+ * TerminalUpstreamError if the request is wrong. Only `submit` throws LostSubmissionError. If the
+ * signal was aborted, each function throws its reason.
  */
 export interface GenerationProtocol {
   readonly name: string;
@@ -112,9 +117,9 @@ export interface GenerationProtocol {
   submit(call: GenerationCall): Promise<Submitted>;
   /** Absent if `submit` returns the result itself. */
   poll?(call: JobCall, job: UpstreamJob): Promise<Progress>;
-  /** Finds a lost submission by its key; undefined if the provider has no such job. */
+  /** Finds the job of a lost submission by its key; undefined if the provider has no such job. */
   find?(call: GenerationCall): Promise<UpstreamJob | undefined>;
-  /** Asks the provider to cancel the job. Best effort: failures are ignored. */
+  /** Sends the provider a cancel request for the job. A failure of this request is ignored. */
   cancel?(call: JobCall, job: UpstreamJob): Promise<void>;
   /** Headers for downloading a result with `needs_key`. */
   downloadHeaders?(target: UpstreamTarget): Record<string, string>;

@@ -7,7 +7,10 @@ import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } f
 
 export type JsonObject = Record<string, unknown>;
 
-/** One request to a provider. `body` is sent as JSON, or as a form if it is one. */
+/**
+ * One request to a provider. If `body` is a form, it is sent as a form. Otherwise it is sent as
+ * JSON.
+ */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the target's base URL, or a complete URL that the provider gave. */
@@ -19,7 +22,7 @@ export interface ProviderRequest {
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** `{}` if the body is empty or not an object. */
+  /** The parsed body. It is `{}` if the body is empty or not an object. */
   readonly body: JsonObject;
   readonly bytes: Uint8Array;
 }
@@ -27,11 +30,11 @@ export interface ProviderAnswer {
 /** Words that mean that the content was refused. */
 const MODERATED =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
-/** Words about the operator's money or key, with any status. */
+/** Words about the operator's money or key. They count with any status. */
 const OPERATORS =
   /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
 const OPERATORS_STATUSES = [401, 402, 403];
-/** Statuses that refuse a submission before any work was done. */
+/** Statuses with which a provider refuses a submission before it did any work. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
 const CALLERS_STATUSES = [400, 413, 415, 422, 451];
 
@@ -40,7 +43,7 @@ export function isModerated(...words: unknown[]): boolean {
   return words.some((each) => typeof each === 'string' && MODERATED.test(each));
 }
 
-/** A job that ended without a result. The provider's message is for the log. */
+/** Returns a job that ended without a result. The provider's message is for the log only. */
 export function failed(message: string, reason?: Failed['reason']): Failed {
   const why = reason ?? (isModerated(message) ? 'moderation' : 'upstream');
   const public_message =
@@ -53,9 +56,9 @@ export function failed(message: string, reason?: Failed['reason']): Failed {
 }
 
 /**
- * Sends a submission. Throws LostSubmissionError if the job may exist (the response broke off or is
- * unreadable), RetryableUpstreamError if it cannot exist, and TerminalUpstreamError if the request is
- * wrong. Returns `Failed` if the content was refused.
+ * Sends a submission. Throws LostSubmissionError if the job may exist, because the response broke
+ * off or is unreadable. Throws RetryableUpstreamError if the job cannot exist. Throws
+ * TerminalUpstreamError if the request is wrong. Returns `Failed` if the content was refused.
  */
 export async function submitJob(
   call: GenerationCall,
@@ -104,7 +107,7 @@ function failureFromAnswer(
   const { status } = answer;
   if (status < 400) return undefined;
   const message = messageIn(answer);
-  // Stability refuses content with 403, the status of a key without permission.
+  // Stability refuses content with status 403. A key without permission gets the same status.
   const mayBeContent = status === 403 || CALLERS_STATUSES.includes(status);
   if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
   if (CALLERS_STATUSES.includes(status) && !OPERATORS.test(message)) {
@@ -131,7 +134,7 @@ function retryable({ status, headers }: ProviderAnswer, message: string): Retrya
   );
 }
 
-/** Classifies a failure inside a 200 as if the response had this status. */
+/** Classifies a failure in the body of a 200 response as if the response had this status. */
 export function refusedInside(
   call: GenerationCall,
   status: number,
@@ -221,7 +224,10 @@ function addressOf({ target }: JobCall, path: string): string {
   return path;
 }
 
-/** True for the same host, or another host of the same domain: providers poll on regional hosts. */
+/**
+ * True for the same host, and for another host of the same domain. Some providers poll on regional
+ * hosts.
+ */
 function isOwnHost(base_url: string, url: string): boolean {
   const [own, other] = [new URL(base_url), new URL(url)];
   if (own.protocol !== other.protocol) return false;

@@ -57,7 +57,7 @@ export const falProtocol: GenerationProtocol = {
 
 const NONE = new Uint8Array();
 
-/** COMPLETED does not mean success: the result tells. */
+/** The status COMPLETED does not mean success. Only the result tells whether the job succeeded. */
 async function result(call: JobCall, path: string) {
   const answer = await queryJob(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
   const { status, body } = answer;
@@ -120,7 +120,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
         body: withoutUndefined({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
       };
     case '3d': {
-      // Some names have separate endpoints for text and for images.
+      // Some models have separate endpoints for text and for images.
       const path = physical_model.replace('{source}', input.image ? 'image' : 'text');
       const { prompt, image, seed } = input;
       return {
@@ -135,7 +135,10 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
   }
 }
 
-/** ElevenLabs names the members `duration_seconds` and `text`; others `seconds_total` and `prompt`. */
+/**
+ * ElevenLabs names the members `duration_seconds` and `text`. Other models name them
+ * `seconds_total` and `prompt`.
+ */
 function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonObject {
   return model.includes('elevenlabs')
     ? { text: prompt, duration_seconds: duration }
@@ -170,7 +173,10 @@ const PRESETS: Readonly<Record<string, string>> = {
   '9:16': 'portrait_16_9',
 };
 
-/** fal's names for the inputs of each operation; `suffix` if the operation has its own endpoint. */
+/**
+ * fal's names for the inputs of each operation. `suffix` is set if the operation has its own
+ * endpoint.
+ */
 interface Template {
   readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
   readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;

@@ -19,7 +19,7 @@ import {
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** Gemini's images, returned inline, one per call (Gemini API docs: Image generation). */
+/** Gemini's images (Gemini API docs: Image generation). Each call returns one image inline. */
 export const geminiProtocol: GenerationProtocol = {
   name: 'gemini',
   idempotent: false,
@@ -72,7 +72,7 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
   });
   if ('type' in answer) return answer;
   const { candidates, promptFeedback, usageMetadata } = answer.body;
-  // Gemini refuses content with a 200 that has no candidates.
+  // If Gemini refuses the content, it returns a 200 without candidates.
   const blocked = asText(asObject(promptFeedback)['blockReason']);
   if (blocked) return failed(blocked, 'moderation');
   const [candidate] = asList(candidates).map(asObject);

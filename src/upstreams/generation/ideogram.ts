@@ -27,7 +27,7 @@ export const ideogramProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const pictures = asList(answer.body['data']).map(asObject);
     if (pictures.length === 0) throw new LostSubmissionError('a response without images');
-    // A refused image has no URL; the status is 200 all the same.
+    // A refused image has no URL. The status is still 200.
     const safe = pictures.filter((each) => each['is_image_safe'] !== false && asText(each['url']));
     if (safe.length === 0) return failed('no safe picture', 'moderation');
     const outputs = safe.map(({ url, prompt }) => ({

@@ -11,8 +11,9 @@ export interface InlineMedia {
 }
 
 /**
- * Returns an image as Base64, for providers that take no URLs. A `data:` URI is decoded; a URL is
- * downloaded from the public internet only. Throws TerminalUpstreamError if the image cannot be read.
+ * Returns an image as Base64, for providers that accept no URLs. A `data:` URI is decoded. A URL is
+ * downloaded from the public internet only. Throws TerminalUpstreamError if the image cannot be
+ * read.
  */
 export async function inlineImage(reference: string, signal: AbortSignal): Promise<InlineMedia> {
   const [, mime_type, base64] = /^data:([^;,]+);base64,(.*)$/s.exec(reference) ?? [];

@@ -31,14 +31,15 @@ const ELEMENT_POLLS = 30;
 const ELEMENT_POLL_MS = 1_000;
 const MAX_ELEMENT_NAME = 20;
 const MAX_ELEMENT_DESCRIPTION = 100;
-/** Pages of the newest tasks to search for a lost submission. */
+/** Number of pages of the newest tasks in which Weir searches for a lost submission. */
 const SEARCHED_PAGES = 3;
 const PAGE_SIZE = 100;
 
 /** Kling's v1 task paths (Kling docs: API overview, video generation, elements). */
 export const klingProtocol: GenerationProtocol = {
   name: 'kling',
-  // `external_task_id` is for finding a task. Kling documents no answer for a repeated one.
+  // `external_task_id` serves only to find a task. Kling does not document what happens if it is
+  // repeated.
   idempotent: false,
 
   async submit(call) {
@@ -80,7 +81,7 @@ export const klingProtocol: GenerationProtocol = {
   },
 };
 
-/** A new-style key is sent unchanged; a pair `access:secret` signs a token (JWT, HS256). */
+/** Returns a new-style key unchanged. For a pair `access:secret`, signs a token (JWT, HS256). */
 function keyOf({ target }: JobCall): Record<string, string> {
   const [access, secret] = target.api_key.split(':');
   if (!secret) return { authorization: `Bearer ${target.api_key}` };
@@ -92,7 +93,7 @@ function keyOf({ target }: JobCall): Record<string, string> {
   return { authorization: `Bearer ${head}.${claims}.${signature}` };
 }
 
-/** A code other than 0 is a refusal, with any status. */
+/** A code other than 0 is a refusal, whatever the status is. */
 function refusedWith(call: GenerationCall, answer: ProviderAnswer) {
   const code = Number(answer.body['code']);
   if (code === 0) return undefined;
@@ -115,7 +116,7 @@ function progressOf(data: JsonObject): Progress {
       return { type: 'running', status: 'queued' };
     case 'processing':
       return { type: 'running', status: 'processing' };
-    // v1 writes `succeed`, 3.x `succeeded`.
+    // v1 writes `succeed`, and 3.x writes `succeeded`.
     case 'succeed':
     case 'succeeded':
       return produced(data);
@@ -208,7 +209,9 @@ function bodyFor(
   });
 }
 
-/** Creates elements first, each as its own task. An element's first image is the frontal one. */
+/**
+ * Creates elements first, each as its own task. The first image of an element is the frontal one.
+ */
 async function makeElements(call: GenerationCall, elements: readonly KlingElement[]) {
   const ids: string[] = [];
   for (const element of elements) {

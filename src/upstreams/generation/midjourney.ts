@@ -9,7 +9,7 @@ import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from 
 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
-/** Return codes of the proxy; the HTTP status is always 200 (midjourney-proxy: ReturnCode). */
+/** Return codes of the proxy. Its HTTP status is always 200 (midjourney-proxy: ReturnCode). */
 const OK = [1, 21, 22];
 const VALIDATION = 4;
 const QUEUE_FULL = 23;
@@ -29,7 +29,7 @@ export const midjourneyProtocol: GenerationProtocol = {
       prompt: input.prompt + ratio,
       botType: call.physical_model,
       base64Array: input.images ?? [],
-      // The proxy returns it with the task, so a lost submission can be found.
+      // The proxy returns `state` with the task, so a lost submission can be found.
       state: call.idempotency_key,
     };
     const answer = await submitJob(call, { path: '/submit/imagine', headers: keyOf(call), body });

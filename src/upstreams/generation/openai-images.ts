@@ -20,7 +20,9 @@ import {
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** Classic models take `style` and `response_format`; token-priced models refuse both. */
+/**
+ * Classic models accept `style` and `response_format`. Token-priced models refuse both parameters.
+ */
 const CLASSIC = /^dall-e/;
 
 /** OpenAI images, returned inline (OpenAI docs: Create image, Create image edit). */
@@ -79,7 +81,10 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObj
   });
 }
 
-/** The request as a form with the images as files: edits need one (OpenAI docs: Create image edit). */
+/**
+ * Returns the request as a form with the images as files. Edits need a form (OpenAI docs: Create
+ * image edit).
+ */
 async function formFor(
   body: JsonObject,
   { images = [], mask }: ImageInput,
@@ -100,7 +105,10 @@ async function fileOf(reference: string, signal: AbortSignal): Promise<Blob> {
   return new Blob([Buffer.from(base64, 'base64')], { type: mime_type });
 }
 
-/** A provider may read the file type from the extension. */
+/**
+ * Returns a file name with an extension, because a provider may read the file type from the
+ * extension.
+ */
 function nameOf(name: string, at: number, { type }: Blob): string {
   return `${name}-${at}.${type.replace('image/', '')}`;
 }

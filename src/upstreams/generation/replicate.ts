@@ -38,7 +38,7 @@ export const replicateProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('a submission without an id');
-    // Only the request tells which kind of result the output is.
+    // The output does not tell its kind. So the job keeps the scene of the request.
     return { type: 'accepted', job: { id, path: call.input.scene } };
   },
 
@@ -86,7 +86,7 @@ const KINDS = {
   audio: 'audio',
 } as const;
 
-/** Reads a URL, a list of URLs, or an object with URLs: models differ. */
+/** Reads the output. It is a URL, a list of URLs, or an object with URLs; models differ. */
 function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   const kind = KINDS[scene as keyof typeof KINDS] ?? 'image';
   const all = Array.isArray(output)

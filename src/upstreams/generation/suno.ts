@@ -23,7 +23,7 @@ import {
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
-/** Codes with which relays accept a submission. */
+/** Codes of a response with which relays accept a submission. */
 const TAKEN = ['success', '1', '200'];
 
 /** Suno by the submit/fetch protocol of relays (Suno publishes no API of its own). */

@@ -93,7 +93,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
     referenceImages: referenceImages.length > 0 ? referenceImages : undefined,
     video: input.continued_job ? { uri: input.continued_job } : undefined,
   });
-  // Only Vertex takes seed, fps and the audio switch; this API refuses them.
+  // Only Vertex AI accepts seed, fps and the audio switch. This API refuses them.
   const parameters = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     resolution: input.resolution,

@@ -54,7 +54,7 @@ export class Assembly {
     }
   }
 
-  /** Returns the answer so far, with the open part. */
+  /** Returns the answer so far. It includes the open part. */
   answer(): NeutralAnswer {
     const unfinished = this.openPart
       ? [partOf(this.openPart, this.text.toString(), this.signature)]

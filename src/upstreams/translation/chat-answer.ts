@@ -118,7 +118,7 @@ function writeMessage(parts: readonly AssistantPart[]): object {
     role: 'assistant',
     content: content === '' ? null : content,
     refusal: refusal === '' ? null : refusal,
-    // Not in OpenAI's contract, but other providers with this protocol send it.
+    // OpenAI's contract lacks this member, but other providers with this protocol send it.
     reasoning_content: reasoning === '' ? undefined : reasoning,
     tool_calls: calls.length > 0 ? calls : undefined,
   });

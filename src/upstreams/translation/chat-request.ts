@@ -26,7 +26,7 @@ import {
   withoutUndefined,
 } from './reading.ts';
 
-/** Members that are read below or do not change the answer. */
+/** Members of the body that are read below, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages stream stream_options user metadata store service_tier cache_control ' +
@@ -129,7 +129,10 @@ function readTool(value: unknown, param: string, features: FeatureUses): Tool[] 
   ];
 }
 
-/** Reads a function tool. Chat has it inside `function`, responses have it in the tool itself. */
+/**
+ * Reads a function tool. Chat has the members inside `function`. Responses have them in the tool
+ * itself.
+ */
 export function readFunction(
   definition: ReadonlyJsonObject,
   param: string,
@@ -174,7 +177,10 @@ function readFormat(value: unknown, features: FeatureUses): Format | undefined {
       );
 }
 
-/** Reads a format. Responses have its members in `format`, chat has them inside `json_schema`. */
+/**
+ * Reads the format of an answer. Chat has its members inside `json_schema`. Responses have them in
+ * `format`.
+ */
 export function readNamedFormat(
   format: ReadonlyJsonObject,
   param: string,
@@ -269,7 +275,10 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
   });
 }
 
-/** Reads a file of chat or responses: a `data:` URL. A reference works only at its own provider. */
+/**
+ * Reads a file of chat or responses, which must be a `data:` URL. A reference to a file works only
+ * at its own provider.
+ */
 export function readFile(
   file: ReadonlyJsonObject,
   param: string,

@@ -51,8 +51,8 @@ function writeTurn(turn: Turn): object[] {
 }
 
 /**
- * Writes one message per tool result, and then the other parts. Results must follow directly after
- * their calls.
+ * Writes one message for each tool result, and then the other parts. The results must follow
+ * directly after their calls.
  */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
@@ -138,7 +138,8 @@ function writeFormat(format: Format | undefined): unknown {
 }
 
 /**
- * Largest token budgets for low and medium effort. OpenAI's own models use about as many tokens.
+ * The largest token budgets that become low and medium effort. OpenAI's own models use about as
+ * many tokens.
  */
 const MAX_LOW_TOKENS = 2_048;
 const MAX_MEDIUM_TOKENS = 8_192;

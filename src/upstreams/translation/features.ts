@@ -41,7 +41,10 @@ export const FEATURES = {
 /** The id of a feature. */
 export type Feature = keyof typeof FEATURES;
 
-/** Features that every protocol supports, except `stop` in responses. */
+/**
+ * Features that every protocol supports. The only exception is that responses do not support
+ * `stop`.
+ */
 const COMMON = [
   ...(['system', 'image_inline', 'tools', 'forced_tool', 'json_schema', 'stop'] as const),
   ...(['temperature', 'top_p', 'reasoning_effort', 'failed_results'] as const),

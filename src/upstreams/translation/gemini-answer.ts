@@ -66,7 +66,8 @@ export class GeminiReader implements StreamReader {
   private callCount = 0;
 
   /**
-   * `isSerial`: returns only the first call of an answer, because Gemini has no parameter for it.
+   * If `isSerial` is true, returns only the first call of an answer. Gemini has no parameter that
+   * limits the calls.
    */
   constructor(private readonly isSerial = false) {}
 

@@ -35,7 +35,10 @@ const KNOWN_CONFIG = new Set(
   ).split(' '),
 );
 
-/** Gemini's REST API accepts `snake_case` and `camelCase` members. Returns the camelCase form. */
+/**
+ * Returns the camelCase form of a member. Gemini's REST API accepts both `snake_case` and
+ * `camelCase` members.
+ */
 const toCamelCase = (key: string) =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

@@ -26,7 +26,7 @@ import {
   withoutUndefined,
 } from './reading.ts';
 
-/** Members that are read below or do not change the answer. */
+/** Members of the body that are read below, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages system stream max_tokens metadata service_tier inference_geo cache_control ' +

@@ -14,12 +14,12 @@ import { parseArguments, withoutUndefined } from './reading.ts';
 
 /** Token budget of each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
-/** Anthropic refuses a smaller budget. */
+/** The smallest thinking budget that Anthropic accepts. */
 const MIN_BUDGET_TOKENS = 1_024;
 
 /**
- * Returns the body of the request, without `model`. Anthropic requires `max_tokens`. If the client sent
- * no limit, it is the model's `max_output_tokens`.
+ * Returns the body of the request, without `model`. Anthropic requires `max_tokens`. If the client
+ * sent no limit, `max_tokens` is the model's `max_output_tokens`.
  */
 export function writeMessagesRequest(
   request: NeutralRequest,
@@ -54,7 +54,7 @@ function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   if ('off' in reasoning) return { type: 'disabled' as const };
   const requested_tokens =
     'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
-  // Thinking counts as output, so half of the output is kept for the answer.
+  // Thinking counts as output. So half of the output is kept for the text of the answer.
   const budget_tokens = Math.max(
     MIN_BUDGET_TOKENS,
     Math.min(requested_tokens, Math.floor(max_tokens / 2)),

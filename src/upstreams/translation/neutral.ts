@@ -1,7 +1,7 @@
 /**
- * The neutral form between chat protocols. A request is read from the client's protocol into it and
- * written from it in the upstream's protocol. Answers go the other way. So N protocols need N readers
- * and writers, not N × N.
+ * The neutral form between chat protocols. A reader converts a request from the client's protocol
+ * into this form. A writer converts it from this form into the upstream's protocol. Answers go the
+ * other way. So N protocols need N readers and writers, not N × N.
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
@@ -28,19 +28,17 @@ interface FilePart {
 /** Audio input, inline in Base64. */
 interface AudioPart {
   readonly type: 'audio';
-  /** `wav`, `mp3` … */
+  /** The file format, e.g. `wav` or `mp3`. */
   readonly format: string;
   readonly data: string;
 }
 
-/**
- * Reasoning of a model. Its provider accepts it in a later request only with its signature.
- */
+/** Reasoning of a model. The provider accepts it in a later request only with its signature. */
 interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string;
-  /** Encrypted reasoning. Then `text` is empty. */
+  /** Encrypted reasoning. If it is set, `text` is empty. */
   readonly redacted?: string;
 }
 
@@ -82,7 +80,7 @@ export type Turn =
 export interface Tool {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema. */
+  /** JSON Schema of the arguments. */
   readonly parameters: unknown;
   readonly strict?: boolean;
 }

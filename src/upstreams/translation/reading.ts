@@ -81,7 +81,8 @@ export function withoutUndefined<Value extends object>(
 }
 
 /**
- * Returns the unchanged text of a call's arguments. Notes the feature if it is not a JSON object.
+ * Returns the unchanged text of a call's arguments. If the text is not a JSON object, notes the
+ * feature `broken_arguments`.
  */
 export function readArguments(value: unknown, param: string, features: FeatureUses): string {
   const text = requireText(value, param);

@@ -24,7 +24,7 @@ import {
   withoutUndefined,
 } from './reading.ts';
 
-/** Members that are read below or do not change the answer. */
+/** Members of the body that are read below, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model input instructions stream stream_options store previous_response_id metadata user ' +
@@ -145,7 +145,7 @@ function readMessage(
   }
 }
 
-/** Adds a part to the last assistant turn, or starts one. Consecutive items are one turn. */
+/** Adds a part to the last assistant turn, or starts one. Consecutive items become one turn. */
 function addToAssistant(turns: Turn[], part: AssistantPart): void {
   const last = turns.at(-1);
   if (last?.role === 'assistant') {

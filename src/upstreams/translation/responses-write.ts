@@ -79,7 +79,7 @@ function writeUserPart(part: UserPart): object[] {
       const file_data = `data:${part.media_type};base64,${part.data}`;
       return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
     }
-    // Audio is refused before (features.ts), because responses do not support it.
+    // The feature check refuses audio earlier (features.ts), because responses do not support it.
     case 'audio':
     case 'result':
       return [];

@@ -72,7 +72,7 @@ interface UpstreamTranslator {
 /** The writers of requests and readers of answers by upstream protocol. */
 export const UPSTREAMS: Record<RequestProtocol, UpstreamTranslator> = {
   openai: {
-    // The client's protocol needs the usage, and OpenAI streams it only with this option.
+    // The client's protocol needs the usage. OpenAI streams the usage only with this option.
     request: (request) => ({
       ...writeChat(request),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
@@ -138,7 +138,10 @@ export function translateCall(
   return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
 }
 
-/** Writes the end of a stream if the money for its call is exhausted. The stop reason is `length`. */
+/**
+ * Writes the end of a stream if the money for its call is exhausted. The stop reason of the answer
+ * is `length`.
+ */
 export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (
     (isOpen ? writer.write({ type: 'close' }) : '') +

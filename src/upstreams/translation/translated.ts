@@ -15,7 +15,8 @@ const MS_PER_S = 1_000;
 
 /**
  * Returns an upstream's protocol for clients of another protocol. It translates the call, and the
- * answer event by event. The upstream's own protocol still does limits, hiding, metering and failures.
+ * answer event by event. The upstream's own protocol still limits the output, hides the upstream,
+ * counts the text and classifies failures.
  */
 export function translateProtocol(
   client: ClientProtocol,

@@ -1,4 +1,4 @@
-/** The real Claude Code, installed on demand and run without a terminal against a Weir. */
+/** The real Claude Code. It is installed on demand, and runs without a terminal against a Weir. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ interface ClaudeModelUsage {
   costUSD: number;
 }
 
-/** The path of the program. Throws if it cannot be installed. */
+/** Returns the path of the program. Throws if the program cannot be installed. */
 export async function installedClaude(): Promise<string> {
   const folder = join(ROOT, '.cache', 'programs', `claude-code-${VERSION}`);
   const packages = join(folder, 'node_modules', '@anthropic-ai');
@@ -51,11 +51,14 @@ export interface ClaudeRun {
   api_key: string;
   model: string;
   prompt: string;
-  /** Further arguments. */
+  /** Further arguments of the program. */
   more?: string[];
 }
 
-/** One headless run in a home and a working folder of its own. Throws with what it printed. */
+/**
+ * Runs the program once, in its own home and its own working folder. If the run fails, throws with
+ * its output.
+ */
 export async function runClaude(program: string, run: ClaudeRun): Promise<ClaudeResult> {
   const home = throwawayFolder('claude');
   const work = join(home, 'work');
@@ -70,12 +73,12 @@ export async function runClaude(program: string, run: ClaudeRun): Promise<Claude
       env: {
         ...{ PATH: process.env['PATH'], HOME: home, CLAUDE_CONFIG_DIR: join(home, '.claude') },
         ...{ ANTHROPIC_BASE_URL: run.base_url, ANTHROPIC_API_KEY: run.api_key },
-        // Small tasks of its own, such as titles, go to this model.
+        // Claude Code sends its own small tasks, such as titles, to this model.
         ANTHROPIC_DEFAULT_HAIKU_MODEL: run.model,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         ...{ DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_AUTOUPDATER: '1' },
         ...{ DISABLE_BUG_COMMAND: '1', DISABLE_COST_WARNINGS: '1' },
-        // Whatever it would ask of the internet all the same finds nobody.
+        // If Claude Code sends other requests to the internet, they fail at this closed port.
         ...{ HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1,localhost' },
       },
       ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },

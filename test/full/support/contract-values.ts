@@ -19,11 +19,11 @@ export interface Values {
   outside: unknown[];
 }
 
-/** Longer texts are left to the tests of bodies. */
+/** The longest text that is tried. The tests of bodies try longer texts. */
 const MAX_TRIED_CHARS = 40_000;
 const PICTURE = 'https://example.com/a.png';
 
-/** What a property takes and does not take, by its schema alone. */
+/** Returns values that a property accepts and values that it refuses, by its schema alone. */
 export function valuesOf(schema: PropertySchema): Values {
   const constants = schema.anyOf?.flatMap((each) => each.const ?? []) ?? [];
   if (schema.const !== undefined) constants.push(schema.const);
@@ -67,7 +67,7 @@ function ofString({ minLength = 0, maxLength, pattern }: PropertySchema): Values
   const isTried = maxLength !== undefined && maxLength <= MAX_TRIED_CHARS;
   if (isTried) outside.push('x'.repeat(maxLength + 1));
   if (pattern !== undefined) outside.push('*', '');
-  // A pattern says nothing of which values mean something.
+  // A pattern does not say which values have a meaning.
   if (pattern !== undefined) return { inside: [], outside };
   return {
     inside: isTried ? ['x'.repeat(Math.max(1, minLength)), 'x'.repeat(maxLength)] : [],

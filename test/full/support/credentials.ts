@@ -8,15 +8,15 @@ import { startWeir } from '../../support/weir.ts';
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** `{batch}` and the like stand for an object of the first organization. */
+  /** The path. A part such as `{batch}` stands for an object of the first organization. */
   path: string;
   opens_to: 'anybody' | 'inference' | 'management' | 'operator';
   family?: 'native' | 'gemini';
-  /** Takes x-api-key and x-goog-api-key. */
+  /** True if the route accepts `x-api-key` and `x-goog-api-key`. */
   vendor_headers?: true;
-  /** For a credential that opens it; bodies are `{}`. */
+  /** The status for a credential that opens the route. All bodies are `{}`. */
   status: number;
-  /** For the credential of another organization, where that differs. */
+  /** The status for the credential of another organization, if it differs. */
   stranger?: number;
 }
 
@@ -50,7 +50,9 @@ const open = (method: Route['method'], path: string, status: number): Route => (
   ...{ method, path, status, opens_to: 'anybody' },
 });
 
-/** All routes. A status of 400 means: let in, and told that `{}` is no request. */
+/**
+ * All routes. A status of 400 means that the credential was accepted and the body `{}` was refused.
+ */
 export const ROUTES: Route[] = [
   open('GET', '/healthz', 200),
   open('GET', '/readyz', 200),
@@ -113,7 +115,7 @@ export interface Party {
   keys: Record<KeyName, string>;
   tokens: Record<TokenName, string>;
   send(route: Route, headers: Record<string, string>): Promise<Response>;
-  /** The objects of the first organization are as they were. */
+  /** Checks that the objects of the first organization are unchanged. */
   expectUnchanged(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -206,7 +208,7 @@ export async function startParty(): Promise<Party> {
     const texts = await Promise.all(
       paths.map(async (path) => (await request('GET', pathOf(path), owner)).text()),
     );
-    // Each look signs the file's address anew.
+    // Each read signs the file's URL again, so URLs are not compared.
     return texts.map((text) => text.replace(/"url":"[^"]*"/g, ''));
   };
   await settled(() => look());
@@ -228,7 +230,7 @@ export async function startParty(): Promise<Party> {
   };
 }
 
-/** Waits until the batch and the task ended. */
+/** Waits until the batch and the task have ended. */
 async function settled(look: () => Promise<string[]>): Promise<void> {
   const busy = /"(processing_)?status":"(pending|processing|in_progress)"/;
   for (let tries = 0; tries < 300; tries += 1) {

@@ -25,7 +25,7 @@ export interface InstalledProgram {
   /** `NAME@VERSION`. */
   name: string;
   folder: string;
-  /** The path of one of its commands. */
+  /** Returns the path of one of the program's commands. */
   bin(command: string): string;
 }
 
@@ -40,11 +40,14 @@ export type Program = InstalledProgram | MissingProgram;
 export interface NpmOptions {
   /** Packages whose install scripts may run; default: none. */
   trusted?: readonly string[];
-  /** Packages that are installed beside it, each `NAME@VERSION`. */
+  /** Packages that are installed beside the program, each as `NAME@VERSION`. */
   beside?: readonly string[];
 }
 
-/** A program of the npm registry. It starts with Node or Bun, whichever its first line names. */
+/**
+ * Installs a program of the npm registry. The program's first line says whether Node or Bun runs
+ * it.
+ */
 export function npmProgram(
   name: string,
   version: string,
@@ -57,7 +60,10 @@ export function npmProgram(
   });
 }
 
-/** A program or library of PyPI in its own virtual environment; `bin('python')` is its Python. */
+/**
+ * Installs a program or library of PyPI in its own virtual environment. `bin('python')` is the
+ * Python of that environment.
+ */
 export function pythonProgram(
   name: string,
   version: string,
@@ -73,7 +79,7 @@ export function pythonProgram(
 }
 
 /**
- * A program that must be on the machine, such as Node.
+ * Finds a program that must be on the machine, such as Node.
  *
  * @public used by tests that are started as programs
  */

@@ -1,14 +1,14 @@
-/** Folders that are made once, however many processes want them at the same time. */
+/** Makes folders once, even if several processes need them at the same time. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const LOOK_EVERY_MS = 100;
 
 /**
- * Makes `folder` unless it is complete. A second process waits for the first. What a killed process
- * left unfinished is removed.
+ * Makes `folder` unless it is complete. A second process waits for the first one. A folder that a
+ * killed process left unfinished is removed.
  *
- * @throws what `make` throws; the folder is removed then.
+ * @throws what `make` throws. The folder is removed then.
  */
 export async function makeOnce(folder: string, make: () => Promise<void>): Promise<void> {
   const complete = join(folder, '.complete');
@@ -34,7 +34,10 @@ export async function makeOnce(folder: string, make: () => Promise<void>): Promi
   }
 }
 
-/** The lock file names its process. The lock of a killed process is removed; the next try takes it. */
+/**
+ * Creates the lock file, which names its process. The lock of a killed process is removed, so the
+ * next attempt creates it.
+ */
 function takeLock(lock: string): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });

@@ -1,9 +1,9 @@
-/** An upstream that says what it was asked, so that an answer shows to whom it belongs. */
+/** An upstream that repeats the words of a call. So each answer shows to which call it belongs. */
 import { type Asked, streamed } from '../../upstreams/upstream.ts';
 
 const PIECES = 4;
 
-/** The last user text of a call in OpenAI's or Anthropic's words. */
+/** Returns the last user text of a call in OpenAI's or Anthropic's protocol. */
 export function wordsOf({ text }: Asked): string {
   const { messages } = JSON.parse(text) as { messages: { content: unknown }[] };
   const content = messages.at(-1)?.content;
@@ -11,13 +11,13 @@ export function wordsOf({ text }: Asked): string {
   return (content as { text: string }[]).map((part) => part.text).join('');
 }
 
-/** Tokens that a marker is billed with: each call has figures of its own. */
+/** Returns the tokens with which a marker is billed. Each call has its own token counts. */
 export function tokensOf(words: string): { input: number; output: number } {
   const n = Number(/\d+/.exec(words)?.[0]);
   return { input: 10 + (n % 97), output: 1 + (n % 89) };
 }
 
-/** Repeats the words of the call, in pieces where a stream is asked for. */
+/** Repeats the words of the call. If the call requests a stream, the words arrive in pieces. */
 export function repeat(asked: Asked): Response {
   const { model, stream } = JSON.parse(asked.text) as { model: string; stream?: boolean };
   const words = wordsOf(asked);

@@ -1,13 +1,16 @@
-/** Clients of every kind that call one after the other, and write down what became of each call. */
+/**
+ * Clients of every kind. Each client sends one call after the other and records the outcome of each
+ * call.
+ */
 
 type Kind = 'chat' | 'chat stream' | 'messages' | 'messages stream' | 'task';
 
 export interface MixedCall {
   kind: Kind;
-  /** The provider's books know the call by it. */
+  /** Identifies the call in the provider's books. */
   reference: string;
   outcome: 'running' | 'whole' | 'broken' | 'refused';
-  /** Hexadecimal; the ledger knows the call by it. */
+  /** Identifies the call in the ledger, in hexadecimal. */
   request_id?: string;
   task_id?: string;
 }
@@ -22,9 +25,9 @@ const PATHS: Record<Kind, string> = {
 const KINDS = Object.keys(PATHS) as Kind[];
 /** How a stream of each route ends. */
 const ENDS = { 'chat stream': 'data: [DONE]\n\n', 'messages stream': '"message_stop"}\n\n' };
-/** A client whose call failed waits before the next one. */
+/** A client whose call failed waits this long before its next call. */
 const PAUSE_MS = 50;
-/** Tasks are dear and slow: their clients make fewer. */
+/** Tasks are expensive and slow, so their clients wait longer between two calls. */
 const TASK_PAUSE_MS = 200;
 
 export class MixedLoad {
@@ -39,7 +42,7 @@ export class MixedLoad {
     this.clients = Array.from({ length: clients }, (_, client) => this.run(client));
   }
 
-  /** Lets every running call end, one way or the other. */
+  /** Waits until every running call has ended, with success or not. */
   async stop(): Promise<void> {
     this.isStopping = true;
     await Promise.all(this.clients);

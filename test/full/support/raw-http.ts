@@ -1,8 +1,8 @@
-/** HTTP/1.1 by hand, over a socket: what no client library would send. */
+/** HTTP/1.1 by hand over a socket. Tests use it for requests that no client library would send. */
 import { connect } from 'node:net';
 
 export interface RawAnswers {
-  /** Everything that came back. */
+  /** All text that the server sent. */
   text: string;
   /** Status of each answer, in order. */
   statuses: number[];
@@ -25,7 +25,7 @@ export function sendRaw(
     const end = () => {
       clearTimeout(timer);
       socket.destroy();
-      // A body of JSON has no line that begins so.
+      // No line of a JSON body begins with these characters.
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
       resolve({ text, statuses, closed });
     };
@@ -41,7 +41,7 @@ export function sendRaw(
       closed = true;
       end();
     });
-    // A reset is an answer too.
+    // A reset also ends the exchange, so it is not an error here.
     socket.on('error', () => undefined);
     socket.on('connect', async () => {
       for (const piece of pieces) {

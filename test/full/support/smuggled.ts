@@ -3,8 +3,8 @@
 export interface Smuggling {
   name: string;
   /**
-   * The bytes to send. `head` ends after its last header, `body` is the JSON of the outer call,
-   * `hidden` a complete call that must not be understood as one.
+   * Returns the bytes to send. `head` ends after its last header. `body` is the JSON of the outer
+   * call. `hidden` is a complete call that must not be read as a call.
    */
   write(parts: Parts): string | string[];
 }
@@ -18,7 +18,10 @@ interface Parts {
 const hex = (text: string) => text.length.toString(16);
 const chunked = (text: string) => `${hex(text)}\r\n${text}\r\n0\r\n\r\n`;
 
-/** Both lengths: the reader of the one hides what the reader of the other sees. */
+/**
+ * Requests with both lengths. A reader of one length skips the bytes that a reader of the other
+ * length reads as a call.
+ */
 function bothLengths(): Smuggling[] {
   const encodings = [
     ...['chunked', 'Chunked', 'CHUNKED', ' chunked', '\tchunked', 'chunked ', 'chunked\t'],
@@ -35,7 +38,7 @@ function bothLengths(): Smuggling[] {
   }));
 }
 
-/** Names of headers that only one of two readers takes for Transfer-Encoding or Content-Length. */
+/** Names of headers that only one of two readers reads as Transfer-Encoding or Content-Length. */
 function oddNames(): Smuggling[] {
   const names = [
     ...['Transfer-Encoding ', ' Transfer-Encoding', '\tTransfer-Encoding', 'Transfer-Encoding\t'],
@@ -61,7 +64,7 @@ function oddNames(): Smuggling[] {
   }));
 }
 
-/** Lengths that are no number, or two numbers. */
+/** Lengths that are no number, or that are two numbers. */
 function oddLengths(): Smuggling[] {
   const lengths: Record<string, (length: number) => string> = {
     'two, short then long': (n) => `Content-Length: 0\r\nContent-Length: ${n}`,
@@ -95,7 +98,10 @@ function oddLengths(): Smuggling[] {
   }));
 }
 
-/** Chunks whose size two readers could understand differently; the hidden call is inside of one. */
+/**
+ * Chunks whose size two readers could understand differently. The hidden call is inside one of the
+ * chunks.
+ */
 function oddChunks(): Smuggling[] {
   const sizes: Record<string, (text: string) => string> = {
     'a sign': (text) => `+${hex(text)}\r\n${text}\r\n0\r\n\r\n`,
@@ -125,7 +131,7 @@ function oddChunks(): Smuggling[] {
   }));
 }
 
-/** The end of the headers, or of a line, in a form that only one of two readers takes for one. */
+/** Ends of the headers, or of a line, in a form that only one of two readers reads as an end. */
 function oddLines(): Smuggling[] {
   const attempts: Record<string, Smuggling['write']> = {
     'the call in the value of a header': ({ head, hidden }) => `${head}X: ${hidden}`,

@@ -203,7 +203,7 @@ describe('an Anthropic stream', () => {
     expect((await read([start, early, stopping, stop])).held).toBe(stopping + stop);
   });
 
-  test('P12: reports output only once the upstream does, and keeps the input’s usage', async () => {
+  test('P12: reports the output only once the upstream has reported it, and keeps the input’s usage', async () => {
     const cut = await read([start, block(0, TEXT), text('Hi')]);
     expect(cut.stream.usage()).toBeNull();
     expect(cut.stream.inputUsage()).toMatchObject({ input_tokens: 9, cached_input_tokens: 5 });
@@ -250,13 +250,13 @@ describe('an Anthropic stream', () => {
     }
   });
 
-  test('that lacks only its last event is complete, and gets it', async () => {
+  test('that lacks only its last event is complete, and Weir adds that event', async () => {
     const { text, error } = await read([start, stopping]);
     expect(error).toBeUndefined();
     expect(text).toEndWith(stop);
   });
 
-  test('fails with an error event’s error', async () => {
+  test('that has an error event fails with the error in that event', async () => {
     const error = async (type: string) =>
       (await read([start, event({ type: 'error', error: { type, message: 'm' } })])).error;
     expect(await error('overloaded_error')).toMatchObject({ failure: 'server' });

@@ -10,7 +10,7 @@ afterAll(() => upstream.stop());
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 
-/** What the upstream was sent for a body. */
+/** Returns the request that the upstream received for a body. */
 async function sent(body: Record<string, unknown> | string, max_output_tokens?: number) {
   upstream.answer = () => Response.json({ id: 'x', model: 'y', choices: [{}] });
   const changes = max_output_tokens === undefined ? {} : { max_output_tokens };
@@ -33,7 +33,7 @@ describe('an OpenAI request', () => {
     expect(await sent(body)).toBe(body.replace(': "gpt-test"', ': "physical-9"'));
   });
 
-  test('always asks a stream for usage, and keeps the client’s other options', async () => {
+  test('always requests the usage of a stream, and keeps the client’s other options', async () => {
     upstream.answer = () => streamed(['data: [DONE]\n\n']);
     const ask = async (rest: string) => {
       const body = `{"model":"gpt-test","stream":true${rest}}`;
@@ -238,7 +238,7 @@ describe('an OpenAI stream', () => {
     expect(produced).toBe('abcde');
   });
 
-  test('without [DONE] is complete if it has a finish reason, and gets its end', async () => {
+  test('without [DONE] is complete if it has a finish reason, and Weir adds [DONE]', async () => {
     const { text, error } = await read([delta('a'), finish()]);
     expect(error).toBeUndefined();
     expect(text).toEndWith(DONE);
@@ -255,7 +255,7 @@ describe('an OpenAI stream', () => {
     expect(half.error).toMatchObject({ failure: 'malformed' });
   });
 
-  test('fails with an error event’s error', async () => {
+  test('that has an error event fails with the error in that event', async () => {
     const error = async (text: string) => (await read([delta('a'), text])).error;
     const said = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n';
     expect(await error(said)).toMatchObject({ failure: 'server' });
@@ -266,7 +266,7 @@ describe('an OpenAI stream', () => {
     expect(await error(`data: ${quota}\n\n`)).toMatchObject({ failure: 'auth' });
   });
 
-  test('answered with a whole body fails with its error, or as malformed', async () => {
+  test('that is answered with a whole body fails with the error in the body, or as malformed', async () => {
     const failure = async (body: object) => {
       upstream.answer = () => Response.json(body);
       return await rejection(openaiProtocol.stream(callOf(upstream.url, { stream: true })));

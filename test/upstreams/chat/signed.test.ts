@@ -1,4 +1,6 @@
-/** Upstreams that want their calls signed: Bedrock and Vertex AI, as the simulator checks them. */
+/**
+ * Upstreams that require signed calls: Bedrock and Vertex AI. The simulator checks the signatures.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { frameOf } from '../../../simulator/bedrock/frames.ts';
 import { bedrockProtocol } from '../../../src/upstreams/chat/bedrock.ts';
@@ -20,7 +22,7 @@ function target(base_url: string, api_key: string, timeout_ms = 20_000) {
   return { target: { channel_id: 'main', base_url, api_key, timeout_ms } };
 }
 
-/** The failure of a call; a call that does not fail is one. */
+/** Returns the failure of a call. If the call does not fail, returns an error that says so. */
 async function failureOf(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     () => new Error('it did not fail'),
@@ -73,7 +75,7 @@ describe('Bedrock', () => {
     expect(read.text).not.toContain('bedrock');
   });
 
-  test('takes an API key too, and receives betas in the body', async () => {
+  test('accepts an API key too, and receives betas in the body', async () => {
     const headers = { 'anthropic-beta': 'context-1m-2025-08-07, files-api-2025-04-14' };
     const answer = await bedrockProtocol.complete(call('sim-main', question(), { headers }));
     expect(answer.usage?.output_tokens).toBe(7);
@@ -88,7 +90,7 @@ describe('Bedrock', () => {
     },
   );
 
-  test('refuses a wrong request and too many requests as its models do', async () => {
+  test('a wrong request and too many requests are classified as for other upstreams', async () => {
     const long = call(PAIR, question('Hello [[sim context_tokens=1]]'));
     expect(await failureOf(bedrockProtocol.complete(long))).toBeInstanceOf(TerminalUpstreamError);
     const busy = call(PAIR, question('Hello [[sim status=429 retry_after=3]]'));
@@ -152,11 +154,11 @@ describe('Vertex AI', () => {
     expect(read.stream.usage()?.output_tokens).toBe(6);
   });
 
-  test('takes an access token unchanged', async () => {
+  test('accepts an access token unchanged', async () => {
     expect((await vertexProtocol.complete(call('sim-main'))).usage?.output_tokens).toBe(6);
   });
 
-  test('fails as the operator’s if the key is unusable, and the next call fetches a token again', async () => {
+  test('fails as the operator’s failure if the key is unusable, and the next call fetches a token again', async () => {
     const right = await serviceAccount('late');
     const stranger = await serviceAccount('stranger');
     const wrongs = [

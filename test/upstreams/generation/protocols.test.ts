@@ -1,6 +1,6 @@
 /**
- * Every protocol of generations against its provider in the simulator, over the wire: what each
- * makes of success, of refusals in the provider's own words, and of everything that can go wrong.
+ * Tests every protocol of generations over HTTP against its provider in the simulator. The tests
+ * cover success, refusals in the provider's own words, and failures.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { GenerationInput } from '../../../src/catalogue/inputs.ts';
@@ -53,7 +53,7 @@ interface Provider {
   readonly path: string;
   readonly model: string;
   readonly input: (prompt: string) => GenerationInput;
-  /** The answer of the submission is the result. */
+  /** True if the answer to the submission is the result. */
   readonly inline?: boolean;
 }
 
@@ -101,7 +101,7 @@ function callOf(provider: Provider, prompt: string, api_key?: string): Generatio
 
 const protocolOf = ({ name }: Provider): GenerationProtocol => GENERATION_PROTOCOLS[name];
 
-/** Submits and asks until it is over. */
+/** Submits a job and polls it until it has ended. */
 async function run(provider: Provider, prompt: string): Promise<Produced | Failed | Progress> {
   const protocol = protocolOf(provider);
   const call = callOf(provider, prompt);
@@ -137,12 +137,12 @@ describe.each(named)('%s', (_, provider) => {
   });
 
   test.each(['moderation', 'upstream'] as const)(
-    'fails for %s with words for the public',
+    'fails for %s with a message that names no provider',
     async (fail) => {
       const asked = errorOrResult(run(provider, `A [[sim task_ms=150 fail=${fail}]]`));
       const said = await asked;
       if (said instanceof Error) {
-        // An inline provider's server error may have made something all the same.
+        // An inline provider may have made a result before its server error.
         expect(
           [LostSubmissionError, RetryableUpstreamError].some((kind) => said instanceof kind),
         ).toBe(true);
@@ -178,14 +178,14 @@ describe.each(named)('%s', (_, provider) => {
   });
 
   test.each(['lose=1', 'malformed=1', 'status=500', 'status=502'])(
-    'P10: knows that it does not know after [[sim %s]]',
+    'P10: reports a lost submission after [[sim %s]]',
     async (directive) => {
       const error = await errorOf(run(provider, `A [[sim ${directive}]]`));
       expect(error).toBeInstanceOf(LostSubmissionError);
     },
   );
 
-  test('is known as not sent if the connection was refused', async () => {
+  test('is retryable if the connection was refused, because nothing was sent', async () => {
     const call = callOf(provider, 'A lighthouse');
     const target = { ...call.target, base_url: 'http://127.0.0.1:1' };
     const error = await errorOf(protocolOf(provider).submit({ ...call, target }));
@@ -193,7 +193,7 @@ describe.each(named)('%s', (_, provider) => {
     expect(error.failure).toBe('connection');
   });
 
-  test('stops when its caller cancels or its time is over', async () => {
+  test('stops if its caller cancels or its time limit has passed', async () => {
     const abort = new AbortController();
     const call = { ...callOf(provider, 'A [[sim latency_ms=5000]]'), signal: abort.signal };
     const asked = errorOf(protocolOf(provider).submit(call));
@@ -210,7 +210,7 @@ describe.each(named)('%s', (_, provider) => {
 describe.each(byJob)('a job of %s', (_, provider) => {
   test.each(['unknown=1', 'gone=1'])('P10: is unknown after [[sim %s]]', async (directive) => {
     const said = await run(provider, `A [[sim task_ms=150 ${directive}]]`);
-    // Operations that are not done say nothing of their state.
+    // Veo reports no status for an operation that is not done.
     if (provider.name === 'veo' && directive === 'unknown=1') return;
     expect(said.type).toBe('unknown');
   });

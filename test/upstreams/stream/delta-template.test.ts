@@ -114,7 +114,7 @@ describe('DeltaTemplates', () => {
       const event = templates.read(chunk({ content: `word${n}` }) as never);
       expect(event).toMatchObject({ produced: `word${n}`, final: false });
     }
-    // The first delta, and the test of the template with another text.
+    // One event is the first delta. The other one tests the template with another text.
     expect(calls).toBe(2);
   });
 });

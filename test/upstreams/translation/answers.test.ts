@@ -69,7 +69,7 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
       return;
     }
     expect(refusal).toBeUndefined();
-    // The answer to a client of the upstream's own protocol.
+    // This is the answer that a client of the upstream's own protocol gets.
     const own = await completeWhole(ownClient[upstream], upstream, received);
     const translated = await completeWhole(client, upstream, request);
     expect(contentOf(translated.parts)).toEqual(contentOf(own.parts));

@@ -28,7 +28,10 @@ const CELLS = CLIENT_PROTOCOLS.flatMap((client) =>
   ),
 );
 
-/** A protocol may express a feature as another one: an effort as a token budget, or the reverse. */
+/**
+ * Features that a protocol may express as another one. For example, an effort may become a token
+ * budget, or the reverse.
+ */
 const EQUIVALENT_FEATURES: Partial<Record<Feature, readonly Feature[]>> = {
   reasoning_effort: ['reasoning_budget'],
   reasoning_budget: ['reasoning_effort'],
@@ -50,7 +53,10 @@ test('each feature can be used by some client', () => {
   expect([...usable].sort()).toEqual((Object.keys(FEATURES) as Feature[]).sort());
 });
 
-/** Features without a member of their own in a protocol, and how to check that they are kept. */
+/**
+ * Features that have no member of their own in a protocol, and how the test checks that they are
+ * kept.
+ */
 const KEPT_CHECKS: Partial<
   Record<Feature, (sent: string, call: { parallel_calls?: boolean }) => boolean>
 > = {
@@ -104,7 +110,7 @@ const ANSWERS: Record<RequestProtocol, object> = {
 const UNUSUAL_MEMBERS =
   ' "zz_unknown" : {"deep":[1.0, 1e2, 12345678901234567890, "\\u00e9\\/", null]},\t"a": [ ] ';
 
-describe('as is', () => {
+describe('a passed-through request', () => {
   const passed = CELLS.filter(({ cell }) => cell === 'as is' && cell).filter(
     ({ client, feature }) => sampleOf(client, feature),
   );

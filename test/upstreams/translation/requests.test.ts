@@ -19,7 +19,8 @@ const PROTOCOLS = {
 const NAMES = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
 
 /**
- * Removes differences that are correct: budgets for efforts, joined texts, a default token limit.
+ * Removes differences that are correct. These are budgets for efforts, joined texts, and a default
+ * token limit.
  */
 function comparable(request: NeutralRequest): object {
   const { reasoning, max_output_tokens: _, system, format, turns, ...rest } = request;

@@ -1,6 +1,6 @@
 /**
- * Sends difficult streams through every pair of protocols: cut anywhere, with comments and pings, and
- * with very long arguments.
+ * Sends difficult streams through every pair of protocols. The streams are cut anywhere, contain
+ * comments and pings, or have very long arguments.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Deadline, type Watched, watch } from '../../../src/upstreams/transport/deadlines.ts';
 import { until } from '../../support/until.ts';
 
-/** A wait that counts its checks and is over when `isOver` is set. */
+/** A wait that counts its checks. It is over when `isOver` is set. */
 class Wait implements Watched {
   checks = 0;
   isOver = false;

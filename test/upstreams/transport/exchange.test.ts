@@ -75,7 +75,7 @@ describe('an exchange with an upstream', () => {
     });
   });
 
-  test('is checked until it is closed', () => {
+  test('needs checks of its deadline until it is closed', () => {
     const exchange = new Exchange(call());
     const now = performance.now();
     expect(exchange.check(now)).toBe(true);
@@ -83,7 +83,7 @@ describe('an exchange with an upstream', () => {
     expect(exchange.check(now)).toBe(false);
   });
 
-  test('times out before the answer, within it, and between two events', async () => {
+  test('times out before the answer, in its middle, and between two events', async () => {
     upstream.answer = () => new Promise<Response>(() => undefined);
     const timeout = { failure: 'timeout' };
     expect(await rejection(openaiProtocol.complete(call({}, 100)))).toMatchObject(timeout);

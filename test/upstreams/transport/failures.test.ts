@@ -19,7 +19,7 @@ function failure(status: number, error: unknown, body: Record<string, unknown> =
   return classifyFailure(at, status, new Headers(), text);
 }
 
-/** The failure class; for an error that the client caused, the id of the error. */
+/** Returns the failure class. If the client caused the error, returns the id of the error. */
 function verdict(...args: Parameters<typeof failure>): string {
   const error: RetryableUpstreamError | TerminalUpstreamError = failure(...args);
   return 'failure' in error ? error.failure : error.error_id;
@@ -73,7 +73,7 @@ describe('an error response of an upstream', () => {
     expect(verdict(400, { message: 'x', code: 'billing_hard_limit_reached' })).toBe('auth');
   });
 
-  test('P9: a client cannot close a channel by sending such words in a request', () => {
+  test('P9: a client cannot disable a channel by sending an upstream’s error message in a request', () => {
     const field = 'Your credit balance is too low';
     const message = `${field}: Extra inputs are not permitted`;
     expect(verdict(400, { message }, { ...BODY, [field]: 1 })).toBe('invalid_request');

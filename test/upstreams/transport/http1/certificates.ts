@@ -1,6 +1,6 @@
 /**
- * Certificates for TLS tests: an authority that no system trusts, and two servers of this authority.
- * Made with `openssl`, valid for a hundred years, used only here.
+ * Certificates for TLS tests. They are an authority that no system trusts, and two servers of this
+ * authority. They were made with `openssl`, are valid for a hundred years, and are used only here.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUDO/gNgPdr+J2UlehfHF/Hhbz53MwCgYIKoZIzj0EAwIw

@@ -85,7 +85,7 @@ describe('posting to an upstream', () => {
     expect(calls.every((text) => text === 'ok')).toBe(true);
     const { opened } = upstream;
     expect(opened).toBeLessThanOrEqual(200);
-    // All of them are reused. Bun's own client would keep only 64.
+    // All connections are reused. Bun's own client would keep only 64 of them.
     await Promise.all(Array.from({ length: 200 }, () => send()));
     expect(upstream.opened).toBe(opened);
   });
@@ -135,7 +135,7 @@ describe('posting to an upstream', () => {
       expect(await send()).toBe('ok');
       await until('the connection is closed', () => upstream.closed === calls + 1);
     }
-    // Bytes without a request: the next call must not read them as its response.
+    // These bytes belong to no request. The next call must not read them as its response.
     upstream.respond = ({ socket }) => {
       socket.write(answerOf('ok'));
       setTimeout(() => socket.write(answerOf('unexpected')), 20);

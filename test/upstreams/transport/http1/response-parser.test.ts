@@ -17,7 +17,9 @@ interface ParsedResponse {
   canReuse: boolean;
 }
 
-/** Parses bytes that arrive in these pieces; `closes`: the connection closes after them. */
+/**
+ * Parses bytes that arrive in these pieces. If `closes` is true, the connection closes after them.
+ */
 function read(pieces: readonly Uint8Array[], closes = false): ParsedResponse {
   const body: Bytes[] = [];
   const result: ParsedResponse = {
@@ -119,7 +121,7 @@ describe('parsing a response', () => {
     expect(canReuse('HTTP/1.1 200 OK\r\nconnection: Close')).toBe(false);
     expect(canReuse('HTTP/1.0 200 OK')).toBe(false);
     expect(canReuse('HTTP/1.0 200 OK\r\nConnection: Keep-Alive')).toBe(true);
-    // Two different lengths: the end of this response is not certain.
+    // The two lengths differ, so the end of this response is not certain.
     const both = `${HEAD}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
     expect(whole(both)).toEqual({ ...HELLO, canReuse: false });
     expect(whole(`${SIZED}HTTP/1.1 200 OK\r\n`)).toEqual({ ...HELLO, canReuse: false });

@@ -93,7 +93,7 @@ export async function majorVersion(binaries: PostgresBinaries): Promise<number> 
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) {
-    throw new Error(`${binaries.bin_dir}/postgres does not run: ${stderr.trim() || stdout}`);
+    throw new Error(`${binaries.bin_dir}/postgres cannot be run: ${stderr.trim() || stdout}`);
   }
   return Number(major);
 }

@@ -23,7 +23,7 @@ export class YamlSource {
     this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false });
   }
 
-  /** Returns the syntax mistakes, first to last. */
+  /** Returns the syntax mistakes: first the errors, then the warnings. */
   syntaxMistakes(): Mistake[] {
     return [...this.document.errors, ...this.document.warnings].map((problem) => ({
       line: this.lines.linePos(problem.pos[0]).line,

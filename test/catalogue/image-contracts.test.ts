@@ -285,7 +285,7 @@ describe('model-specific rules: accepted bodies', () => {
     expect(accept(TOKEN, { input_fidelity: 'high' })).not.toHaveProperty('input_fidelity');
   });
 
-  test('rule 1: parameters of the classic family are not forwarded', () => {
+  test('rule 1: a token-priced model gets no parameters of the classic family', () => {
     expect(accept(TOKEN, { style: 'vivid' })).not.toHaveProperty('style');
   });
 

@@ -102,7 +102,7 @@ export function routeOver(
  * Returns the route over the channel of the task's latest submission; undefined if that route no
  * longer exists.
  */
-export function ownRoute(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
+export function routeOfSubmission(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
   return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
 }
 

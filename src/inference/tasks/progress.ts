@@ -5,9 +5,9 @@ import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress } from '../../upstreams/generation/contract.ts';
 import {
-  ownRoute,
   ResultMissingError,
   type Route,
+  routeOfSubmission,
   type TaskEffectDeps,
   type TaskWork,
   workOf,
@@ -32,7 +32,7 @@ export class JobProgress {
    */
   readonly poll: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
-    const route = ownRoute(this.deps, work);
+    const route = routeOfSubmission(this.deps, work);
     if (!route?.protocol.poll || !work.job) return this.stillRunning();
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
     const { target, physical_model } = route;
@@ -57,7 +57,12 @@ export class JobProgress {
     const parts = { storage, fetchOutput, signal: context.signal };
     let outputs: StoredOutput[];
     try {
-      outputs = await collectOutputs(parts, work, work.produced, ownRoute(this.deps, work));
+      outputs = await collectOutputs(
+        parts,
+        work,
+        work.produced,
+        routeOfSubmission(this.deps, work),
+      );
     } catch (error) {
       if (!(error instanceof ResultMissingError)) throw error;
       // The machine polls the job again to get a fresh address.
@@ -75,7 +80,7 @@ export class JobProgress {
    */
   readonly cancel: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
-    const route = ownRoute(this.deps, work);
+    const route = routeOfSubmission(this.deps, work);
     if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;
   };

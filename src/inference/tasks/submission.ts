@@ -13,8 +13,8 @@ import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/c
 import { LostSubmissionError, type Submitted } from '../../upstreams/generation/contract.ts';
 import { orderChannels } from '../routing/order.ts';
 import {
-  ownRoute,
   type Route,
+  routeOfSubmission,
   routeOver,
   type TaskEffectDeps,
   type TaskWork,
@@ -84,7 +84,7 @@ export class Submission {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     const recorded = this.recordedReport(work);
     if (recorded) return recorded;
-    const route = ownRoute(this.deps, work);
+    const route = routeOfSubmission(this.deps, work);
     if (!route) return this.unanswered(work);
     if (route.protocol.idempotent) return this.repeat(work, route, context);
     if (!route.protocol.find) return this.unanswered(work, LATE_REPORT_MS);
@@ -132,7 +132,7 @@ export class Submission {
    * gets the job again.
    */
   private async sendAgain(work: TaskWork, context: EffectContext): Promise<SubmissionReport> {
-    const route = ownRoute(this.deps, work);
+    const route = routeOfSubmission(this.deps, work);
     if (!route?.protocol.idempotent) return this.lost();
     const permit = route.channel.tryAcquire('job', true);
     if (!permit) return this.lost();

@@ -17,7 +17,7 @@ export interface Caller {
 /** A validated call of a client, on its way through reserve → route → call → settle. */
 export interface InferenceCall {
   readonly protocol: ClientProtocol;
-  /** UUID; also the billing transaction of the call. */
+  /** UUID; also the id of the call's usage line, and so of its billing transaction. */
   readonly request_id: string;
   readonly key: Caller;
   readonly model: ChatModel;
@@ -34,7 +34,7 @@ export interface InferenceCall {
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
 }
 
-/** The usage of an answer before its charge, and the channel that served it. */
+/** The usage of an answer that is not charged yet, and the channel that gave the answer. */
 export interface Draft {
   readonly usage: TokenUsage;
   readonly channel_id: string;

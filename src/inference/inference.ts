@@ -49,8 +49,8 @@ export class Inference {
   constructor(private readonly deps: InferenceDeps) {}
 
   /**
-   * Serves a chat call. A stream's response is returned when the upstream's first tokens have
-   * arrived. Throws WeirError, or the signal's reason if the client left.
+   * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
+   * have arrived. Throws WeirError, or the signal's reason if the client left.
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
@@ -80,8 +80,9 @@ export class Inference {
   }
 
   /**
-   * Charges an answer of an earlier attempt whose charge may not have been committed. A repeated
-   * charge has no effect (P3). Throws WeirError if the money does not cover the answer.
+   * Charges the answer that an earlier attempt stored. That attempt may already have charged the
+   * answer; a repeated charge has no effect (P3). Throws WeirError if the money does not cover the
+   * answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
     const amount = charge(call.model, draft.usage);
@@ -204,7 +205,7 @@ export class Inference {
   }
 
   /**
-   * Adds models of the same scene that can serve now to an error `all_channels_failed` (spec:
+   * If the error is `all_channels_failed`, adds models of the same scene that can serve now (spec:
    * Errors). Returns any other error unchanged.
    */
   private withAlternatives(
@@ -240,7 +241,7 @@ function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
 
 /**
  * Returns the channels whose protocol can express every parameter of the call. If there is no such
- * channel, throws the first refusal.
+ * channel, throws the error of the first channel, which names the parameter.
  */
 function channelsThatExpress(
   serving: readonly ChannelActor[],

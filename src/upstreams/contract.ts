@@ -29,7 +29,7 @@ export type FailureClass =
   | 'malformed'
   | 'connection';
 
-/** A failure that may not happen on another channel, or on the same channel later. */
+/** A failure that another channel might avoid, or the same channel at a later time. */
 export class RetryableUpstreamError extends Error {
   override readonly name = 'RetryableUpstreamError';
   constructor(
@@ -86,7 +86,7 @@ export interface StreamEvent {
   readonly final: boolean;
 }
 
-/** Tells whether a call was canceled. An AbortSignal has this form. */
+/** Tells whether a call was canceled. Any AbortSignal can be used. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
 /** One upstream call. The client's body is forwarded with as few changes as possible. */
@@ -102,8 +102,8 @@ export interface UpstreamCall {
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
-   * Upper bound of the output that the reservation covers, in tokens. It is undefined if the client
-   * set no limit.
+   * The limit of output tokens per choice to send to the upstream, because the reservation covers
+   * no more. It is undefined if the call got the whole amount that it asked for.
    */
   readonly max_output_tokens?: number | undefined;
   /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
@@ -127,8 +127,8 @@ export interface UpstreamAnswer {
 export interface UpstreamStream {
   /**
    * Batches of events as the bytes arrive. The batches end after the terminal event. Throws
-   * RetryableUpstreamError if the upstream breaks off. If the loop is left, the upstream's request
-   * is canceled.
+   * RetryableUpstreamError if the upstream breaks off. If the consumer leaves its loop early, the
+   * upstream's request is canceled.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
   /** Usage of the whole answer; null until the upstream reports it. */
@@ -150,7 +150,7 @@ export interface UpstreamProtocol {
   complete(call: UpstreamCall): Promise<UpstreamAnswer>;
   /** Resolves once the upstream has accepted the call and begins to answer. */
   stream(call: UpstreamCall): Promise<UpstreamStream>;
-  /** The event that tells the client of a stream that the stream broke. */
+  /** Returns the event that tells a client that its stream broke off. */
   errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 
@@ -162,13 +162,13 @@ export interface ChannelConfig {
   readonly api_key: string;
   /** Channels with a lower number are tried first. */
   readonly priority: number;
-  /** Share of the calls among channels of the same priority. */
+  /** Channels of the same priority share the calls in proportion to their weights. */
   readonly weight: number;
   readonly max_concurrency: number;
   readonly timeout_ms: number;
   /**
-   * How long a stream may take to its first token while another channel could still serve the call,
-   * in ms.
+   * The longest wait for the first token of a stream, in ms. After this wait, another channel is
+   * tried.
    */
   readonly first_token_timeout_ms?: number;
   readonly stall_timeout_ms?: number;

@@ -1,4 +1,7 @@
-/** A contender is measured only if its answers are valid: servers that are wrong in one point each. */
+/**
+ * A contender is measured only if its answers are valid. Each test has a server whose answers are
+ * wrong in one point.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { flawOfCall } from '../../bench/answers.ts';
 import { type Contender, direct } from '../../bench/contenders.ts';
@@ -23,7 +26,10 @@ async function textOf({ url, headers, body }: Target): Promise<string> {
 
 type Answer = (text: string) => Response | Promise<Response>;
 
-/** The flaw of a server that receives the simulator's own answer and returns it its own way. */
+/**
+ * Starts a server whose answer is the simulator's answer, changed by `answer`. Returns the flaw of
+ * that answer.
+ */
 async function flawOf(kind: 'plain' | 'stream', answer: Answer): Promise<string | undefined> {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer(answers[kind]) });
   try {
@@ -40,7 +46,7 @@ const events = (text: string, status = 200) =>
   new Response(text, { status, headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
 
 describe('an answer is valid', () => {
-  test('as the simulator gives it, and as a server passes it on', async () => {
+  test('if the simulator sends it, and if a server passes it on unchanged', async () => {
     expect(await flawOfCall(good.target(false), false)).toBeUndefined();
     expect(await flawOfCall(good.target(true), true)).toBeUndefined();
     expect(await flawOf('plain', (text) => plain(text))).toBeUndefined();
@@ -123,7 +129,7 @@ describe('a stream is not valid', () => {
     expect(flaw).toContain('the connection broke');
   });
 
-  test('if nobody listens', async () => {
+  test('if no server listens', async () => {
     const url = 'http://127.0.0.1:1/';
     expect(await flawOfCall({ ...good.target(true), url }, true)).toContain('the connection broke');
   });

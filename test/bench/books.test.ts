@@ -14,7 +14,7 @@ const usage = {
 };
 const PRICE = chargeFor(usage, model.price);
 
-/** 100 answers reached their clients, 4 clients left: of these, 2 calls are charged. */
+/** Clients received 100 answers. Another 4 clients left, and 2 of their calls are charged. */
 const ANSWERS = 100;
 const delivered: Delivered = {
   ...{ calls: 104, whole: 103, aborted: 1 },

@@ -1,4 +1,4 @@
-/** Copies of the project that run by themselves. */
+/** Copies of the project that run without its folder. */
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ test('a commit that git does not know is refused', async () => {
   expect(await resolveCommit('HEAD')).toMatch(/^[0-9a-f]{40}$/);
 });
 
-test('the working tree and a commit run from folders of their own', async () => {
+test('the working tree and a commit are copied to folders, and the commit’s simulator runs there', async () => {
   const now = await copyWorkingTree(join(folder, 'new'));
   const here = 'test/bench/checkout.test.ts';
   expect(readFileSync(join(now.root, here), 'utf8')).toBe(readFileSync(import.meta.path, 'utf8'));
@@ -28,7 +28,8 @@ test('the working tree and a commit run from folders of their own', async () => 
   await Bun.write(join(old.root, 'simulator/another.ts'), '');
   expect(await sameSimulator(old, now)).toBe(false);
 
-  // A simulator that prints its own address is the copy's: its file is changed here.
+  // The copy's simulator is changed to print another host. So its address shows that the copy's
+  // simulator runs.
   const main = join(old.root, 'simulator/main.ts');
   await Bun.write(main, readFileSync(main, 'utf8').replaceAll('127.0.0.1', 'localhost'));
   const simulator = await startSimulator(old.simulator);

@@ -7,7 +7,10 @@ import type { Target } from '../../bench/target.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 
-/** What one second of load says about a server with this answer to a stream. */
+/**
+ * Measures a server that gives this answer to each call for a stream, for one second. Returns the
+ * flaw of the measurement.
+ */
 async function flawUnderLoad(answer: () => Response): Promise<string | undefined> {
   const wrk = await findProgram('wrk');
   const folder = throwawayFolder('load');

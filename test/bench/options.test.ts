@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test';
 import { ArgumentError, readOptions } from '../../bench/options.ts';
 
 describe('the arguments of bin/bench', () => {
-  test('are those of a run beside other programs by default', () => {
+  test('by default select a run beside other programs', () => {
     expect(readOptions([])).toEqual({
       ...{ mode: 'calls', rounds: 5, seconds: 3, connections: 256 },
       ...{ short: false, write: true },
     });
   });
 
-  test('--short is one short round that writes nothing', () => {
+  test('--short selects one short round that writes nothing', () => {
     expect(readOptions(['--short'])).toEqual({
       ...{ mode: 'calls', rounds: 1, seconds: 1, connections: 32 },
       ...{ short: true, write: false },
@@ -17,18 +17,18 @@ describe('the arguments of bin/bench', () => {
     expect(readOptions(['--short', '--seconds', '2'])).toMatchObject({ seconds: 2, rounds: 1 });
   });
 
-  test('--no-write keeps the results file', () => {
+  test('--no-write leaves the results file unchanged', () => {
     expect(readOptions(['--no-write'])).toMatchObject({ write: false, rounds: 5 });
   });
 
-  test('--against compares ten pairs with a bound of 2 %', () => {
+  test('--against compares ten pairs, with a bound of 2 %, by default', () => {
     expect(readOptions(['--against', 'HEAD'])).toEqual({
       ...{ mode: 'against', commit: 'HEAD', pairs: 10, seconds: 2, connections: 256 },
       ...{ bound: 0.02, one_simulator: false },
     });
   });
 
-  test('all of a comparison can be set', () => {
+  test('each option of a comparison can be set', () => {
     const line =
       '--pairs 4 --against e7d3e6a --seconds 1 --connections 8 --bound 0.5 --one-simulator';
     expect(readOptions(line.split(' '))).toEqual({

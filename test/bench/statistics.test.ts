@@ -15,7 +15,7 @@ describe('the median', () => {
     expect(median(values)).toBe(expected);
   });
 
-  test('of nothing is no number', () => {
+  test('of an empty list is NaN', () => {
     expect(median([])).toBeNaN();
   });
 
@@ -39,7 +39,8 @@ describe('the median', () => {
 describe('the interval of the median', () => {
   const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 
-  // Ranks and coverages as in published tables of the binomial distribution at 1/2.
+  // The number of values, the lower and the upper position in sorted order, and the coverage.
+  // Source: published tables of the binomial distribution with probability 1/2.
   test.each([
     [4, 1, 4, 0.875],
     [5, 1, 5, 0.9375],
@@ -49,11 +50,14 @@ describe('the interval of the median', () => {
     [10, 2, 9, 0.978515625],
     [12, 3, 10, 0.96142578125],
     [20, 6, 15, 0.95861053466796875],
-  ])('of %p values reaches from the rank %p to %p, coverage %p', (count, low, high, coverage) => {
-    expect(medianInterval(upTo(count))).toEqual({ low, high, coverage });
-  });
+  ])(
+    'of %p sorted values reaches from value %p to value %p, coverage %p',
+    (count, low, high, coverage) => {
+      expect(medianInterval(upTo(count))).toEqual({ low, high, coverage });
+    },
+  );
 
-  test('of one value is that value, and covers nothing', () => {
+  test('of one value is that value, with a coverage of 0', () => {
     expect(medianInterval([7])).toEqual({ low: 7, high: 7, coverage: 0 });
   });
 
@@ -81,7 +85,7 @@ describe('the interval of the median', () => {
     }
   });
 
-  test('reaches the confidence that was requested as soon as there are enough values', () => {
+  test('has at least the requested coverage if there are enough values', () => {
     for (let count = 6; count <= 60; count += 1) {
       expect(medianInterval(upTo(count)).coverage).toBeGreaterThanOrEqual(0.95);
     }

@@ -71,7 +71,7 @@ describe('the life of a call', () => {
     return { used: row?.used ?? 0, reserved: row?.open ?? 0 };
   }
 
-  /** Returns the charge of one such call, nano-USD. */
+  /** Returns the charge of one call with this content, nano-USD. */
   async function priceOf(content: string, extra: object = {}): Promise<number> {
     const key = await newKey();
     await (await chat(key, content, extra)).text();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await drop();
 });
 
-/** Ends all connections of the database and refuses new ones. */
+/** Ends all connections to the database, and makes the database refuse new ones. */
 async function blockDatabase(): Promise<void> {
   await admin.sql`update pg_database set datallowconn = false where datname = ${name}`;
   await admin.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;

@@ -16,7 +16,7 @@ import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
 import { BATCH_KIND } from './kind.ts';
 
-/** The most items that one query of the results reads. */
+/** One query of the results reads at most this many items. */
 const RESULTS_PER_QUERY = 32;
 
 /** Dependencies of `Batches`. */
@@ -27,8 +27,8 @@ export interface BatchesDeps {
 }
 
 /**
- * Message batches for the routes. A batch of another organization gets the same error as a batch
- * that does not exist (P6).
+ * Message batches for the routes. A call for a batch of another organization throws the same error
+ * as a call for a batch that does not exist (P6).
  */
 export class Batches {
   constructor(private readonly deps: BatchesDeps) {}
@@ -111,8 +111,8 @@ export class Batches {
   }
 
   /**
-   * Yields the outcome of each item of an ended batch, in order. The next rows are read when the
-   * consumer asks for them.
+   * Yields the outcome of each item of an ended batch, in order. It reads the next rows only when
+   * the consumer asks for the next list.
    */
   async *results(id: string): AsyncGenerator<ItemEnd[]> {
     for (let after = -1; ; ) {

@@ -1,6 +1,6 @@
 /**
- * The most positions that one query reads ahead. A canceled batch starts at most about this many
- * more items.
+ * One query reads at most this many positions ahead. After a batch is canceled, about this many of
+ * its items may still start.
  */
 const READ_AHEAD = 32;
 
@@ -12,8 +12,8 @@ export class DueItems {
   private refill: Promise<void> | undefined;
 
   /**
-   * `read` returns the next positions after `after`, in order. An empty list means that no position
-   * is left.
+   * `read` returns at most `limit` positions after the position `after`, in order. An empty list
+   * means that no position is left.
    */
   constructor(private readonly read: (after: number, limit: number) => Promise<number[]>) {}
 

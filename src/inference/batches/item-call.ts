@@ -12,10 +12,10 @@ import { resolveModel } from '../requests/resolve-model.ts';
 import type { ItemCall, ItemOutcome } from './worker.ts';
 
 /**
- * Errors that end by themselves, without a change of the request. The item is retried while its
- * batch is open.
+ * Errors whose cause ends without a change of the request, e.g. a rate limit. An item with such an
+ * error is retried while its batch is open.
  */
-const PASSING_ERRORS: readonly ErrorId[] = [
+const TEMPORARY_ERRORS: readonly ErrorId[] = [
   'rate_limit_exceeded',
   'all_channels_failed',
   'service_unavailable',
@@ -44,8 +44,8 @@ export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<
       await runItem(deps, item);
       return { type: 'succeeded' };
     } catch (error) {
-      // The item did not fail, and its row is unchanged. The next worker of the batch runs the item
-      // again.
+      // The replica stops, or the database failed. The row of the item is unchanged, and the next
+      // worker of the batch runs the item again.
       if (item.signal.aborted || isTransient(error)) throw error;
       return outcomeOf(deps, item, error);
     }
@@ -93,8 +93,8 @@ function outcomeOf(deps: ItemCallDeps, item: ItemCall, error: unknown): ItemOutc
     error instanceof WeirError
       ? error
       : new WeirError('internal_error', 'Something went wrong on our side.', {}, error);
-  const isPassing = PASSING_ERRORS.includes(weirError.id) && weirError.retryable;
-  if (isPassing || (weirError.retryable && item.attempts + 1 < MAX_ATTEMPTS)) {
+  const isTemporary = TEMPORARY_ERRORS.includes(weirError.id) && weirError.retryable;
+  if (isTemporary || (weirError.retryable && item.attempts + 1 < MAX_ATTEMPTS)) {
     return { type: 'later', after_ms: (weirError.details.retry_after ?? 0) * 1_000 };
   }
   deps.onError(error, request_id);

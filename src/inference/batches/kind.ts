@@ -5,7 +5,7 @@ import type { DurableKind } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
 
-/** Name of the kind of durable actors that are message batches. */
+/** The `kind` of the durable actors that run message batches. */
 export const BATCH_KIND = 'batch';
 /**
  * One effect runs the whole batch. So this time is longer than a batch may stay open (24 hours).
@@ -13,8 +13,8 @@ export const BATCH_KIND = 'batch';
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 
 /**
- * Returns message batches as a kind of durable actor: machine, effects, and the projection to the
- * row that clients read.
+ * Returns the kind of durable actor that runs message batches: its machine, its effects, and the
+ * projection to the row that clients read.
  */
 export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
   return {

@@ -35,8 +35,8 @@ export interface ItemCall extends ItemWork {
   /** Aborted when the replica stops. */
   readonly signal: AbortSignal;
   /**
-   * Stores an answer before its charge. If the item is repeated, it is only charged, and not called
-   * again.
+   * Stores the answer before its charge. If the item runs again, Weir only charges the stored
+   * answer and does not call the model again.
    */
   readonly storeDraft: (answer: string, draft: Draft) => Promise<void>;
 }

@@ -14,7 +14,9 @@ import { countInputTokens, countTokens, maxInputTokens } from './tokens.ts';
 /** A stream starts with money for this many output tokens. Later the stream reserves more. */
 export const FIRST_STREAM_TOKENS = 2_048;
 
-/** Family of the provider that writes to its cache only if the request asks for it. */
+/**
+ * The `family` of the models whose provider writes to its cache only if the request asks for it.
+ */
 const CACHE_ON_REQUEST_FAMILY = 'anthropic-messages';
 
 /**
@@ -40,8 +42,8 @@ export class Budget {
       Math.min(requested ?? model.max_output_tokens, model.max_output_tokens) * this.choices;
     this.max_input_tokens = maxInputTokens(body);
     const price = priceAtLength(this.max_input_tokens, model.price);
-    // Other providers write to their cache without a request for it. Their price of cache writes
-    // always counts.
+    // Other providers write to their cache without a request for it. So the budget always includes
+    // their price of cache writes.
     const isCacheOptional =
       model.family === CACHE_ON_REQUEST_FAMILY || price.cache_write_1h !== undefined;
     this.price = isCacheOptional ? withoutUnusedCache(price, model, body_text) : price;
@@ -81,7 +83,7 @@ export class Budget {
 
   /**
    * Returns the request for a call that must wait for its money. The call may start with less than
-   * `amount`, but with money for at least one output token.
+   * `amount`, but needs money for its input and at least one output token.
    */
   admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
     const minimum = () => Math.min(amount, maxChargeFor(this.input_tokens, 1, this.price));
@@ -93,14 +95,15 @@ export class Budget {
     return maxChargeFor(0, tokens, this.price);
   }
 
-  /** Returns how many output tokens `held` pays for. */
+  /** Returns how many output tokens the amount `held` pays for, in addition to the input. */
   maxOutputTokensFor(held: number): number {
     return affordableOutputTokens(held, this.input_tokens, this.price);
   }
 
   /**
-   * Returns the limit of output tokens per choice to send to the upstream. Returns undefined if
-   * `held` covers the whole request.
+   * Returns the limit of output tokens per choice to send to the upstream. `requested` is the
+   * amount that the call asked for, and `held` is the amount that it got. Returns undefined if the
+   * call got the whole amount.
    */
   outputLimitFor(held: number, requested: number): number | undefined {
     if (held >= requested) return undefined;
@@ -110,8 +113,8 @@ export class Budget {
 }
 
 /**
- * Sets prices of cache writes to 0 if the request cannot cause a cache write. This provider charges
- * more for a cache write than for plain input. It writes to its cache only on request.
+ * Sets the prices of those cache writes to 0 that the request cannot cause. Anthropic charges more
+ * for a cache write than for plain input, and writes to its cache only on request.
  */
 function withoutUnusedCache(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
   // An escaped character could hide the word. So a body with an escaped character counts as if it

@@ -16,13 +16,13 @@ const TOKENS_PER_IMAGE = 1_600;
 const FILE_BYTES_PER_TOKEN = 4;
 
 /**
- * The tokenizer's time grows with the square of a stretch without a word boundary. So a longer text
- * is counted in slices. This adds at most one token per slice.
+ * If a text has no word boundary, the tokenizer's time grows with the square of the text's length.
+ * So a text that is longer than this is counted in slices. This adds at most one token per slice.
  */
 const SLICE_CHARS = 2_000;
 /**
- * Only this many characters are counted. The tokens of the rest are estimated by the same ratio.
- * Counting blocks the event loop, so it must stay short.
+ * The tokenizer counts only this many characters of a text. The rest is estimated to have the same
+ * number of tokens per character. Counting blocks the event loop, so it must stay short.
  */
 const MAX_COUNTED_CHARS = 200_000;
 
@@ -87,8 +87,8 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
 }
 
 /**
- * Reads the list of a Responses `input` or of Gemini's `contents`. Each entry counts as one
- * message.
+ * Reads `input` of the Responses protocol, or `contents` of the Gemini protocol. Each entry of the
+ * list counts as one message.
  */
 function readItems(items: unknown, input: Input): void {
   if (typeof items === 'string') input.messages += 1;
@@ -164,8 +164,8 @@ function nonTextTokens({ messages, images, fileBytes }: Input): number {
 }
 
 /**
- * Returns an upper bound of the input tokens of a request. No vocabulary makes more tokens than a
- * text has bytes.
+ * Returns an upper bound of the input tokens of a request. In every vocabulary, a text has at most
+ * as many tokens as bytes.
  */
 export function maxInputTokens(body: Readonly<Record<string, unknown>>): number {
   const input = collectInput(body);
@@ -180,8 +180,8 @@ export function maxInputTokens(body: Readonly<Record<string, unknown>>): number 
 export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
   const input = collectInput(body);
   const chars = input.text.reduce((sum, text) => sum + text.length, 0);
-  // Many short texts take as long to count as one long text. So all texts of a request share the
-  // limit.
+  // Many short texts take as long to count as one long text. So `MAX_COUNTED_CHARS` limits all
+  // texts of a request together.
   const texts = chars > MAX_COUNTED_CHARS ? [input.text.join(' ')] : input.text;
   return texts.reduce((sum, text) => sum + countTokens(text), 0) + nonTextTokens(input);
 }

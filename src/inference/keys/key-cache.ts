@@ -38,21 +38,24 @@ export interface Manager {
 }
 
 /**
- * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret. An
- * announced change removes its key from the cache.
+ * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret. If a
+ * change of a key is announced, the key is removed from the cache.
  */
 export class KeyCache {
   private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, ({ record }) =>
     this.hashesById.delete(record.id),
   );
-  /** Maps a hash to the time when the key is looked up again, ms since the Unix epoch. */
+  /**
+   * Maps the hash of an unknown key to the time until which the key is not looked up again, ms
+   * since the Unix epoch.
+   */
   private readonly unknownUntil = new LruCache<string, number>(MAX_UNKNOWN_KEYS);
   private readonly hashesById = new Map<string, string>();
   private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
   private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
   /**
-   * The number of announcements so far. A record that was read before an announcement is not cached
-   * after that announcement.
+   * How many changes were announced so far. If this number grew while a record was read, the record
+   * may be outdated and is not cached.
    */
   private announcements = 0;
 
@@ -62,8 +65,8 @@ export class KeyCache {
   ) {}
 
   /**
-   * Returns the key of an inference request. If the key is in memory, the return value is no
-   * promise. Throws WeirError: `invalid_api_key`, `expired_api_key`, `access_denied`.
+   * Returns the key of an inference request. Returns a promise only if the key must be read from
+   * the database. Throws WeirError: `invalid_api_key`, `expired_api_key`, `access_denied`.
    */
   authenticate(secret: string | null): KeyRecord | Promise<KeyRecord> {
     if (!secret) throw missingKeyError('sk-');
@@ -79,7 +82,7 @@ export class KeyCache {
   }
 
   /**
-   * Returns the current record of a key that an earlier request used. Throws WeirError like
+   * Returns the record of a key by its id, e.g. the key that created a batch. Throws WeirError like
    * `authenticate`.
    */
   async findActiveById(key_id: string): Promise<KeyRecord> {

@@ -1,7 +1,9 @@
-/** A map that evicts the least recently used entry if it is full. */
+/**
+ * A map with a limited number of entries. A full map evicts the entry that was used least recently.
+ */
 export class LruCache<Key, Value> {
   private readonly entries = new Map<Key, Value>();
-  /** Key of the entry that is last in the map's order. */
+  /** The key that was used last. Its entry is already at the end of the map. */
   private newest: Key | undefined;
 
   /** `onRemoved` is called for every entry that is evicted, replaced or deleted. */

@@ -2,7 +2,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 
 /**
  * Database lookups under way. Requests for the same name share one lookup. The number of lookups is
- * limited, so that a flood of unknown keys cannot fill the pool's queue.
+ * limited, so that a flood of unknown keys cannot fill the queue of the connection pool.
  */
 export class SharedLookups<Result> {
   private readonly running = new Map<string, Promise<Result>>();
@@ -29,8 +29,8 @@ export class SharedLookups<Result> {
   }
 
   /**
-   * Detaches all running lookups. Later calls of `run` start new lookups, which read the latest
-   * commits.
+   * Later calls of `run` do not share the lookups that are running now. They start new lookups,
+   * which read the latest commits.
    */
   detachAll(): void {
     this.running.clear();

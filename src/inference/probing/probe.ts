@@ -43,7 +43,10 @@ export async function probe(
   }
 }
 
-/** Returns the cheapest call of a model; undefined if the model has no cheap call. */
+/**
+ * Returns a function that sends the model's cheapest call; undefined if the model has no cheap
+ * call.
+ */
 function cheapestCall(
   channel: ChannelActor,
   model: CatalogueModel,

@@ -53,7 +53,7 @@ export class Prober {
 
   /**
    * Probes one channel of an account if a probe is due. An account has at most one probe at a time,
-   * and at most one probe per `probe_s`.
+   * and at most one probe in `probe_s` seconds.
    */
   private probeIfDue(account: ChannelAccount<ChannelActor>): void {
     const { id, probe_s } = account.config;

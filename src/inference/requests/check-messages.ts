@@ -3,12 +3,15 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { requireImageSources } from './messages-images.ts';
 import { MessagesRequestSchema } from './messages-schema.ts';
 
-/** Roles that belong to the other chat route (spec: Messages, Rules). */
+/** Roles that only `/v1/chat/completions` accepts (spec: Messages, Rules). */
 const FOREIGN_ROLES = ['system', 'developer', 'tool'];
 
 const validate = validator(MessagesRequestSchema);
 
-/** Validates a body of `POST /v1/messages`. Throws WeirError (400) that names the parameter. */
+/**
+ * Validates a body of `POST /v1/messages` against the schema, and checks its image sources. Throws
+ * WeirError (400) that names the parameter.
+ */
 export function validateMessages(value: Record<string, unknown>) {
   const body = validate(value);
   requireImageSources(body.messages);

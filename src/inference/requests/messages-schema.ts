@@ -12,9 +12,9 @@ const Message = Type.Object({
 });
 
 /**
- * Body of `POST /v1/messages` (spec: Messages; Anthropic docs: Messages). Other fields go to the
- * upstream unchanged. Anthropic advises against using `temperature` and `top_p` together, but
- * accepts both.
+ * Body of `POST /v1/messages` (spec: Messages; Anthropic docs: Messages). Fields that are not in
+ * this schema go to the upstream unchanged. Anthropic advises against using `temperature` and
+ * `top_p` together, but accepts both.
  */
 export const MessagesRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

@@ -66,8 +66,8 @@ export function resolveDirectModel(
 }
 
 /**
- * Returns the model that a create call names. If the call names none, returns the scene's default
- * model. Throws like `resolve`.
+ * Returns the model that a call to create a generation names. If the call names none, returns the
+ * scene's default model. Throws like `resolve`.
  */
 export function resolveGenerationModel(
   catalogue: Catalogue,
@@ -83,9 +83,9 @@ export function resolveGenerationModel(
 }
 
 /**
- * Returns the model with a name. Throws WeirError `model_not_found` with models that this key can
- * call now (P13). Throws `model_not_allowed` if the key may not use the model. Throws 400 if
- * another route serves the model.
+ * Returns the model with this name. If there is none, throws WeirError `model_not_found`, which
+ * suggests models that this key can call now (P13). Throws `model_not_allowed` if the key may not
+ * use the model. Throws 400 if another route serves the model.
  */
 function resolve<Served extends CatalogueModel>(
   catalogue: Catalogue,

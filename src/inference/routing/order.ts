@@ -2,8 +2,8 @@ import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { RoutingPolicy } from '../../catalogue/schema.ts';
 
 /**
- * Sort key of a channel. Lower tiers are tried first. Within a tier the order is random, in
- * proportion to `weight`.
+ * Sort key of a channel. Channels with lower `tiers` are tried first: the first number decides,
+ * then the second. Among channels with equal tiers the order is random, in proportion to `weight`.
  */
 interface OrderKey {
   readonly tiers: readonly [number, number];
@@ -13,7 +13,7 @@ interface OrderKey {
 
 /** What a policy needs to know about all channels of a call. */
 interface Candidates {
-  /** Mean time of the fastest channel with a known time, ms. */
+  /** The lowest mean time of a call over all channels whose time is known, ms. */
   readonly fastest_ms: number;
 }
 
@@ -28,7 +28,7 @@ const effectiveWeight = ({ config, health }: ChannelActor) => config.weight * he
 
 type SortKeyOf = (channel: ChannelActor, candidates: Candidates) => OrderKey;
 
-/** The sort key of a channel by each routing policy. A policy is data of a model. */
+/** The sort key of a channel by each routing policy. Each model declares its policy. */
 const POLICIES: Record<RoutingPolicy, SortKeyOf> = {
   weighted: (channel) => ({
     tiers: [channel.config.priority, 0],

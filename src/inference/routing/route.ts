@@ -12,7 +12,7 @@ const MAX_FAILOVER_MS = 600_000;
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
 
-/** Options of routing. */
+/** Options of `withFailover` and `withHedge`. */
 export interface RoutingOptions {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
@@ -43,7 +43,7 @@ export interface Served<Result> {
   readonly permit: ChannelPermit;
 }
 
-/** Controls one of two attempts that run at the same time. */
+/** Controls one of the two runs of a hedged call. */
 export interface AttemptControl {
   readonly signal: AbortSignal;
   /** Called for each channel that is tried. */
@@ -55,7 +55,7 @@ export interface AttemptControl {
  * failure of the upstream leads to the next channel. A client's error (TerminalUpstreamError), an
  * abort or an unexpected error ends the call. An attempt resolves before the first byte is sent to
  * the client. So Weir retries nothing after that byte (P7). `timeout_ms` is the channel's timeout,
- * cut to the rest of the deadline.
+ * or the time until the deadline if that is shorter.
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
@@ -87,8 +87,8 @@ export class Failover<Result> {
 
   /**
    * Runs attempts until one succeeds. Throws an error that no other channel could avoid. If no
-   * channel is left, it throws `refusal()`. With `control` it returns undefined instead of
-   * throwing, because the other run may still succeed.
+   * channel is left, it throws `refusal()`; with `control` it returns undefined instead, because
+   * the other run may still succeed.
    */
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
@@ -142,7 +142,10 @@ export class Failover<Result> {
   }
 }
 
-/** Returns a client's error of an upstream as a public WeirError, and any other error unchanged. */
+/**
+ * Converts a TerminalUpstreamError to the WeirError for the client. Returns any other error
+ * unchanged.
+ */
 export function publicError(error: unknown): unknown {
   if (!(error instanceof TerminalUpstreamError)) return error;
   return new WeirError(error.error_id, error.public_message, { param: error.param }, error);

@@ -32,7 +32,7 @@ const CHARS_PER_TOKEN = 3;
 /** The writer of the response body. */
 type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
 
-/** A stream of an upstream with its first events already read. */
+/** An upstream's stream. Its events up to the first token were already read, and are in `first`. */
 export interface OpenStream {
   readonly protocol: UpstreamProtocol;
   readonly stream: UpstreamStream;
@@ -55,8 +55,8 @@ interface StreamDeps {
  * Sends one stream to its client and charges it.
  *
  * Events are sent as they arrive. The events that complete the answer are held back until the
- * charge is committed (P4). The charge is the same however the stream ends (P12). Delivered output
- * is charged. A stream without output is free.
+ * charge is committed (P4). One rule applies however the stream ends (P12): delivered output is
+ * charged, and a stream without output is free.
  */
 export class StreamRun {
   private readonly produced = new TextBuilder();
@@ -65,9 +65,9 @@ export class StreamRun {
   private covered_tokens: number;
   private held = '';
   private isEnded = false;
-  /** The money ran out before the answer was complete. */
+  /** True if the money ran out before the answer was complete. */
   private isCutShort = false;
-  /** The client left, so the controller accepts no more data. */
+  /** True if the client left. The stream's controller then accepts no more data. */
   private hasClientLeft = false;
   private pending: StreamEvent[] | undefined;
 
@@ -113,8 +113,8 @@ export class StreamRun {
   }
 
   /**
-   * Sends the events that may go to the client now, and holds back the rest. If the client must
-   * read before more is sent, it returns a promise.
+   * Sends the events that may go to the client now, and holds back the rest. Returns a promise if
+   * the client must read before more is sent.
    */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let written: unknown;
@@ -149,8 +149,8 @@ export class StreamRun {
       this.covered_tokens += more;
       return true;
     }
-    // The tokens are counted here. Near the end of the money, an estimate could end the stream too
-    // early.
+    // The tokens are counted here, not estimated. If little money is left, an estimate could end
+    // the stream too early.
     const tokens = countTokens(this.produced.toString());
     this.covered_tokens = Math.min(
       budget.maxOutputTokensFor(reservation.amount),
@@ -160,7 +160,10 @@ export class StreamRun {
     return tokens < this.covered_tokens;
   }
 
-  /** Stops the upstream and ends the answer with the finish reason for reached length. */
+  /**
+   * Stops the upstream and ends the answer with the finish reason that means: the length limit was
+   * reached.
+   */
   private endForLackOfMoney(): void {
     this.deps.open.stop.abort();
     this.held = this.deps.open.stream.endEarly(this.usageSoFar());
@@ -231,7 +234,9 @@ export class StreamRun {
     return this.deps.open.protocol.errorEvent(details);
   }
 
-  /** Stops the upstream, charges the output so far and releases the rest (P8). */
+  /**
+   * Stops the upstream, charges the output so far and releases the rest of the reservation (P8).
+   */
   private async onClientLeft(): Promise<void> {
     this.hasClientLeft = true;
     if (this.isEnded) return;

@@ -18,8 +18,9 @@ export interface Continued {
 }
 
 /**
- * Replaces the public id of the result that a call continues. The result must be of a finished task
- * of the same organization (P6). Throws WeirError `invalid_request` if there is no such result.
+ * If a call continues an earlier result, replaces the public id of that result by the upstream's
+ * id. The result must be of a finished task of the same organization (P6). Throws WeirError
+ * `invalid_request` if there is no such result.
  */
 export async function resolveContinuation(
   sql: Sql,

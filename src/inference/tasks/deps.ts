@@ -37,7 +37,7 @@ export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
-  /** Protocols by the name in a channel's `protocol`. */
+  /** Maps the value of `protocol` in a channel's configuration to the protocol. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
   readonly fetchOutput: FetchOutput;
@@ -47,7 +47,7 @@ export interface TaskEffectDeps {
   readonly announce: (task_id: string) => Promise<void>;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  /** Returns 0 ≤ x < 1. */
+  /** Returns a random number, 0 ≤ x < 1. */
   readonly random: () => number;
   /** Receives errors that are not shown to the client. Must not throw. */
   readonly onError: (error: unknown, task_id: string) => void;
@@ -60,7 +60,10 @@ export interface TaskWork extends Omit<TaskWorkRow, 'input' | 'job' | 'produced'
   readonly produced: ProducedRecord | null;
 }
 
-/** What the upstream made, as the task's row keeps it. Bytes are already in the storage. */
+/**
+ * What the upstream made, as the task's row keeps it. If the upstream sent bytes, they are already
+ * in the storage.
+ */
 export interface ProducedRecord {
   readonly outputs: readonly ProducedOutput[];
   readonly usage: GenerationUsage;
@@ -75,7 +78,7 @@ export type ProducedOutput = Omit<UpstreamOutput, 'base64'> & {
 /** Returns a task's row with its JSON columns typed. */
 export const workOf = (row: TaskWorkRow): TaskWork => row as unknown as TaskWork;
 
-/** A channel with a generation protocol, and that protocol. */
+/** A channel that can serve a generation now, and what a call over this channel needs. */
 export interface Route {
   readonly channel: ChannelActor;
   readonly protocol: GenerationProtocol;

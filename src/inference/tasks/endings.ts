@@ -1,6 +1,8 @@
 import type { Clock } from '../../actors/clock.ts';
 
-/** How often a waiting call reads its task. The task may run and end on another replica. */
+/**
+ * A waiting call reads its task at this interval, ms, because the task may end on another replica.
+ */
 const POLL_MS = 1_000;
 
 /** Wakes calls on this replica that wait for the end of their tasks. */

@@ -10,15 +10,15 @@ import type { RunningSubmissions } from './running.ts';
 import { TaskSettlement } from './settlement.ts';
 import { Submission } from './submission.ts';
 
-/** Name of the kind of durable actors that are generation tasks. */
+/** The `kind` of the durable actors that run generation tasks. */
 export const TASK_KIND = 'task';
 /** Longer than any upstream call or download of one effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
 
 /**
- * Returns generation tasks as a kind of durable actor: machine, effects, and the projection to the
- * row that clients read.
+ * Returns the kind of durable actor that runs generation tasks: its machine, its effects, and the
+ * projection to the row that clients read.
  */
 export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): DurableKind {
   const { submit, locate } = new Submission(deps, running);
@@ -68,7 +68,8 @@ function exhaustedEvent(effect: string, random: number): TaskEvent {
 function projectionOf({ id, from_state, to_state, snapshot }: StateChange): TaskProjection[] {
   if (publicStatus(from_state) === publicStatus(to_state)) return [];
   const { error_code, billing_id } = snapshot.context as TaskContext;
-  // The snapshot is the state at the end of the transaction, so the status is taken from it.
+  // The snapshot is the state at the end of the transaction, so the status is taken from the
+  // snapshot.
   const status = publicStatus(topLevelOf(snapshot.value));
   const failed = status === 'failed';
   return [

@@ -49,7 +49,10 @@ export interface CreateTask {
    */
   readonly wait: boolean;
   readonly idempotency_key?: string;
-  /** SHA-256 of the request body, hex. The same idempotency key is refused with another body. */
+  /**
+   * SHA-256 of the request body, hex. A request with the same idempotency key and another body is
+   * refused.
+   */
   readonly body_hash: string;
   /** Path of the create route. Idempotency keys of different routes are independent. */
   readonly route: string;
@@ -63,7 +66,7 @@ export interface TaskPort {
   /**
    * Creates a task, or finds the task of the same idempotency key. Without `wait`, it resolves when
    * the task is committed. With `wait`, it resolves when the task has reached its terminal state.
-   * Throws WeirError: 402, or a reused idempotency key. With `wait`, it also throws the error of a
+   * Throws WeirError: 402, or `idempotency_key_reused`. With `wait`, it also throws the error of a
    * failed generation.
    */
   create(request: CreateTask): Promise<TaskView>;

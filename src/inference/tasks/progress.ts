@@ -99,7 +99,8 @@ export class JobProgress {
         return { type: 'PRODUCED', outputs: record.outputs.length } satisfies TaskEvent;
       }
       case 'failed':
-        // If the content or input was refused, the error is the client's. It is not reported.
+        // If the provider refused the content or the input, the client caused the error. Such an
+        // error is not reported.
         if (progress.reason === 'upstream') {
           this.deps.onError(new Error(`the job failed: ${progress.message}`), work.id);
         }

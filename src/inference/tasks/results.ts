@@ -10,8 +10,8 @@ import type {
 import type { StoredOutput } from './port.ts';
 
 /**
- * File endings by media type. A file is named by its task and number. So if it is stored again, it
- * replaces the earlier file.
+ * File endings by media type. The name of a file consists of its task and its number. So a result
+ * that is stored again replaces the earlier file.
  */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
@@ -38,7 +38,10 @@ const DEFAULT_TYPES = {
   audio: 'audio/mpeg',
   model: 'model/gltf-binary',
 } as const;
-/** Bytes inside an answer exist nowhere else. So a failed `put` is retried at once. */
+/**
+ * Bytes that arrive inside an answer exist nowhere else. So a failed `put` is retried before the
+ * effect fails.
+ */
 const MAX_PUT_ATTEMPTS = 5;
 const PUT_RETRY_MS = 200;
 
@@ -148,7 +151,8 @@ function publicPart(task_id: string, index: number, output: ProducedOutput): Sto
 }
 
 /**
- * Returns the first candidate that fits the kind. If none fits, returns the default of the kind.
+ * Returns the first media type in `candidates` that fits the kind of output. If none fits, returns
+ * the default of the kind.
  */
 function contentTypeFor(
   kind: UpstreamOutput['kind'],

@@ -18,8 +18,8 @@ export class TaskSettlement {
   constructor(private readonly deps: TaskEffectDeps) {}
 
   /**
-   * Charges the produced results. The id of the usage line is the effect's own id, so there is only
-   * one line (P15).
+   * Charges the produced results. The id of the usage line is the effect's idempotency key, so a
+   * repeated run adds no second line (P15).
    */
   readonly settle: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));

@@ -25,8 +25,8 @@ import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
 /**
- * After this time a lost outcome is final, if the protocol can neither find nor repeat a
- * submission. Before this time a replica that was taken for dead may still report the answer.
+ * If the protocol can neither find nor repeat a submission, its outcome counts as lost for good
+ * after this time. Before, a replica that was taken for dead may still report the answer.
  */
 const LATE_REPORT_MS = 15_000;
 /**
@@ -79,7 +79,10 @@ export class Submission {
     return { report: this.noChannelEvent(work, routes) };
   };
 
-  /** Looks up a submission whose answer was lost. */
+  /**
+   * Asks for the outcome of a submission whose answer was lost. Looks the job up, or repeats the
+   * submission if the upstream is idempotent.
+   */
   readonly locate: Effect = async (_, context) => {
     const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
     const recorded = this.recordedReport(work);
@@ -99,7 +102,10 @@ export class Submission {
     }
   };
 
-  /** Returns the report that an earlier run of the effect has already recorded. */
+  /**
+   * Returns the report if an earlier run has already stored the job or its results in the task's
+   * row.
+   */
   private recordedReport({ produced, job, channel_id }: TaskWork): SubmissionReport | undefined {
     if (produced) return { report: { type: 'PRODUCED', outputs: produced.outputs.length } };
     if (job && channel_id) return { report: this.submitted(channel_id) };

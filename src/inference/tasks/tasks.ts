@@ -44,9 +44,9 @@ export interface TasksDeps {
 }
 
 /**
- * Durable generation tasks for the routes. A create is one transaction. It has the idempotency key,
- * the task, its actor with the first event, and the hold. The transaction commits as a whole or not
- * at all (P4, P7).
+ * Durable generation tasks for the routes. A create is one transaction. The transaction writes the
+ * idempotency key, the task, its actor with the first event, and the hold. It commits as a whole or
+ * not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
   private readonly endings: TaskEndings;

@@ -3,7 +3,10 @@ import { ERRORS, type ErrorId, publicCode } from '../../errors/registry.ts';
 import { messageFor } from './failures.ts';
 import type { StoredOutput, TaskView } from './port.ts';
 
-/** Time until the next poll by the age of a task. A young task may end sooner. */
+/**
+ * A task that is younger than `age_s` should be polled again after `retry_after_s`. A young task
+ * may end sooner than an old one.
+ */
 const RETRY_AFTER_BY_AGE: readonly (readonly [age_s: number, retry_after_s: number])[] = [
   [10, 1],
   [60, 3],

@@ -2,8 +2,8 @@ import { type Edit, editMembers, findEndOfMembers } from '../../json/members.ts'
 import type { UpstreamCall } from '../contract.ts';
 
 /**
- * Members that resellers add to answers. They identify the provider, the account or the request, so
- * they are removed (P5). All other unknown members keep their bytes.
+ * Members that resellers add to answers. These members identify the provider, the account or the
+ * request, so they are removed (P5). All other unknown members keep their bytes.
  */
 const LEAKS = ['provider', 'request_id', 'x_groq', 'x_request_id'];
 
@@ -38,7 +38,9 @@ export function modelNames(
   return names;
 }
 
-/** Replaces the names to hide in every member `model`, at any depth. */
+/**
+ * If a member `model` has one of these names, at any depth, replaces the name by `public_model`.
+ */
 export function hideModel(text: string, names: readonly string[], public_model: string): string {
   let result = text;
   for (const name of names) {

@@ -28,7 +28,7 @@ export interface UpstreamRequest {
    * same errors as `requestAnswer`.
    */
   authorize?: (url: string, body: string) => Promise<Record<string, string>>;
-  /** Converts a body with frames of another format to server-sent events. */
+  /** Converts a response body in another stream format to server-sent events. */
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
@@ -38,6 +38,7 @@ export interface MeteredStreamProtocol extends StreamProtocol {
   usage(): TokenUsage | null;
   /** The usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
+  /** Works like `UpstreamStream.endEarly`. */
   cutShort(usage: TokenUsage): string;
   /** The complete answer, if the protocol's last event carries it. */
   answer?(): object;

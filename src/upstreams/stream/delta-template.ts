@@ -14,8 +14,8 @@ export interface DeltaRun {
 }
 
 /**
- * An answer with several choices or blocks has several kinds of delta. This is the most templates
- * that are learned for one answer.
+ * At most this many templates are learned for one answer. An answer with several choices or blocks
+ * has several kinds of delta.
  */
 const MAX_LEARNED_TEMPLATES = 4;
 const FIRST_PRINTABLE = 32;

@@ -18,13 +18,13 @@ export interface StreamProtocol {
   /** True after the terminal event. */
   hasEnded(): boolean;
   /**
-   * Called at the end of the bytes. Returns the events that the upstream did not send. Throws if
-   * the answer was cut off.
+   * Called at the end of the bytes. Returns the last events of the answer if the upstream left them
+   * out. Throws if the answer was cut off.
    */
   atEnd(): StreamEvent[];
 }
 
-/** The events in some bytes, and the error that ended the stream after these events. */
+/** The events that some bytes completed. `error` is set if the stream failed after these events. */
 export interface FeedResult {
   readonly batch: StreamEvent[];
   readonly error: unknown;
@@ -113,8 +113,8 @@ export class EventBatches {
         );
       },
     });
-    // The parser removes a byte order mark from its first bytes, but only a stream's start may have
-    // one.
+    // The parser removes a byte order mark from its first bytes, but only the start of the stream
+    // may have one. So a parser that starts later gets a line break first.
     if (!this.isFirstEvent) parser.feed('\n');
     return parser;
   }

@@ -1,6 +1,6 @@
 /**
- * The time between two checks, ms. Within this time, a passed deadline or a client that left is
- * noticed.
+ * The time between two checks, ms. Weir notices within this time that a deadline passed or that a
+ * client left.
  */
 const TICK_MS = 50;
 

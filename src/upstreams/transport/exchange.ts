@@ -18,7 +18,7 @@ const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].som
 );
 
 /**
- * One HTTP exchange with an upstream. It ends at its deadline or when the client leaves.
+ * One HTTP exchange with an upstream. It is aborted at its deadline, or when the client leaves.
  *
  * The clock runs only while Weir waits for the upstream, so that a slow client does not count as a
  * slow upstream (P9). Each read of a stream sets a new deadline.

@@ -2,7 +2,7 @@ import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { scrub } from './scrub.ts';
 
-/** The error body of an upstream, in the form of OpenAI or of Anthropic. */
+/** The fields of an upstream's error, from a body in the format of OpenAI or of Anthropic. */
 interface ErrorBody {
   message: string;
   type: string;
@@ -35,8 +35,8 @@ const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_
 const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
- * Converts an error response of an upstream. A 4xx that the client caused
- * becomes a terminal error. Errors of keys, quotas and rates are retryable on another channel.
+ * Converts an error response of an upstream. A 4xx that the client caused becomes a
+ * TerminalUpstreamError. Errors of keys, quotas and rates are retryable on another channel.
  */
 export function classifyFailure(
   call: UpstreamCall,

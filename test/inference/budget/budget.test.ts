@@ -20,7 +20,7 @@ function budgetOf(more: object, id = 'gpt-4o-mini'): Budget {
 const signal = new AbortController().signal;
 
 describe('the budget of a call', () => {
-  test('the longest answer has the tokens that the client requests for each choice, in any protocol', () => {
+  test('max_output_tokens is the client’s limit for one choice times the number of choices, in any protocol', () => {
     const model = chatModel('gpt-4o-mini');
     for (const more of [
       { max_completion_tokens: 50 },

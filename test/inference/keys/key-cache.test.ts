@@ -8,7 +8,7 @@ import { SharedLookups } from '../../../src/inference/keys/shared-lookups.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 
-describe('a least-recently-used map', () => {
+describe('the LRU cache', () => {
   test('evicts the least recently used entry, and calls onRemoved', () => {
     const removed: string[] = [];
     const lru = new LruCache<string, string>(2, (value) => removed.push(value));
@@ -36,7 +36,7 @@ describe('a least-recently-used map', () => {
 });
 
 describe('lookups under way', () => {
-  test('are shared while they run; a later call starts a new one', async () => {
+  test('are shared while they run; after the end of a lookup, the next call starts a new one', async () => {
     const lookups = new SharedLookups<number>(10);
     const { promise, resolve } = Promise.withResolvers<number>();
     let loads = 0;
@@ -52,7 +52,7 @@ describe('lookups under way', () => {
     expect(loads).toBe(2);
   });
 
-  test('are not kept if they fail', async () => {
+  test('that fail are not kept: the next call starts a new one', async () => {
     const lookups = new SharedLookups<number>(1);
     expect(lookups.run('x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await Bun.sleep(0);
@@ -110,7 +110,7 @@ describe('the key cache', () => {
     await counting.close();
   });
 
-  test('does not cache a record that was read before a change and arrives after its announcement', async () => {
+  test('does not cache a record if a change of its key is announced while the record is read', async () => {
     const { id, request } = await addKey();
     const keys = new KeyCache(pool.orm, Date.now);
     const blocker = await database.sql.reserve();

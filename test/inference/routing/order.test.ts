@@ -32,7 +32,7 @@ function countFirst(channels: ReturnType<typeof scene>, policy: 'latency' | 'wei
 }
 
 describe('the routing policy of a model', () => {
-  test('priority: the order of the file within a priority, whatever the weights are', () => {
+  test('priority: channels of the same priority keep the order of the file, whatever their weights are', () => {
     const channels = scene(
       [config('b', { priority: 1, weight: 100 })],
       [config('a')],

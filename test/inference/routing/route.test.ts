@@ -172,7 +172,7 @@ describe('the error if no channel served', () => {
     ['connection', 'upstream_error'],
     ['malformed', 'upstream_error'],
     ['auth', 'all_channels_failed'],
-  ])('one channel, %s: %s', async (failure, expected) => {
+  ])('after the failure %s of the only channel: %s', async (failure, expected) => {
     expect((await refusalAfter(scene(config('a')), [failure])).id).toBe(
       expected as WeirError['id'],
     );
@@ -184,12 +184,12 @@ describe('the error if no channel served', () => {
     [['server', 'server'], 'all_channels_failed'],
     [['throttle', 'server'], 'all_channels_failed'],
     [['timeout', 'server'], 'all_channels_failed'],
-  ])('two channels, %j: %s', async (failures, expected) => {
+  ])('after the failures %j of two channels: %s', async (failures, expected) => {
     const refused = await refusalAfter(scene(config('a'), config('b')), failures);
     expect(refused.id).toBe(expected as WeirError['id']);
   });
 
-  test('after a 429 no channel is called, and retry_after is the remaining time', async () => {
+  test('after a 429 no channel is called, and retry_after is the rest of the cooldown', async () => {
     const setup = scene(config('a'), config('off', { enabled: false }));
     expect(await refusalAfter(setup, ['throttle'])).toMatchObject({ details: { retry_after: 3 } });
     setup.clock.advance(1_500);
@@ -216,7 +216,7 @@ describe('the error if no channel served', () => {
     expect(refused.retryable).toBe(true);
   });
 
-  test('retry_after without a free slot, without an enabled channel and without any channel', async () => {
+  test('retry_after is 1 s without a free slot, and 120 s without an enabled channel or without any channel', async () => {
     const full = scene(config('a', { max_concurrency: 1 }));
     full.channels[0]?.tryAcquire();
     const off = scene(config('a', { enabled: false }));

@@ -201,11 +201,11 @@ describe('a stream that outgrows its reservation', () => {
   const long = 'word '.repeat(100);
   const pieces = (count: number) => [...Array.from({ length: count }, () => chunk(long)), end()];
 
-  test('reserves the same amount again, and goes on', async () => {
+  test('doubles the number of tokens that it has money for, each time, and goes on', async () => {
     const { begin, seen } = await scene(() => streamed(pieces(30)));
     const text = await read(await begin());
     expect(text).toEndWith('data: [DONE]\n\n');
-    // First the price of the covered output tokens, then the price of twice as many.
+    // Each extension pays for as many output tokens as the reservation already covers.
     expect(seen.extended).toEqual([FIRST_STREAM_TOKENS * 600, 2 * FIRST_STREAM_TOKENS * 600]);
   });
 

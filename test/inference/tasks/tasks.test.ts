@@ -89,7 +89,7 @@ describe('durable tasks', () => {
     await replica.close();
   });
 
-  test('if the upstream did not accept a submission, it goes to the next channel', async () => {
+  test('a submission that an upstream did not accept goes to the next channel', async () => {
     const failing = new ScriptedProvider();
     failing.script.beforeAccept = reject;
     const healthy = new ScriptedProvider();

@@ -76,7 +76,8 @@ function areEqual(first: Readonly<Record<string, string>>, second: typeof first)
 const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
 /**
- * Returns a header's value. Throws for a line break, which would start another header or request.
+ * Returns a header's value. Throws if a character cannot be sent, e.g. a line break, which would
+ * start another header or request.
  */
 function requireSafe(name: string, value: string | undefined): string {
   if (value === undefined || UNSAFE.test(value)) {

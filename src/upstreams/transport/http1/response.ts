@@ -1,7 +1,8 @@
 import type { Bytes, ParsedHead } from './response-parser.ts';
 
 /**
- * If more bytes of a body wait for a slow reader, reading from the upstream is paused.
+ * If more than this many bytes of a body wait for a slow reader, reading from the upstream is
+ * paused.
  */
 export const MAX_BUFFERED_BYTES = 64 * 1024;
 /** Pieces that have at most this number of bytes together are returned as one piece. */
@@ -48,8 +49,8 @@ interface Waiter {
 }
 
 /**
- * A range of received bytes. Creating a view for each range would be the slowest step of a call
- * here.
+ * A range of received bytes. It is not a view (`subarray`): creating a view for each range would be
+ * the slowest step of a call here.
  */
 interface ByteRange {
   readonly bytes: Bytes;

@@ -19,7 +19,7 @@ export function builtInModels(): ModelDeclaration[] {
 }
 
 /**
- * The model of each scene for create calls without `model` (spec: `default_image_model` and the
- * similar settings).
+ * For each scene, the model that a create call without `model` gets (spec: `default_image_model`
+ * and the similar settings).
  */
 export const BUILT_IN_DEFAULTS: Readonly<Record<GenerationScene, string>> = defaults;

@@ -45,7 +45,10 @@ export interface GenerationModel extends PublicModel {
   readonly family: GenerationFamily;
   readonly scene: GenerationScene;
   readonly price: GenerationPrice;
-  /** The model's offers. The defaults of its family fill in missing members. */
+  /**
+   * What the model accepts and produces, e.g. sizes and durations. Members that its declaration
+   * leaves out have the family's values.
+   */
   readonly offers: Offers;
   readonly contract: GenerationContract;
   /** True if every call returns a pending task at once, even without `async`. */
@@ -54,7 +57,7 @@ export interface GenerationModel extends PublicModel {
   readonly deadline_ms: number;
 }
 
-/** A model of direct calls. */
+/** A model for embeddings, speech, transcription, rerank or translation. */
 export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
@@ -122,8 +125,8 @@ function generationModel(family: GenerationFamily, declaration: ModelDeclaration
 }
 
 /**
- * True if an allow-list of public names has the model's id or one of its aliases. An empty list
- * allows every model.
+ * True if the allow-list `names` has the model's id or one of its aliases. An empty list allows
+ * every model.
  */
 export function isAllowed(
   names: readonly string[],
@@ -142,8 +145,8 @@ export class Catalogue {
   private readonly byName = new Map<string, CatalogueModel>();
 
   /**
-   * If an id is declared twice, the later declaration overrides the earlier one. `defaults` holds
-   * the model of each scene for create calls without `model`.
+   * If an id is declared twice, the later declaration overrides the earlier one. For each scene,
+   * `defaults` holds the model that a create call without `model` gets.
    */
   constructor(
     declarations: readonly ModelDeclaration[],

@@ -51,8 +51,8 @@ const SECONDS = { member: 'usd_per_second', unit: 'seconds', units_per_price: 1 
 const REQUESTS = { member: 'usd_per_request', unit: 'requests', units_per_price: 1 } as const;
 
 /**
- * The possible prices of each operation. A declaration must have all members of one of these
- * prices.
+ * The possible prices of each operation, as lists of units. A declaration must have the `member` of
+ * every unit in one of the lists.
  */
 export const DIRECT_PRICES: Record<
   DirectOperation,

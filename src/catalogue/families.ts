@@ -54,7 +54,6 @@ const DIRECT_FAMILIES = [
 export type DirectFamily = (typeof DIRECT_FAMILIES)[number];
 /** The operations of direct calls. Each name is also a category (spec: Categories). */
 export type DirectOperation = 'embedding' | 'stt' | 'tts' | 'rerank' | 'translation';
-/** The operation of each direct family. */
 export const DIRECT_OPERATIONS: Record<DirectFamily, DirectOperation> = {
   'openai-embedding': 'embedding',
   'gemini-embedding': 'embedding',
@@ -78,8 +77,8 @@ export const FAMILIES: readonly Family[] = [
 ];
 
 /**
- * The protocol of each chat family's provider. A call in this protocol passes through, so it loses
- * nothing.
+ * The protocol that the provider of each chat family uses. A call in this protocol needs no
+ * translation, so it loses nothing.
  */
 export const PROVIDER_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
   'openai-chat': 'openai',
@@ -131,12 +130,10 @@ export function sceneOf(family: Family): GenerationScene | undefined {
   return undefined;
 }
 
-/** True for a family of chat models. */
 export function isChatFamily(family: Family): family is ChatFamily {
   return CHAT_FAMILIES.some((each) => each === family);
 }
 
-/** True for a family of direct calls. */
 export function isDirectFamily(family: Family): family is DirectFamily {
   return DIRECT_FAMILIES.some((each) => each === family);
 }

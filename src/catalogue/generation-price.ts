@@ -1,5 +1,5 @@
 import type { GenerationUsage } from '../protocols/generation-usage.ts';
-import { maxImageRequestTokens, maxImageTokens, megapixelsOf } from './image-tokens.ts';
+import { maxImageTokens, maxInputImageTokens, megapixelsOf } from './image-tokens.ts';
 import type { GenerationInput } from './inputs.ts';
 import { picoPerToken } from './price.ts';
 import type { Offers, PriceDeclaration } from './schema.ts';
@@ -7,7 +7,7 @@ import type { Offers, PriceDeclaration } from './schema.ts';
 /** Units in which a generation is priced (spec: `pricing_unit`). */
 export type GenerationUnit = 'image' | 'second' | 'song' | 'request';
 
-/** The price of the calls whose validated parameters all equal those of `when`. */
+/** A price for calls that have every parameter value in `when`. */
 interface PriceTier {
   readonly when: Readonly<Record<string, string | number | boolean>>;
   readonly nano_usd: number;
@@ -24,7 +24,7 @@ export type GenerationPrice =
     }
   | {
       readonly unit: 'token';
-      /** Pico-USD per token. The members below have the same unit. */
+      /** Pico-USD per token, like the three prices below. */
       readonly text_input: number;
       readonly cached_input: number;
       readonly image_input: number;
@@ -92,7 +92,7 @@ export function estimateGeneration(model: PricedModel, input: GenerationInput): 
   if (price.unit === 'token') {
     return chargeForTokens(price, {
       text_input: Buffer.byteLength(input.prompt ?? '') + PROMPT_OVERHEAD_TOKENS,
-      image_input: input.scene === 'image' ? maxImageRequestTokens(input) : 0,
+      image_input: input.scene === 'image' ? maxInputImageTokens(input) : 0,
       cached_input: 0,
       output: maxOutputTokens(input),
     });
@@ -134,7 +134,7 @@ export function priceGeneration(
 type UnitPrice = Exclude<GenerationPrice, { unit: 'token' }>;
 type TokenPrices = Extract<GenerationPrice, { unit: 'token' }>;
 
-/** The most units that a call can use. */
+/** Returns the most units that a call can use; for seconds, those of one output. */
 function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Offers): number {
   switch (unit) {
     case 'image':

@@ -8,7 +8,8 @@ const TILE_PIXELS: Record<string, number> = { low: 64, medium: 32, high: 16 };
 /** Output tokens of each requested partial image (OpenAI docs: image generation, cost). */
 const TOKENS_PER_PARTIAL = 100;
 /**
- * The size that bounds the tokens of `auto`. It is the largest of the family's three common sizes.
+ * The size that is assumed for `auto`, to count the most tokens. It is the largest of the family's
+ * three common sizes.
  */
 const AUTO_SIZE = { width: 1024, height: 1536 };
 const PIXELS_PER_MEGAPIXEL = 1_000_000;
@@ -33,7 +34,7 @@ export function maxImageTokens(
   return (Math.ceil(width / tile) + 1) * rows + (input.partial_images ?? 0) * TOKENS_PER_PARTIAL;
 }
 
-/** Megapixels of a size, rounded up; 1 if no size is given. */
+/** Megapixels of a size, rounded up; 1 if there is no size in pixels. */
 export function megapixelsOf(size: string | undefined): number {
   const parsed = parseSize(size);
   if (!parsed) return 1;
@@ -45,6 +46,6 @@ export function megapixelsOf(size: string | undefined): number {
 const TOKENS_PER_INPUT = 8_000;
 
 /** Returns the most tokens of a call's input images and its mask. */
-export function maxImageRequestTokens({ images = [], mask }: ImageInput): number {
+export function maxInputImageTokens({ images = [], mask }: ImageInput): number {
   return (images.length + (mask === undefined ? 0 : 1)) * TOKENS_PER_INPUT;
 }

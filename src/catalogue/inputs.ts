@@ -30,7 +30,9 @@ export interface ImageInput {
   readonly resolution?: '1k' | '2k' | '4k';
   readonly quality?: string;
   readonly style?: 'vivid' | 'natural';
-  /** The form of an inline answer. The request to the upstream does not depend on it. */
+  /**
+   * Whether an inline answer has URLs or Base64. The request to the upstream does not depend on it.
+   */
   readonly response_format: 'url' | 'b64_json';
   readonly background?: 'transparent' | 'opaque' | 'auto';
   readonly output_format?: 'png' | 'jpeg' | 'webp';
@@ -59,7 +61,7 @@ export interface VideoInput {
   readonly operation: VideoOperation;
   readonly prompt?: string;
   readonly negative_prompt?: string;
-  /** The first frame, from `image_url` or `image`. */
+  /** The first frame. For `start-end-to-video` it is in `start_image` instead. */
   readonly image?: MediaReference;
   readonly start_image?: MediaReference;
   readonly end_image?: MediaReference;
@@ -70,9 +72,11 @@ export interface VideoInput {
   readonly video_urls?: readonly MediaReference[];
   readonly audio_url?: MediaReference;
   readonly audio_urls?: readonly MediaReference[];
-  /** The upstream's id of the generation that is continued. */
+  /**
+   * The generation that is continued: its public task id, which Weir replaces by the upstream's id.
+   */
   readonly continued_job?: string;
-  /** Where the extension starts in the video (spec: Video generation). */
+  /** The position in the video where the extension starts, seconds (spec: Video generation). */
   readonly extend_at?: number;
   readonly extend_times?: string;
   /** Duration of the output, seconds. If the request has no value, the model's default applies. */
@@ -96,7 +100,7 @@ export interface MusicInput {
   readonly title?: string;
   readonly tags?: string;
   readonly mv?: string;
-  /** The upstream's id of the clip that is continued. */
+  /** The clip that is continued: its public id, which Weir replaces by the upstream's id. */
   readonly continue_clip_id?: string;
   /** The position from which the clip is continued, seconds. */
   readonly continue_at?: number;
@@ -126,6 +130,6 @@ export type GenerationInput =
   | ({ readonly scene: 'music' } & MusicInput)
   | ({ readonly scene: '3d' } & SolidInput)
   | ({ readonly scene: 'audio' } & SoundInput);
-/** The scenes of generations. Each has its own route. */
+/** What a generation can make. Each scene has its own create route. */
 export const GENERATION_SCENES = ['image', 'video', 'music', '3d', 'audio'] as const;
 export type GenerationScene = GenerationInput['scene'];

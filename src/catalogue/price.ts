@@ -19,7 +19,10 @@ export interface TokenPrice {
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
 const PICO_PER_NANO = 1_000;
 
-/** No call has more tokens. The limit keeps the search in the range of exact integers. */
+/**
+ * More tokens than any call has. The limit keeps the search for affordable tokens in the range of
+ * exact integers.
+ */
 const MAX_TOKENS = 1_000_000_000;
 
 /**
@@ -138,7 +141,8 @@ export function maxChargeFor(
 }
 
 /**
- * Returns how many output tokens `nano_usd` pays for after `input_tokens`. The result is 0 to 10⁹.
+ * Returns how many output tokens `nano_usd` can pay for, after it has paid for the input tokens.
+ * The result is 0 to 10⁹.
  */
 export function affordableOutputTokens(
   nano_usd: number,

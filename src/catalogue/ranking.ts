@@ -2,13 +2,13 @@ import type { CatalogueModel } from './catalogue.ts';
 import { CATEGORIES, type Category } from './schema.ts';
 
 /** The scenes that have a ranking (spec: Model catalogue, `recommended_for`). */
-export const SCENES = CATEGORIES.filter(
+export const RANKED_SCENES = CATEGORIES.filter(
   (category): category is Exclude<Category, 'chat' | 'audio'> =>
     category !== 'chat' && category !== 'audio',
 );
-export type Scene = (typeof SCENES)[number];
+export type RankedScene = (typeof RANKED_SCENES)[number];
 
-/** If a model has fewer outcomes, its success is not ranked (spec: `insufficient_samples`). */
+/** A model with fewer outcomes is not ranked by its success rate (spec: `insufficient_samples`). */
 export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
@@ -18,11 +18,12 @@ interface RankedModel {
   /** Share of successful outcomes, 0 to 1. It is 0 if there are no outcomes. */
   readonly success_rate: number;
   readonly samples: number;
+  /** True if the model has enough outcomes to be ranked by its success rate. */
   readonly ready: boolean;
 }
 
-/** Models in the order of their ranks, by scene. */
-export type Ranking = Readonly<Partial<Record<Scene, readonly RankedModel[]>>>;
+/** For each scene, its models, best model first. */
+export type Ranking = Readonly<Partial<Record<RankedScene, readonly RankedModel[]>>>;
 
 /**
  * Ranks the models of each scene. The function is pure, so that the same outcomes give the same
@@ -36,8 +37,8 @@ export function rankModels(
   min_samples: number,
 ): Ranking {
   const counted = new Map(outcomes.map((outcome) => [outcome.model, outcome]));
-  const ranking: Partial<Record<Scene, RankedModel[]>> = {};
-  for (const scene of SCENES) {
+  const ranking: Partial<Record<RankedScene, RankedModel[]>> = {};
+  for (const scene of RANKED_SCENES) {
     const ranked = models
       .filter(({ category }) => category === scene)
       .map((model) => {

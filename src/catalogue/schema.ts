@@ -35,8 +35,8 @@ const PriceTierSchema = Type.Object(
 /**
  * The price of a model. A price by tokens is in USD per million tokens. If a cache price is
  * missing, the input price applies. Any other price is one of `usd_per_mchar`, `usd_per_image`,
- * `usd_per_second`, `usd_per_song`, `usd_per_request`. The first tier that fits a call replaces
- * that price.
+ * `usd_per_second`, `usd_per_song`, `usd_per_request`. For a price of this second kind, the first
+ * tier that fits a call replaces the price.
  */
 const PriceSchema = Type.Object(
   {
@@ -48,8 +48,8 @@ const PriceSchema = Type.Object(
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
     /**
-     * Prices for long calls. They apply to all tokens of a call that has more input tokens, cached
-     * tokens included.
+     * Prices for long calls. They apply to all tokens of a call with more than `above_input_tokens`
+     * input tokens, cached tokens included.
      */
     long_context: Type.Optional(
       Type.Object(
@@ -83,8 +83,7 @@ const names = (maxItems = 100) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems });
 
 /**
- * The part of the family's contract that a model has. If a member is missing, the family's value
- * applies.
+ * What a model offers of its family's contract. If a member is missing, the family's value applies.
  */
 const OffersSchema = Type.Object(
   {
@@ -100,13 +99,13 @@ const OffersSchema = Type.Object(
     max_prompt_chars: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
     /** True if the model works from an image or a video, so that a request needs no prompt. */
     prompt_optional: Type.Optional(Type.Boolean()),
-    /** The possible sizes. The first value of each list here is the default. */
+    /** The possible sizes. The first value is the default, as in `resolutions` and `durations`. */
     sizes: Type.Optional(names()),
     aspect_ratios: Type.Optional(names()),
     resolutions: Type.Optional(names()),
     /** The possible durations of the output, seconds. */
     durations: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 3_600 }))),
-    /** The longest source, seconds. The result is as long as its source. */
+    /** The longest source video, seconds. The result is as long as its source. */
     max_source_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
     output_audio: Type.Optional(
       Type.Boolean({ description: 'The default value of the parameter.' }),
@@ -152,8 +151,8 @@ const RoutingSchema = Type.Object(
     hedge: Type.Optional(
       Type.Boolean({
         description:
-          'Start a second attempt on another channel if the first one takes longer than 19 of its ' +
-          'last 20 calls.',
+          'Start a second attempt on another channel if the first attempt takes longer than 19 of ' +
+          '20 recent calls of its channel.',
       }),
     ),
   },
@@ -185,8 +184,8 @@ export const ModelSchema = Type.Object(
       Type.Array(Type.Union(CAPABILITIES.map((each) => Type.Literal(each)))),
     ),
     /**
-     * Clients see only public models. The name of any other model gets the same answer as an
-     * unknown name.
+     * Clients see only public models. A request for any other model gets the same error as one for
+     * an unknown name.
      */
     visibility: Type.Optional(
       Type.Union([Type.Literal('public'), Type.Literal('hidden'), Type.Literal('deferred')]),

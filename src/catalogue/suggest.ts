@@ -16,8 +16,8 @@ export interface Suggestions {
 }
 
 /**
- * Returns models with names similar to the refused one. `callable` are the models that this key can
- * call now, so every suggestion works. The refused name itself is never suggested (P13).
+ * Returns models with names similar to the refused one. `callable` are the models that the client's
+ * key can call now, so every suggestion works. The refused name itself is never suggested (P13).
  */
 export function suggestModels(refused: string, callable: Iterable<CatalogueModel>): Suggestions {
   const wanted = refused.slice(0, MAX_COMPARED_CHARS).toLowerCase();

@@ -68,9 +68,9 @@ export interface AppDeps
 }
 
 /**
- * If a body exceeds this limit, Bun sends 413 with an empty body before a handler runs. Handlers have
- * their own limits and send an error envelope. Bun does not keep a body in memory that no handler
- * reads.
+ * In effect no limit: above its limit Bun would send 413 with an empty body, before a handler runs.
+ * The handlers have limits of their own and send an error envelope. Bun does not keep a body in
+ * memory that no handler reads.
  */
 const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 /** Bun's default of 10 s would end slow answers. 255 s is Bun's maximum. */
@@ -82,7 +82,7 @@ interface Route {
   path: string;
   family: ErrorFamily;
   methods: Partial<Record<Method, Handler>>;
-  /** The error family of single methods, if it differs from the path's family. */
+  /** The methods whose error family differs from `family`. */
   families?: Partial<Record<Method, ErrorFamily>>;
 }
 
@@ -176,7 +176,6 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
   ];
 }
 
-/** The operator routes. */
 function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
   const { operator } = app;
   const channels = new OperatorChannels({
@@ -207,8 +206,8 @@ export function createApp(deps: AppDeps) {
     serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
   });
   const unparsed = { parse: 'none' as const };
-  // `server` is read from the app. If a route named `server` as a parameter, Elysia would create an
-  // object with a getter per request.
+  // `server` is read from the app. If a handler took `server` from Elysia's context, Elysia would
+  // create an object with a getter for each request.
   const server = () => app.server;
   const wrap = (family: ErrorFamily, handler: Handler) =>
     endpoint(family, deps.onError, handler, server);
@@ -218,7 +217,7 @@ export function createApp(deps: AppDeps) {
       app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
     const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
-    // A path without a GET handler of its own could match the parameter of another GET route.
+    // Without this route, `GET /v1/images/edits` for example would match `/v1/images/:id`.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }
@@ -247,8 +246,8 @@ function refuseUnknownPath({ request }: RequestContext): never {
 
 /** Refuses a method of a known path. The response names the allowed methods (RFC 9110, 15.5.6). */
 function refuseMethod(family: ErrorFamily, methods: string[]): Handler {
-  return ({ request_id }) => {
-    const message = `Use ${methods.join(' or ')}.`;
+  return ({ request, request_id }) => {
+    const message = `This path does not allow ${request.method}. Use ${methods.join(' or ')}.`;
     const refusal = new WeirError('method_not_allowed', message);
     const response = renderError(refusal, family, request_id);
     response.headers.set('allow', methods.join(', '));

@@ -88,8 +88,8 @@ async function readChunks(request: Request, maxBytes: number): Promise<Uint8Arra
 }
 
 /**
- * Rejects if the body is incomplete after the timeout. Otherwise slow clients could hold
- * connections.
+ * Rejects if the body is incomplete after the timeout. So a slow client cannot hold its connection
+ * for long.
  */
 function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
@@ -122,8 +122,8 @@ function decode(bytes: Uint8Array, headers: Headers): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    // Compressed bytes are almost never UTF-8. So the header is read only if the bytes are not
-    // UTF-8.
+    // Compressed bytes are almost never UTF-8. So `Content-Encoding` is read only if the bytes are
+    // not UTF-8.
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     if (encoding === 'identity') throw invalidBody('The body is not valid UTF-8.');
     throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {

@@ -14,9 +14,15 @@ export interface GenerationRoute {
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
-  /** Reads a body that is not JSON, or that has extra rules. Throws WeirError. */
+  /**
+   * Reads a body that may be a form, or that has extra rules. If missing, the body is read as JSON.
+   * Throws WeirError.
+   */
   readonly read?: (request: Request) => Promise<JsonBody>;
-  /** Renders a task that ended while the client waited. */
+  /**
+   * Renders the response if the task completed while the client waited. If missing, no client
+   * waits: the response is always a task.
+   */
   readonly inline?: (context: InlineContext) => Promise<Response>;
 }
 
@@ -29,8 +35,9 @@ export interface InlineContext {
 }
 
 /**
- * Returns the handler of a generation route. It authenticates, counts against the rate limit, and
- * reads the body. Then it resolves the model, applies the model's contract, and creates the task.
+ * Returns the handler of a generation route. It authenticates the key, counts the request against
+ * the rate limit, and reads the body. Then it resolves the model, applies the model's contract, and
+ * creates the task.
  */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async ({ request, uuid, server }) => {
@@ -100,7 +107,7 @@ function idempotencyKey(request: Request): string | undefined {
 const MAX_WEBHOOK_URL_CHARS = 2_048;
 
 /**
- * Returns the webhook URL. The address that it resolves to is checked whenever Weir sends a
+ * Returns the webhook URL. The address that its host resolves to is checked whenever Weir sends a
  * webhook.
  */
 function webhookUrl(url: unknown): string | undefined {

@@ -29,6 +29,7 @@ export interface PreparedBody {
 /** The differences between the chat routes. */
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
+  /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
   allowXApiKey: boolean;
   validate: Validator<Schema>;
   /** Checks rules that a schema cannot express, before validation. Throws WeirError. */
@@ -45,8 +46,8 @@ export interface InferenceRoute<Schema extends TSchema> {
 }
 
 /**
- * Returns the handler of a chat route. It authenticates, counts against the rate limit, validates,
- * resolves the model, and runs the call.
+ * Returns the handler of a chat route. It authenticates the key, counts the request against the
+ * rate limit, validates the body, resolves the model, and runs the call.
  */
 export function inferenceRoute<Schema extends TSchema>(
   deps: InferenceRouteDeps,

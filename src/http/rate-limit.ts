@@ -73,7 +73,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts a request in Redis. After the timeout it counts in memory and pauses the use of Redis.
+   * Counts a request in Redis. If Redis does not answer in time, counts the request in memory and
+   * does not use Redis for a while.
    */
   private async consumeInRedis(
     redis: RateLimiterAbstract,

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { SCENES } from '../../src/catalogue/ranking.ts';
+import { RANKED_SCENES } from '../../src/catalogue/ranking.ts';
 import { CATEGORIES } from '../../src/catalogue/schema.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
 import type { ChannelConfig } from '../../src/upstreams/contract.ts';
@@ -162,7 +162,7 @@ describe('the responses to clients', () => {
   test('from the catalogue routes', async () => {
     const queries = [
       ...CATEGORIES.map((each) => `?category=${each}`),
-      ...SCENES.map((each) => `?recommended_for=${each}`),
+      ...RANKED_SCENES.map((each) => `?recommended_for=${each}`),
       ...['', '?category=canary', '?recommended_for=chat'],
     ];
     for (const query of queries) await send('GET', `/v1/models${query}`);

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { readOutcomes } from '../../../db/health/outcomes.ts';
 import { buildRanking, readRanking } from '../../../db/health/ranking.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
-import { type Ranking, rankModels, SCENES } from '../../catalogue/ranking.ts';
+import { RANKED_SCENES, type Ranking, rankModels } from '../../catalogue/ranking.ts';
 import type { Clock } from '../clock.ts';
 
 const POLL_MS = 15_000;
@@ -44,7 +44,7 @@ export class RankingCache {
 
   /** A model's rank in its scene, from 0; an unranked model comes after all others. */
   placeOf({ id, category }: Pick<CatalogueModel, 'id' | 'category'>): number {
-    const scene = SCENES.find((each) => each === category);
+    const scene = RANKED_SCENES.find((each) => each === category);
     const ranked = (scene && this.snapshot.ranking[scene]) ?? [];
     const at = ranked.findIndex(({ model }) => model === id);
     return at < 0 ? ranked.length : at;

@@ -7,8 +7,8 @@ export function invalidParameter(param: string, message: string, hint?: string):
 }
 
 /**
- * Returns the parameters that have a value, under their canonical names. If a client leaves out a
- * parameter, it may send null. Throws if two names of one parameter have different values.
+ * Returns the parameters that have a value, under their canonical names. A parameter with the value
+ * null counts as missing. Throws WeirError if two names of one parameter have different values.
  */
 export function resolveAliases(
   body: Body,
@@ -29,7 +29,10 @@ export function resolveAliases(
   return given;
 }
 
-/** Returns the parameters that a contract lists. Throws if a value cannot be stored. */
+/**
+ * Returns the parameters of `given` whose names are in `names`. Throws WeirError if PostgreSQL
+ * cannot store a value.
+ */
 export function pickParameters(given: Body, names: Iterable<string>): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const name of names) {
@@ -45,7 +48,10 @@ export function pickParameters(given: Body, names: Iterable<string>): Record<str
   return picked;
 }
 
-/** PostgreSQL stores neither NUL nor an unpaired surrogate (PostgreSQL docs: JSON types). */
+/**
+ * False for text with NUL or an unpaired surrogate: PostgreSQL stores neither (PostgreSQL docs:
+ * JSON types).
+ */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;

@@ -26,7 +26,7 @@ export const EmbeddingsSchema = Type.Object({
       Tokens,
       Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
     ],
-    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or tokens` },
+    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or token ids` },
   ),
   encoding_format: Type.Optional(
     Type.Union([Type.Literal('float'), Type.Literal('base64'), Type.Null()], {
@@ -78,7 +78,10 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
 export const MAX_AUDIO_PROMPT_CHARS = 10_000;
 
-/** The form of `POST /v1/audio/translations` (spec) and `/transcriptions` (OpenAI docs: Audio). */
+/**
+ * The form fields of `POST /v1/audio/translations` (spec) and `/transcriptions` (OpenAI docs:
+ * Audio).
+ */
 const AudioSchema = Type.Object({
   file: Type.String({
     format: 'binary',
@@ -100,7 +103,7 @@ const AudioSchema = Type.Object({
   ),
 });
 
-/** The provider's limit of documents (Cohere docs: Rerank). */
+/** The most documents that the provider accepts in one call (Cohere docs: Rerank). */
 const MAX_DOCUMENTS = 1_000;
 const Text = Type.String({ minLength: 1 });
 
@@ -131,9 +134,9 @@ const Language = Type.String({
 });
 
 /**
- * `POST /v1/translations` translates text into text. The specification shows no payload. The names
- * are those of DeepL's API, because translation clients send them. OpenAI-like names are accepted
- * as well.
+ * `POST /v1/translations` translates text into text. The specification does not show the
+ * parameters. Their names here are those of DeepL's API, because translation clients send them. The
+ * route also accepts OpenAI-like names, e.g. `input`.
  */
 export const TranslationSchema = Type.Object({
   model: Type.Optional(Model),
@@ -155,7 +158,7 @@ export const TranslationSchema = Type.Object({
   context: Type.Optional(Type.String()),
 });
 
-/** The schema of one direct operation, and its members in the catalogue. */
+/** What the model catalogue publishes about one direct operation. */
 export interface DirectContract {
   readonly schema: TObject;
   readonly operations: readonly string[];

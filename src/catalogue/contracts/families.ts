@@ -9,7 +9,7 @@ import { videoContract } from './video.ts';
 
 const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-/** The offers of a family's models, unless a declaration overrides them. */
+/** What the models of each family offer. The declaration of a model may override single members. */
 const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'token-priced-image': { max_images: 10, async: true, max_input_images: 16 },
   'classic-image': {
@@ -105,7 +105,7 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'sound-effects': { durations: [5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 15, 20, 22] },
 };
 
-/** Returns the offers of a model. If a member is missing, the family's value applies. */
+/** Returns the offers of a model. If `declared` lacks a member, the family's value applies. */
 export function offersOf(family: GenerationFamily, declared: Offers = {}): Offers {
   return { ...FAMILY_OFFERS[family], ...declared };
 }

@@ -69,7 +69,9 @@ export function exactRatio(size: string): string {
   return `${width / a}:${height / a}`;
 }
 
-/** The most pixels of each resolution: 1792x1024 is still 1k, 3840x2160 is 4k. */
+/**
+ * The most pixels that a size of each resolution may have: 1792x1024 is still 1k, 3840x2160 is 4k.
+ */
 const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
   ['1k', 2_250_000],
   ['2k', 8_000_000],

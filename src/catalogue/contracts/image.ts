@@ -37,9 +37,9 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
 };
 
 /**
- * A call is refused if its family does not take one of these parameters. Without the parameter the
- * image would be a different one. Other unknown parameters are left out, because SDKs send defaults
- * that a family may not know.
+ * If a call has one of these parameters and its model does not take it, the call is refused.
+ * Without the parameter the result would be a different image. Any other unknown parameter is left
+ * out, because SDKs send defaults that a family may not know.
  */
 const REFUSED_IF_FOREIGN = [
   'image',
@@ -57,7 +57,10 @@ const REFUSED_IF_FOREIGN = [
 
 const ALIASES = { compression: 'output_compression', images: 'image' };
 
-/** Families whose `size` is converted to `aspect_ratio` and `resolution` (rule 2). */
+/**
+ * Families whose `size` is converted to `aspect_ratio` and `resolution` (spec: Image generation,
+ * rule 2).
+ */
 const SIZE_IS_ALIAS: readonly ImageFamily[] = [
   'gemini-image',
   'grok-image',
@@ -73,7 +76,7 @@ const MAX_PROMPT_CHARS = 32_000;
 /** The most characters of `user`, which is a name and not a description. */
 const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
-/** Limits of the edges of FLUX-type images, pixels (BFL docs). */
+/** The shortest and the longest edge of a FLUX-type image, pixels (BFL docs). */
 const FLUX_EDGES = { min: 256, max: 1_920 };
 
 const oneOf = (values: readonly string[], options: object = {}) =>
@@ -158,7 +161,7 @@ function parametersOf(family: ImageFamily, offers: Offers): string[] {
   const familyParameters = FAMILY_PARAMETERS[family].filter((name) => {
     if (name === 'resolution') return (offers.resolutions?.length ?? 0) > 0;
     if (name === 'aspect_ratio') return offers.aspect_ratios?.length !== 0;
-    // A prompt-only model has no ratio to which `size` could be converted.
+    // If the model offers no ratios, `size` cannot be converted to one.
     if (name === 'size' && SIZE_IS_ALIAS.includes(family)) {
       return offers.aspect_ratios?.length !== 0;
     }
@@ -201,7 +204,10 @@ export function imageContract(family: ImageFamily, id: string, offers: Offers): 
       const known = pickParameters(given, names);
       check(known);
       if (known['async'] === true && !offers.async && !offers.by_task) {
-        throw invalidParameter('async', `${id} answers inline; it does not take async.`);
+        throw invalidParameter(
+          'async',
+          `${id} does not take async: true; it returns every image in the response.`,
+        );
       }
       return normalise(family, offers, collectImages(known));
     },
@@ -223,8 +229,8 @@ function refuseForeignParameters(id: string, names: readonly string[], given: Bo
 }
 
 /**
- * Collects the input images in `images`. Throws WeirError if an image is unusable, or if `mask` comes
- * without an image.
+ * Moves `image`, which is one image or a list, to the list `images`. Throws WeirError if an image
+ * is unusable, or if `mask` comes without an image.
  */
 function collectImages({ image, mask, ...known }: Body): CheckedBody {
   const images = image === undefined ? [] : ([image].flat() as string[]);
@@ -267,7 +273,10 @@ function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): Gen
   }
 }
 
-/** Applies rule 2: if `aspect_ratio` or `resolution` is missing, it is derived from `size`. */
+/**
+ * Applies rule 2 of the spec (Image generation): if `aspect_ratio` or `resolution` is missing, it
+ * is derived from `size`.
+ */
 function shapeOf(offers: Offers, { size, aspect_ratio, resolution }: CheckedBody) {
   const known = size === undefined || size === 'auto' ? undefined : size;
   const ratio =

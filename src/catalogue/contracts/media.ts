@@ -1,8 +1,8 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { invalidParameter } from './check.ts';
 
-/** The largest inline image (spec: Limits, image file size). */
-const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+/** The largest inline file of any kind (spec: Limits, image file size). */
+const MAX_INLINE_BYTES = 20 * 1024 * 1024;
 const MAX_URL_CHARS = 4_096;
 
 export type MediaKind = 'image' | 'video' | 'audio';
@@ -11,7 +11,7 @@ export type MediaKind = 'image' | 'video' | 'audio';
 export const isInline = (reference: string): boolean => /^data:/i.test(reference);
 
 /**
- * True for an http or https URL with a host and without user information. The address that it
+ * True for an http or https URL with a host and without user information. The address that the host
  * resolves to is checked when Weir fetches the URL.
  */
 export function isPublicUrl(text: string): boolean {
@@ -22,8 +22,8 @@ export function isPublicUrl(text: string): boolean {
 }
 
 /**
- * Throws WeirError unless a reference is a usable URL, or inline data of a kind that the model
- * accepts.
+ * Throws WeirError unless `reference` is a public URL or inline data of `kind`. Inline data is
+ * refused if the model does not take it.
  */
 export function checkReference(
   reference: string,
@@ -55,7 +55,7 @@ function checkInline(reference: string, param: string, kind: MediaKind): void {
     throw invalidParameter(param, `${param} must be a data: URL of a Base64 ${kind}.`);
   }
   const chars = reference.length - head[0].length;
-  if (Math.floor((chars * 3) / 4) > MAX_IMAGE_BYTES + 2) {
+  if (Math.floor((chars * 3) / 4) > MAX_INLINE_BYTES + 2) {
     throw new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
   }
   if (chars === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(reference.slice(head[0].length))) {

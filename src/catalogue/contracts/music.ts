@@ -49,7 +49,7 @@ export function musicContract(id: string, offers: Offers): GenerationContract {
       if (!actions.includes(action)) {
         throw invalidParameter(
           'action',
-          `${id} does not make ${action}.`,
+          `${id} does not offer action ${action}.`,
           `Use action ${defaultAction}.`,
         );
       }

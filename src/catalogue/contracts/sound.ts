@@ -7,7 +7,7 @@ import type { Body, GenerationContract } from './contract.ts';
 
 const MAX_PROMPT_CHARS = 1_000;
 
-/** Contract for sound-effect models. */
+/** Returns the contract of a sound-effect model. */
 export function soundContract(offers: Offers): GenerationContract {
   const durations = offers.durations ?? [];
   const [defaultDuration = 5] = durations;

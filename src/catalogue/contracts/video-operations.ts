@@ -2,7 +2,7 @@ import type { VideoOperation } from '../inputs.ts';
 import { invalidParameter } from './check.ts';
 import type { Body } from './contract.ts';
 
-/** Parameters for the first frame of a video. */
+/** Parameters that set the first frame of a video. A call may have one of them. */
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;
 const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url'] as const;
 
@@ -10,8 +10,8 @@ const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url']
 const VISIBLE_REFERENCES = ['reference_images', 'video_urls', 'video_url'];
 
 /**
- * The inputs of an operation. `required` holds groups; a call needs one parameter of each group.
- * The parameters of `optional` may be missing.
+ * The inputs of an operation. `required` holds groups; a call needs at least one parameter of each
+ * group. The parameters of `optional` may be missing.
  */
 interface OperationInputs {
   readonly required: readonly (readonly string[])[];
@@ -115,7 +115,9 @@ export function checkInputs(operation: VideoOperation, given: Body): void {
   }
 }
 
-/** True if `image_urls` has a second image, which is the last frame. */
+/**
+ * True for `end_image` if `image_urls` has a second image, because that image is the last frame.
+ */
 function isImplied(name: string, given: Body): boolean {
   const images = given['image_urls'];
   return name === 'end_image' && Array.isArray(images) && images.length > 1;

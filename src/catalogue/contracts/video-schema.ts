@@ -19,7 +19,7 @@ const COMMON_PARAMETERS = [
   'user',
 ];
 
-/** Parameters of the models that list them in `offers.parameters`. */
+/** A model takes one of these parameters only if its `offers.parameters` lists it. */
 export const OPTIONAL_PARAMETERS = [
   'negative_prompt',
   'seed',
@@ -33,7 +33,7 @@ export const OPTIONAL_PARAMETERS = [
   'kling_elements',
 ] as const;
 
-/** Parameters that a model takes only if it has the offer next to them. */
+/** A model takes each of these parameters only if it has the offer that is named beside it. */
 const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['duration', 'durations'],
   ['aspect_ratio', 'aspect_ratios'],
@@ -45,7 +45,8 @@ const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
 ];
 
 /**
- * Every parameter of the route. A call is refused if the model does not take one of its parameters.
+ * Every parameter that any video model takes. If a call has one of these parameters and its model
+ * does not take it, the call is refused.
  */
 export const VIDEO_PARAMETERS: readonly string[] = [
   ...COMMON_PARAMETERS,
@@ -54,7 +55,7 @@ export const VIDEO_PARAMETERS: readonly string[] = [
 ];
 
 const MAX_PROMPT_CHARS = 10_000;
-/** The longest name of a user, task, size or effect. */
+/** The most characters of a value that names something: a user, task, size or effect. */
 const MAX_NAME_CHARS = 512;
 const MEDIA_DESCRIPTION = 'A URL, or a data: URL if the model takes inline data.';
 const reference = (description: string) => Type.String({ minLength: 1, description });
@@ -150,8 +151,8 @@ function references(max = 0): TSchema {
 }
 
 /**
- * False if the offer is missing, an empty list, or 0. The value `false` is an offer, because it is
- * a default.
+ * False if the offer is missing, an empty list, or 0. `output_audio: false` is an offer: `false` is
+ * then the default of the parameter.
  */
 function isOffered(offer: Offers[keyof Offers]): boolean {
   return Array.isArray(offer) ? offer.length > 0 : offer !== undefined && offer !== 0;

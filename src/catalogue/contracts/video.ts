@@ -7,14 +7,17 @@ import { checkReference, isInline, type MediaKind } from './media.ts';
 import { checkInputs, inferOperation, START_IMAGES } from './video-operations.ts';
 import { VIDEO_PARAMETERS, videoSchema } from './video-schema.ts';
 
-/** Rule 1: canonical names are in snake case. The names on the left are accepted as well. */
+/**
+ * Canonical names are in snake case. The names on the left are accepted as well (spec: Video
+ * generation, rule 1).
+ */
 const ALIASES = {
   referenceImages: 'reference_images',
   referenceImageType: 'reference_image_type',
   outputAudio: 'output_audio',
 };
 
-/** The duration if a model offers neither durations nor a source. */
+/** Used if the offers have neither `durations` nor `max_source_seconds`. */
 const DEFAULT_DURATION_S = 5;
 
 /** The contract of a video model (spec: Video generation). */
@@ -96,7 +99,10 @@ const MEDIA_PARAMETERS: readonly [param: string, kind: MediaKind][] = [
   ['audio_urls', 'audio'],
 ];
 
-/** Throws WeirError if a reference is unusable, or if only some of them are inline (rule 3). */
+/**
+ * Throws WeirError if an input is unusable, or if some inputs are inline and others are URLs (spec:
+ * Video generation, rule 3).
+ */
 function checkMedia(given: Body, offers: Offers): void {
   let inline: string | undefined;
   let remote: string | undefined;
@@ -123,7 +129,10 @@ function checkMedia(given: Body, offers: Offers): void {
   }
 }
 
-/** Checks the number of inputs against rule 2 and the model's limits. Throws WeirError. */
+/**
+ * Throws WeirError if a call has more videos or audios than the model takes, or if two parameters
+ * set the same frame (spec: Video generation, rule 2).
+ */
 function checkCounts(given: Body, offers: Offers): void {
   const count = (list: string, single: string) => {
     const value = given[list];
@@ -161,8 +170,8 @@ function checkCounts(given: Body, offers: Offers): void {
 const IMAGE_CONDITIONED: readonly VideoOperation[] = ['image-to-video', 'start-end-to-video'];
 
 /**
- * Throws WeirError if `kling_elements` come without an image, or if the prompt names a missing
- * element.
+ * Throws WeirError if `kling_elements` come without an image, share a name or have an unusable URL,
+ * or if the prompt names an element that is not there.
  */
 function checkElements(
   { kling_elements: elements, prompt = '' }: Partial<VideoInput>,
@@ -218,8 +227,8 @@ function normalise(
 }
 
 /**
- * Returns the duration in seconds. A video that is made from a source is as long as the source. For
- * such a video it returns the longest allowed source as the upper bound.
+ * Returns the duration in seconds. A video that is made from a source video is as long as the
+ * source. The length of the source is not known here, so the longest allowed length is returned.
  */
 function durationOf(operation: VideoOperation, given: GivenParameters, offers: Offers): number {
   const followsSource = operation === 'motion-control' || operation === 'video-to-video';

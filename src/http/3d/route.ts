@@ -4,8 +4,9 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 
 /**
- * `POST /v1/3d/generations`. The response is always a task. The specification ranks models of this
- * scene but shows no route for them. This route works like the other generation routes.
+ * `POST /v1/3d/generations`. The response is always a task. The specification lets clients list 3D
+ * models by rank (`recommended_for=3d`), but shows no route that creates 3D objects. So this route
+ * works like the other generation routes.
  */
 export function createSolid(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {

@@ -8,7 +8,7 @@ import {
 import { WeirError } from '../../errors/weir-error.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 
-/** The largest form: the file and the other fields. */
+/** The largest form: the largest file, and 1 MB for the other fields. */
 const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
 
 /** The validated fields of an audio form. */
@@ -21,7 +21,10 @@ export interface AudioForm {
   readonly language: string | undefined;
 }
 
-/** Reads the multipart form of an audio route. Throws WeirError naming the field (400, 413, 415). */
+/**
+ * Reads the multipart form of an audio route. Throws WeirError that names the wrong field (400,
+ * 413, 415).
+ */
 export async function readAudioForm(request: Request): Promise<AudioForm> {
   if (!isForm(request)) {
     throw new WeirError('unsupported_media_type', 'The body must be multipart/form-data.', {
@@ -37,7 +40,7 @@ export async function readAudioForm(request: Request): Promise<AudioForm> {
   const name = file instanceof File ? file.name : '';
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   if (!AUDIO_ENDINGS.some((allowed) => allowed === ending)) {
-    throw invalidField('file', `must be one of ${AUDIO_ENDINGS.join(', ')}.`);
+    throw invalidField('file', `must have a name that ends in ${AUDIO_ENDINGS.join(', ')}.`);
   }
   return {
     file: new File([file], name, { type: file.type }),

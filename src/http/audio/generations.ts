@@ -7,8 +7,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * `POST /v1/audio/generations` makes sounds other than music. The response is always a task. The
- * specification has the category but shows no route for it. This route works like the other
- * generation routes.
+ * specification has the category `audio` but shows no route for it. So this route works like the
+ * other generation routes.
  */
 export function createSound(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {

@@ -12,8 +12,8 @@ const MS_PER_S = 1_000;
 
 /**
  * Returns a stored result by its signed URL: `GET /v1/files/{name}?expires=…&signature=…`. No key
- * is needed: the URL itself is the permission, until `expires`. Players seek, so one byte range is
- * supported (RFC 9110, 14).
+ * is needed: the URL itself is the permission, until `expires`. Media players jump to other
+ * positions, so a request may ask for one byte range (RFC 9110, 14).
  */
 export function getFile({ files }: FileRouteDeps): Handler {
   return async ({ request }) => {
@@ -57,8 +57,8 @@ function fileResponse(file: StoredFile, range: string | null): Response {
 }
 
 /**
- * Returns the requested byte range. For several ranges or a malformed header it returns undefined.
- * Then the whole file is sent (RFC 9110, 14.2).
+ * Returns the requested byte range, or `unsatisfiable` if the file has no byte in it. For several
+ * ranges or a malformed header it returns undefined, and the whole file is sent (RFC 9110, 14.2).
  */
 function readRange(
   range: string,

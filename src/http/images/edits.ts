@@ -6,7 +6,7 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { inlineImages } from './route.ts';
 
-/** Form fields with files. A field whose name ends in brackets is a list. */
+/** Form fields with files, and the parameter that each becomes. */
 const FILE_FIELDS: Readonly<Record<string, 'image' | 'mask'>> = {
   image: 'image',
   'image[]': 'image',
@@ -67,8 +67,8 @@ async function referenceOf(value: string | Blob | null, param: string): Promise<
 }
 
 /**
- * Converts a form field. Form fields are text. Text that is not a number stays text, and the
- * contract refuses it.
+ * Converts the text of a form field to the number or boolean that its parameter needs. Other text
+ * stays text, and the contract checks it.
  */
 function fieldOf(name: string, value: string | Blob | null): unknown {
   if (typeof value !== 'string') {

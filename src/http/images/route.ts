@@ -3,10 +3,13 @@ import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
-import { createLink, imageOf, withBillingHeader } from '../tasks/answer.ts';
+import { createLink, imageOf, withTaskHeaders } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
-/** `POST /v1/images/generations` (spec: Image generation). The response is inline, or a task. */
+/**
+ * `POST /v1/images/generations` (spec: Image generation). The response has the images, or it is a
+ * task.
+ */
 export function createImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
     scene: 'image',
@@ -27,7 +30,7 @@ export async function inlineImages(context: InlineContext): Promise<Response> {
       return { b64_json: await base64Of(output, ports), ...rest };
     }),
   );
-  return withBillingHeader(json({ created: view.created, data }), view);
+  return withTaskHeaders(json({ created: view.created, data }), view);
 }
 
 async function base64Of({ file }: StoredOutput, ports: GenerationPorts): Promise<string> {

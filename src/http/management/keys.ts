@@ -24,8 +24,8 @@ export interface ManagementDeps {
   keys: KeyCache;
   rateLimit: RateLimit;
   /**
-   * Called before the response to a change. So this replica's quota actor applies the change
-   * without waiting for the notification.
+   * Called when a key has been changed, before the response. So this replica's quota actor applies
+   * the change without waiting for the notification.
    */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
@@ -115,7 +115,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     if (id.includes('\u0000')) throw keyNotFound();
     const hasChanges = Object.keys(changes).length > 0;
     const changed = hasChanges ? await updateKey(deps.orm, organization_id, id, changes) : true;
-    // The commit notifies the other replicas. This one does not wait for the notification.
+    // The commit notifies the other replicas. This replica does not wait for its own notification.
     if (hasChanges && changed) deps.keys.invalidate(id);
     const key = await findManagedKey(deps.orm, organization_id, id);
     if (!key) throw keyNotFound();

@@ -82,12 +82,12 @@ function trimmedName(name: string): string {
 }
 
 /**
- * Returns the cap in nano-USD. The cap is at most 100,000 USD. 0 means a zero quota, null means
- * unlimited.
+ * Returns the cap in nano-USD. A higher amount is stored as 100,000 USD. 0 means that the key may
+ * spend nothing, null means unlimited.
  */
 function storedCap(limitAmount: number | null): number | null {
   if (limitAmount === null || limitAmount === 0) return limitAmount;
-  // A tiny positive amount must not become a zero quota.
+  // A tiny positive amount must not become 0.
   return Math.max(1, Math.round(Math.min(limitAmount, MAX_STORED_CAP_USD) * NANO_PER_USD));
 }
 

@@ -8,8 +8,8 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 import { requireVersion } from './route.ts';
 
 /**
- * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting). Returns the input tokens of a
- * message. Weir counts with a local tokenizer, without a charge. The result is close to the
+ * `POST /v1/messages/count_tokens` (Anthropic docs: Token counting). Returns how many input tokens
+ * a message has. Weir counts with a local tokenizer, without a charge. The result is close to the
  * provider's count.
  */
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {

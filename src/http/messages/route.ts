@@ -30,7 +30,8 @@ export function nativeHeaders(request: Request): Record<string, string> {
 }
 
 /**
- * Returns the value of the provider's header, or of the neutral header name in the specification.
+ * Returns the value of the provider's header `anthropic-…`. The specification names the same header
+ * `vendorA-…`.
  */
 function providerHeader(request: Request, name: 'version' | 'beta'): string | null {
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);

@@ -1,6 +1,6 @@
 import type { RankingSnapshot } from '../../actors/channels/ranking.ts';
 import type { Catalogue, CatalogueModel } from '../../catalogue/catalogue.ts';
-import { SCENES, type Scene } from '../../catalogue/ranking.ts';
+import { RANKED_SCENES, type RankedScene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
@@ -22,7 +22,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
     await deps.rateLimit.consume(key);
     const query = new URL(request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
-    const scene = oneOf(query, 'recommended_for', SCENES);
+    const scene = oneOf(query, 'recommended_for', RANKED_SCENES);
     const snapshot = deps.ranking?.();
     const models = deps
       .catalogue()
@@ -44,7 +44,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
 /** Returns the models of a scene, best model first. */
 function modelsByRank(
   models: readonly CatalogueModel[],
-  scene: Scene,
+  scene: RankedScene,
   snapshot: RankingSnapshot | undefined,
 ): CatalogueModel[] {
   const ranked = snapshot?.ranking[scene] ?? [];

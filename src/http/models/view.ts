@@ -6,10 +6,13 @@ import type {
   GenerationModel,
 } from '../../catalogue/catalogue.ts';
 import { DIRECT_CONTRACTS } from '../../catalogue/contracts/direct.ts';
-import { SCENES } from '../../catalogue/ranking.ts';
+import { RANKED_SCENES } from '../../catalogue/ranking.ts';
 import { CAPABILITIES } from '../../catalogue/schema.ts';
 
-/** The source of the score (spec: Model object, `basis`). */
+/**
+ * Where the success rate comes from: outcomes of Weir's calls in 24 hours (spec: Model object,
+ * `basis`).
+ */
 const SCORE_SOURCE = 'gateway_outcomes_24h';
 
 /** The public metadata of a model (spec: Model object). */
@@ -41,7 +44,7 @@ function pricingUnit(model: CatalogueModel): string {
  * (P5).
  */
 function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
-  const scene = SCENES.find((each) => each === category);
+  const scene = RANKED_SCENES.find((each) => each === category);
   const ranked = (scene && snapshot?.ranking[scene]) ?? [];
   const index = ranked.findIndex(({ model }) => model === id);
   const entry = ranked[index];

@@ -17,7 +17,7 @@ import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
-/** The parts that the operator routes use. */
+/** The parts of this process that the operator routes use. */
 export interface OperatorParts {
   readonly sql: Sql;
   readonly channels: Channels;
@@ -44,8 +44,9 @@ const validateTest = validator(TestSchema);
 
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
- * `/drain`. A switch applies to all replicas, overrides the file and survives a restart. The health
- * in a response is the view of the replica that answers.
+ * `/drain`. `/disable` and `/drain` set the channel's switch, `/enable` removes it. A switch
+ * applies to all replicas, overrides the file and survives a restart. The health in a response is
+ * what the answering replica knows.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}

@@ -8,7 +8,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** The provider's default of tokens per document (Cohere docs: Rerank). */
+/** The provider's default for `max_tokens_per_doc` (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
 /**
  * A search unit is a query with up to 100 documents. A long document counts once for every 500

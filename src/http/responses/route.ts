@@ -64,7 +64,7 @@ async function withPreviousItems(
   if (items.length > MAX_ITEMS) {
     throw new WeirError(
       'invalid_request',
-      `input must have at most ${MAX_ITEMS} items, with those of the previous responses.`,
+      `input must have at most ${MAX_ITEMS} items, including those of the previous responses.`,
       {
         param: 'input',
       },

@@ -6,9 +6,9 @@ const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schem
 const Item = Type.Object({ type: Type.Optional(Type.String()) });
 
 /**
- * `POST /v1/responses` (OpenAI docs: Responses). The schema is lenient on purpose, like that of
- * chat. If the model's protocol lacks a member, the translation refuses that member by name later
- * (`src/upstreams/translation`).
+ * `POST /v1/responses` (OpenAI docs: Responses). The schema is lenient on purpose, like
+ * `ChatRequestSchema`. If the model's protocol lacks a member, the translation refuses that member
+ * by name later (`src/upstreams/translation`).
  */
 export const ResponsesRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

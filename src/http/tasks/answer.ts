@@ -18,11 +18,13 @@ export function taskResponse(view: TaskView, request: Request, ports: Generation
   if (view.status === 'pending' || view.status === 'processing') {
     response.headers.set('retry-after', String(Math.max(1, Math.ceil(view.retry_after_s))));
   }
-  return withBillingHeader(response, view);
+  return withTaskHeaders(response, view);
 }
 
-/** Adds the billing header if the task is settled (spec: Async task polling). */
-export function withBillingHeader(response: Response, view: TaskView): Response {
+/**
+ * Forbids caching, and adds the billing header if the task is settled (spec: Async task polling).
+ */
+export function withTaskHeaders(response: Response, view: TaskView): Response {
   if (view.billing_transaction_id !== null) {
     response.headers.set('x-weir-billing-transaction-id', view.billing_transaction_id);
   }
@@ -54,8 +56,8 @@ export function taskRecord(view: TaskView, link: (name: string) => string): obje
 }
 
 /**
- * Returns the error of a task: the message, or for a video an object (spec: Async task record,
- * `error`).
+ * Returns the error of a failed task. It is an object for a video, and a message for other scenes
+ * (spec: Async task record, `error`).
  */
 function errorOf({ scene, error }: TaskView): unknown {
   const details = error ?? { code: 'upstream_error', message: 'The generation failed.' };
@@ -108,7 +110,7 @@ function videoResults(outputs: readonly StoredOutput[], link: (name: string) => 
   };
 }
 
-/** A file with its URL. */
+/** Returns a 3D object or a sound: its URL, and its duration if known. */
 function fileOf({ file, duration }: StoredOutput, link: (name: string) => string) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
@@ -117,8 +119,8 @@ function fileOf({ file, duration }: StoredOutput, link: (name: string) => string
 }
 
 /**
- * Returns a song with its URL, or lyrics with their text. A client sends the `id` as
- * `continue_clip_id`.
+ * Returns a song with its URL, or lyrics with their text. To continue a song, a client sends its
+ * `id` as `continue_clip_id`.
  */
 function songOf(output: StoredOutput, link: (name: string) => string) {
   const { file, text, title, duration, clip_id, kind } = output;

@@ -5,7 +5,8 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 export interface GenerationPorts {
   readonly tasks: TaskPort;
   /**
-   * Returns the signed path and query of a stored file. They work without a key until they expire.
+   * Returns the signed path and query of a stored file. A client that requests them needs no key
+   * until they expire.
    */
   readonly filePath: (name: string) => string;
   /** Opens a stored file; undefined if the file does not exist. */

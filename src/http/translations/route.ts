@@ -82,7 +82,7 @@ function resolveAliases(body: Record<string, unknown>): Record<string, unknown> 
     if (canonical in resolved) {
       throw new WeirError(
         'invalid_request',
-        `${name} and ${canonical} are one parameter: send it once.`,
+        `${canonical} is given under two names: send it once.`,
         {
           param: name,
         },

@@ -2,7 +2,7 @@ import { WeirError } from '../../../errors/weir-error.ts';
 
 const RETRY_AFTER_S = 10;
 
-/** Limits the bytes of batch bodies in memory, of all requests together. */
+/** Limits how many bytes the batch bodies of all requests together may have in memory. */
 export class BodyBudget {
   private reserved_bytes = 0;
 
@@ -10,8 +10,8 @@ export class BodyBudget {
 
   /**
    * Reserves the content length of a request. If the request has no content length, it reserves the
-   * whole budget. Returns the function that ends the reservation. Throws WeirError (503) if other
-   * bodies leave too little. One body always fits.
+   * whole budget. Returns the function that ends the reservation. Throws WeirError (503) if the
+   * bodies of other requests leave too little. Without other bodies, every body fits.
    */
   reserve(content_length: string | null): () => void {
     const declared = content_length === null ? this.max_bytes : Number(content_length) || 0;

@@ -8,7 +8,7 @@ import { MAX_JSON_DEPTH } from '../../body.ts';
 export const MAX_ITEMS = 100_000;
 const MAX_CUSTOM_ID_CHARS = 64;
 const CUSTOM_ID = /^[a-zA-Z0-9_-]+$/;
-/** Bytes that are parsed at a time. The event loop can run other requests before the next slice. */
+/** Bytes that are parsed at a time. Weir can serve other calls before the next slice. */
 const SLICE_BYTES = 16 * 1024;
 const MAX_QUOTED_CHARS = 100;
 
@@ -17,7 +17,8 @@ export type ReadItem = Omit<NewItem, 'request_id'>;
 
 /**
  * Yields the requests of a batch, parsed slice by slice. So the objects of a body of 256 MB are not
- * all in memory. Other requests run between two slices. Throws WeirError that names the parameter.
+ * all in memory. Weir can serve other calls between two slices. Throws WeirError that names the
+ * parameter.
  */
 export async function* readItems(
   bytes: Uint8Array,

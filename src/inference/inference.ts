@@ -5,7 +5,7 @@ import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
-import { protocolFor, requestFormOf } from '../upstreams/chat/protocols.ts';
+import { protocolFor, requestProtocolOf } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
 import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, charge } from './budget/budget.ts';
@@ -236,7 +236,7 @@ export class Inference {
 
 /** True if the channel's upstream reads the body in the client's own protocol. */
 function isNative({ config }: ChannelActor, call: InferenceCall): boolean {
-  return isChatProtocol(config.protocol) && requestFormOf(config.protocol) === call.protocol;
+  return isChatProtocol(config.protocol) && requestProtocolOf(config.protocol) === call.protocol;
 }
 
 /**
@@ -254,7 +254,7 @@ function channelsThatExpress(
     if (!isChatProtocol(protocol)) return false;
     const error = isNative(channel, call)
       ? undefined
-      : untranslatableError(uses, requestFormOf(protocol));
+      : untranslatableError(uses, requestProtocolOf(protocol));
     refusal ??= error;
     return !error;
   });

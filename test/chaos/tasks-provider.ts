@@ -7,7 +7,7 @@ import type {
   GenerationProtocol,
   JobCall,
   Progress,
-  Submitted,
+  SubmitResult,
   UpstreamJob,
 } from '../../src/upstreams/generation/contract.ts';
 import { LostSubmissionError } from '../../src/upstreams/generation/contract.ts';
@@ -83,7 +83,7 @@ export function chaosProtocol(trait: Trait, hit: (step: string) => void): Genera
   return {
     name: trait.name,
     idempotent,
-    async submit({ target, idempotency_key, input }): Promise<Submitted> {
+    async submit({ target, idempotency_key, input }): Promise<SubmitResult> {
       hit('submit, nothing sent yet');
       const body = JSON.stringify({ key: idempotency_key, prompt: input.prompt });
       const job = await exchange<Accepted>(`${target.base_url}/submit`, { method: 'POST', body });

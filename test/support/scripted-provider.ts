@@ -8,7 +8,7 @@ import {
   type GenerationProtocol,
   LostSubmissionError,
   type Progress,
-  type Submitted,
+  type SubmitResult,
   type UpstreamJob,
 } from '../../src/upstreams/generation/contract.ts';
 
@@ -35,7 +35,7 @@ export interface ProviderScript {
   /** The answer to a poll. By default the first poll finds the result. */
   progress?: (job: AcceptedJob) => Progress;
   /** The answer of an inline submission. */
-  inline?: () => Submitted;
+  inline?: () => SubmitResult;
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
@@ -89,7 +89,7 @@ export class ScriptedProvider {
     call: GenerationCall,
     kind: ProviderKind,
     idempotent: boolean,
-  ): Promise<Submitted> {
+  ): Promise<SubmitResult> {
     await this.script.beforeAccept?.(call);
     call.signal.throwIfAborted();
     const { idempotency_key, target } = call;

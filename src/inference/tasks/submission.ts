@@ -10,7 +10,7 @@ import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Effect, EffectContext, EffectReport } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
-import { LostSubmissionError, type Submitted } from '../../upstreams/generation/contract.ts';
+import { LostSubmissionError, type SubmitResult } from '../../upstreams/generation/contract.ts';
 import { orderChannels } from '../routing/order.ts';
 import {
   type Route,
@@ -173,7 +173,7 @@ export class Submission {
     // A job with an id is canceled by its id. If the answer is the result itself, the call is
     // aborted instead.
     const watch = route.protocol.poll ? undefined : this.running.watch(work.id, signal);
-    let submitted: Submitted;
+    let submitted: SubmitResult;
     try {
       submitted = await route.protocol.submit(this.call(work, route, watch?.signal ?? signal));
     } catch (error) {
@@ -192,7 +192,7 @@ export class Submission {
   private async accepted(
     work: TaskWork,
     route: Route,
-    submitted: Submitted,
+    submitted: SubmitResult,
   ): Promise<SubmissionReport> {
     const { sql, storage } = this.deps;
     switch (submitted.type) {

@@ -14,7 +14,7 @@ import { classifyInlineError } from '../transport/failures.ts';
 export class MessageStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   /**
-   * True once the last `message_delta` reported the output. Before that, only the usage of the
+   * True once a `message_delta` reported the output tokens. Before that, only the usage of the
    * input is known.
    */
   private isCounted = false;
@@ -68,7 +68,7 @@ export class MessageStream implements MeteredStreamProtocol {
       case 'error':
         throw classifyInlineError(this.call, data);
       default:
-        // These are `ping`, and event types that later versions add.
+        // `ping` and unknown event types are forwarded. They carry nothing to charge.
         break;
     }
     const line = name ?? withoutLineBreaks(type);
@@ -113,7 +113,10 @@ function event(data: { type: string; [member: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A block can start with text. A tool's name is output of the model, so it is charged too. */
+/**
+ * Returns the charged text of the event that starts a block. A tool's name is output of the model,
+ * so it is charged too.
+ */
 function producedByStart(block: unknown): string {
   if (!isObject(block)) return '';
   return `${block['text'] ?? ''}${block['thinking'] ?? ''}${block['name'] ?? ''}`;

@@ -30,8 +30,8 @@ export const anthropicProtocol: UpstreamProtocol = {
 };
 
 /**
- * Reads a complete message of any provider that serves the protocol. Throws RetryableUpstreamError
- * for other bodies.
+ * Reads a complete answer in the format of Anthropic messages; Bedrock sends the same format.
+ * Throws RetryableUpstreamError if the answer has no `content`.
  */
 export function answerOfMessages(
   text: string,
@@ -78,8 +78,8 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 }
 
 /**
- * The thinking budget must be smaller than the output limit. Otherwise the upstream refuses the
- * call.
+ * Returns edits that lower `max_tokens` to the output that the reservation covers. The thinking
+ * budget must be smaller than `max_tokens`; otherwise the upstream refuses the call.
  */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
@@ -98,7 +98,7 @@ export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Recor
   return edits;
 }
 
-/** The charged text of a finished block. */
+/** Returns the charged text of a complete content block. */
 function producedByBlock(block: unknown): string {
   if (!isObject(block)) return '';
   const input = block['input'] === undefined ? '' : JSON.stringify(block['input']);

@@ -11,7 +11,7 @@ import { toServerSentEvents } from '../stream/aws-event-stream.ts';
 import { answerOfMessages, messagesErrorEvent, messagesLimits } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
-/** The version of messages that Bedrock speaks (AWS docs: Anthropic Claude Messages API). */
+/** The value of `anthropic_version` for Bedrock (AWS docs: Anthropic Claude Messages API). */
 const VERSION = '"bedrock-2023-05-31"';
 const DEFAULT_REGION = 'us-east-1';
 
@@ -37,7 +37,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
-    // The path names the model, and whether the answer is a stream.
+    // The path carries the model, and the method for a stream or a whole answer.
     model: null,
     stream: null,
     anthropic_version: VERSION,
@@ -51,7 +51,10 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   };
 }
 
-/** Returns the headers of AWS Signature Version 4, or the header of a bearer key. */
+/**
+ * Returns the headers of an AWS signature (version 4) if the key is a key pair. Otherwise the key
+ * is an API key of Bedrock and is sent as a bearer token.
+ */
 async function signed(api_key: string, url: string, body: string): Promise<Record<string, string>> {
   const [access_key_id = '', secretAccessKey, ...token] = api_key.split(':');
   if (secretAccessKey === undefined) return { authorization: `Bearer ${api_key}` };

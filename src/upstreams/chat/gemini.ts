@@ -22,7 +22,10 @@ export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
 
 type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
 
-/** Returns Gemini's protocol for one of the hosts that serve it. */
+/**
+ * Returns the protocol of generateContent for the Gemini API or for Vertex AI. They differ only in
+ * `credentials`, the headers that authorize a call.
+ */
 export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
   const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
     ...requestOf(call, method),
@@ -99,7 +102,7 @@ function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
   });
 }
 
-/** All text that is charged: answers, thoughts and calls. */
+/** Returns all text that is charged: answers, thoughts and function calls. */
 function producedBy(answer: Readonly<Record<string, unknown>>): string {
   return partsOf(answer)
     .map((part) => {
@@ -110,7 +113,10 @@ function producedBy(answer: Readonly<Record<string, unknown>>): string {
     .join('');
 }
 
-/** The chunks of one streamed answer. Each chunk is an answer with a part of the content. */
+/**
+ * The chunks of one streamed answer. Each chunk has the members of a whole answer, but only a part
+ * of its content.
+ */
 class ContentStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   private finished = false;
@@ -142,7 +148,7 @@ class ContentStream implements MeteredStreamProtocol {
     return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
   }
 
-  /** The protocol has no terminal event. The last chunk carries a finish reason. */
+  /** The protocol has no event that ends the stream. The last chunk carries a finish reason. */
   atEnd(): StreamEvent[] {
     if (!this.finished) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');

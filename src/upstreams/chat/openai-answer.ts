@@ -1,14 +1,14 @@
 import { isObject } from '../../json/object.ts';
 
-const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
+const TEXT_MEMBERS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
-/** All text that is charged: content, refusal, reasoning and tool calls. */
+/** Returns all text that is charged: content, refusal, reasoning and tool calls. */
 export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {
     const message = isObject(choice) ? choice[part] : undefined;
     if (!isObject(message)) continue;
-    for (const key of TEXTS) {
+    for (const key of TEXT_MEMBERS) {
       const text = message[key];
       if (typeof text === 'string') produced += text;
     }

@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The events of one streamed response. */
 export class ResponseStream implements MeteredStreamProtocol {
   private reported: TokenUsage | null = null;
-  /** The response of the last event that carried one, with public ids and names. */
+  /** The newest response object that an event carried, with public ids and model names. */
   private response: Json = {};
   private readonly output: unknown[] = [];
   private sequence = -1;
@@ -84,7 +84,10 @@ export class ResponseStream implements MeteredStreamProtocol {
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 
-  /** Returns the event with a public response, and keeps what the event reports. */
+  /**
+   * Returns the event's JSON with public ids and model names. Keeps the event's response, its usage
+   * and its model names.
+   */
   private published(data: string, response: Json): string {
     this.reported = responsesUsage(response['usage']) ?? this.reported;
     this.names = modelNames(response['model'], this.call);

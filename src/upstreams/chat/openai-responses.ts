@@ -15,8 +15,8 @@ import { asEnvelope, producedByItems } from './openai-responses-answer.ts';
 import { ResponseStream } from './openai-responses-stream.ts';
 
 /**
- * OpenAI responses (OpenAI docs: Responses). Weir stores conversations itself and tells the upstream to
- * store nothing. Each call carries all of its items, so any channel can serve it.
+ * OpenAI responses (OpenAI docs: Responses). Weir stores conversations itself and tells the
+ * upstream to store nothing. Each call carries the whole conversation, so any channel can serve it.
  */
 export const openaiResponsesProtocol: UpstreamProtocol = {
   name: 'openai-responses',
@@ -64,8 +64,9 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * Removes the id of an item, because the upstream stores no items. The upstream cannot resolve the
- * id of a reasoning item without encrypted content (OpenAI docs: Reasoning, stateless).
+ * Returns the item without its id, because the upstream stores no items. Drops a reasoning item
+ * without encrypted content, because the upstream could find it only by its id (OpenAI docs:
+ * Reasoning, stateless).
  */
 function withoutOwnId(item: unknown): unknown[] {
   if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];

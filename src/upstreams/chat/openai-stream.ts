@@ -66,7 +66,7 @@ export class ChatStream implements MeteredStreamProtocol {
     };
   }
 
-  /** Some servers omit `[DONE]`. If no choice has a finish reason, the answer was cut off. */
+  /** Some servers omit `[DONE]`. If a choice has no finish reason, the answer was cut off. */
   atEnd(): StreamEvent[] {
     if (!this.isFinished()) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');

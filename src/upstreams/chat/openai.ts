@@ -17,7 +17,10 @@ import { ChatStream, DONE } from './openai-stream.ts';
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
 export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
 
-/** The same protocol on Azure. Its `base_url` ends in `/openai/v1` (Azure OpenAI docs: v1 API). */
+/**
+ * OpenAI chat completions on Azure. The channel's `base_url` ends in `/openai/v1` (Azure OpenAI
+ * docs: v1 API).
+ */
 export const azureOpenaiProtocol = chatProtocol('azure-openai', (key) => ({ 'api-key': key }));
 
 type Credentials = (api_key: string) => Record<string, string>;
@@ -70,8 +73,8 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
 }
 
 /**
- * The output limit has two names, and each server obeys one of them. So the limit is lowered under
- * every name in the body.
+ * The output limit has two names, and a server may obey only one of them. So Weir lowers the limit
+ * under each name that the body has. If the body has none, Weir adds `max_completion_tokens`.
  */
 function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
   const { body, max_output_tokens: limit } = call;

@@ -14,7 +14,7 @@ import { azureOpenaiProtocol, openaiProtocol } from './openai.ts';
 import { openaiResponsesProtocol } from './openai-responses.ts';
 import { vertexProtocol } from './vertex.ts';
 
-/** Each upstream protocol and the form in which it takes requests. */
+/** Each upstream protocol, and the format of the request bodies that it takes (`written`). */
 const UPSTREAM_PROTOCOLS: Record<
   ChatProtocol,
   { upstream: UpstreamProtocol; written: RequestProtocol }
@@ -28,14 +28,14 @@ const UPSTREAM_PROTOCOLS: Record<
   vertex: { upstream: vertexProtocol, written: 'gemini' },
 };
 
-/** The request form of an upstream protocol. */
-export function requestFormOf(upstream: ChatProtocol): RequestProtocol {
+/** Returns the format of the request bodies that an upstream protocol takes. */
+export function requestProtocolOf(upstream: ChatProtocol): RequestProtocol {
   return UPSTREAM_PROTOCOLS[upstream].written;
 }
 
 function pair(client: ClientProtocol, name: ChatProtocol): UpstreamProtocol {
   const { upstream, written } = UPSTREAM_PROTOCOLS[name];
-  // If both sides have the same form, the body passes through and loses no member.
+  // If the client's body already has the upstream's format, it passes through and loses no member.
   return written === client ? upstream : translateProtocol(client, written, upstream);
 }
 
@@ -47,8 +47,8 @@ const PAIRS = new Map(
 );
 
 /**
- * Returns the protocol that serves a client of one protocol through an upstream of the same or of
- * another protocol.
+ * Returns the protocol that serves clients of the protocol `client` through `upstream`. It
+ * translates requests and answers if the two use different formats.
  */
 export function protocolFor(client: ClientProtocol, upstream: ChatProtocol): UpstreamProtocol {
   return PAIRS.get(client)?.get(upstream) ?? pair(client, upstream);

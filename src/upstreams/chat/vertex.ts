@@ -9,7 +9,7 @@ const LIFE_S = 3_600;
 /** A token is replaced this long before it expires. */
 const MARGIN_MS = 60_000;
 const TIMEOUT_MS = 10_000;
-/** Number of cached tokens. If the cache is full, the oldest token is removed. */
+/** Largest number of cached tokens. If the cache is full, the oldest token is removed. */
 const MAX_TOKENS = 100;
 
 /** The members of a service account's key file that are needed to sign (Google Cloud docs: Service account keys). */
@@ -36,7 +36,10 @@ interface Token {
 
 const tokens = new Map<string, Token>();
 
-/** Returns the account's cached token, or fetches one. */
+/**
+ * Returns the access token for a channel's key: the key itself if it is no JSON; else the service
+ * account's cached token, or a new one.
+ */
 function accessToken(api_key: string, timeout_ms: number): Promise<string> {
   if (!api_key.trimStart().startsWith('{')) return Promise.resolve(api_key);
   const known = tokens.get(api_key);

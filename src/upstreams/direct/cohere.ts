@@ -27,7 +27,7 @@ export const cohereDirect: Reranker = {
     if (results.length === 0 || !isWhole) {
       throw new RetryableUpstreamError(
         'malformed',
-        'a rank refers to a document that was not sent',
+        'the answer has no results, or a result without a score or for a document that was not sent',
       );
     }
     const { meta } = answer;

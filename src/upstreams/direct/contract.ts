@@ -1,7 +1,7 @@
 /**
- * Calls with a single, whole answer: embeddings, transcription, speech, rerank, translation. Each
- * file serves one provider. Each call throws RetryableUpstreamError, TerminalUpstreamError, or the
- * signal's reason.
+ * Calls of embeddings, transcription, speech, rerank and translation. Each file beside this one
+ * implements some of them for one provider. Each call throws RetryableUpstreamError,
+ * TerminalUpstreamError, or the signal's reason.
  */
 import type { UpstreamCall } from '../contract.ts';
 
@@ -15,7 +15,9 @@ interface Embeddings {
 /** A section of the audio and its text. */
 export interface Segment {
   readonly id: number;
+  /** Seconds from the start of the audio. */
   readonly start: number;
+  /** Seconds from the start of the audio. */
   readonly end: number;
   readonly text: string;
   readonly [member: string]: unknown;
@@ -36,14 +38,14 @@ export interface TranscriptionRequest {
   readonly file: File;
   readonly prompt?: string;
   readonly temperature?: number;
-  /** Language of the audio. Only transcriptions have it. */
+  /** Language of the audio. It is set only for `transcriptions`. */
   readonly language?: string;
 }
 
 export interface Speech {
-  /** The audio as it arrives. Reading it throws the same errors as the call. */
+  /** The audio as it arrives. Reading it throws the same errors as `synthesize`. */
   readonly pieces: AsyncGenerator<Uint8Array>;
-  /** Present if the upstream reports its usage. Without it, the requested input is charged. */
+  /** Absent if the upstream reports no usage. Then the input of the request is charged. */
   readonly usage?: SpeechUsage;
 }
 

@@ -4,7 +4,10 @@ import { RetryableUpstreamError } from '../contract.ts';
 import type { Translator } from './contract.ts';
 import { requestJson } from './json-call.ts';
 
-/** `POST /v2/translate` (DeepL docs: Translate). A channel's model is DeepL's `model_type`. */
+/**
+ * `POST /v2/translate` (DeepL docs: Translate). The physical model of a channel is DeepL's
+ * `model_type`.
+ */
 export const deeplDirect: Translator = {
   async translate(call, { texts, target_lang, source_lang, formality, context }) {
     const headers = { authorization: `DeepL-Auth-Key ${call.target.api_key}` };

@@ -14,7 +14,10 @@ import { requestJson } from './json-call.ts';
 
 /** Tokens of one second of audio (Gemini API docs: Audio understanding). */
 const TOKENS_PER_S = 32;
-/** Largest inline audio of a request, in bytes of Base64 (Gemini API docs: Audio understanding). */
+/**
+ * Largest audio file that Weir sends inline, in bytes before Base64 (Gemini API docs: Audio
+ * understanding).
+ */
 const MAX_INLINE_BYTES = 14 * 1024 * 1024;
 /**
  * Sample rate of the generated speech. The speech is 16 bit, mono (Gemini API docs: Speech
@@ -33,7 +36,7 @@ const MIME_TYPES: Record<string, string> = {
 };
 
 /** JSON schema of the transcript that Weir requests from Gemini. */
-const HEARD_SCHEMA = {
+const TRANSCRIPT_SCHEMA = {
   type: 'OBJECT',
   properties: {
     language: { type: 'STRING', description: 'What is spoken, e.g. german.' },
@@ -59,7 +62,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
     if (what.file.size > MAX_INLINE_BYTES) {
       throw new TerminalUpstreamError(
         'payload_too_large',
-        'This model takes files of up to 14 MB.',
+        'file must be at most 14 MB for this model.',
         'file',
         413,
       );
@@ -68,7 +71,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await inlineAudio(what.file)] }],
       generationConfig: {
         responseMimeType: 'application/json',
-        responseSchema: HEARD_SCHEMA,
+        responseSchema: TRANSCRIPT_SCHEMA,
         ...(what.temperature === undefined ? {} : { temperature: what.temperature }),
       },
     });
@@ -82,7 +85,10 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       throw refused('response_format', 'must be wav or pcm for this model.');
     }
     if (body['speed'] !== undefined && body['speed'] !== 1) {
-      throw refused('speed', 'must be 1 for this model: say it in instructions instead.');
+      throw refused(
+        'speed',
+        'must be 1 for this model. Describe the speed in instructions instead.',
+      );
     }
     const answer = await generate(call, {
       contents: [{ role: 'user', parts: [{ text: scriptOf(body) }] }],
@@ -104,8 +110,8 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
 };
 
 /**
- * Sends the request and returns the answer. Throws if the provider sent no content because of the
- * client's request.
+ * Sends the request and returns the answer. Throws TerminalUpstreamError if Gemini's content policy
+ * blocked the prompt.
  */
 async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
   const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
@@ -161,7 +167,7 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
   };
 }
 
-/** Parses the answer's text as JSON. A cut-off text gives undefined. */
+/** Parses the answer's text as JSON. Throws RetryableUpstreamError if the text was cut off. */
 function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
   const parts = partsOf(answer).filter(({ thought }) => thought !== true);
   return parseObject(parts.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
@@ -172,8 +178,8 @@ function seconds(value: unknown): number {
 }
 
 /**
- * Returns the duration of the audio in seconds. It comes from the tokens of the audio, else from
- * the end of the last segment.
+ * Returns the duration of the audio in seconds. It is computed from the number of audio tokens; if
+ * Gemini did not report them, it is the end of the last segment.
  */
 function durationOf(answer: Record<string, unknown>, segments: readonly Segment[]): number {
   const usage = answer['usageMetadata'];

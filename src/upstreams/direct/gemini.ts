@@ -2,14 +2,14 @@ import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import type { Embedder } from './contract.ts';
 import { requestJson } from './json-call.ts';
-import { encode } from './vectors.ts';
+import { toBase64 } from './vectors.ts';
 
 /** The largest number of texts in one request (Gemini API docs: Embeddings, batchEmbedContents). */
 const MAX_TEXTS = 100;
 
 /**
- * Gemini's embeddings in OpenAI's form. Weir normalizes shortened vectors to length one. Gemini's
- * docs advise this, and OpenAI's vectors have this length.
+ * Gemini's embeddings in OpenAI's form. Weir scales each vector to length one: OpenAI's vectors
+ * have this length, and Gemini's docs advise it for shortened vectors.
  */
 export const geminiDirect: Embedder = {
   async embed(call, counted) {
@@ -22,7 +22,7 @@ export const geminiDirect: Embedder = {
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,
-      embedding: isBase64 ? encode(vector) : vector,
+      embedding: isBase64 ? toBase64(vector) : vector,
     }));
     const tokens = counted();
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
@@ -36,7 +36,7 @@ function textsIn({ body }: UpstreamCall): string[] {
   if (input.every((each) => typeof each === 'string')) return input;
   throw new TerminalUpstreamError(
     'invalid_request',
-    'input must be text for this model: it does not know the tokens of another one.',
+    'input must be text for this model: it cannot read token ids.',
     'input',
     400,
   );

@@ -2,7 +2,10 @@ import type { UpstreamCall } from '../contract.ts';
 import { parseObject, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure } from '../transport/failures.ts';
 
-/** Sends a JSON body that Weir wrote and parses the answer. Throws like every direct call. */
+/**
+ * Sends a JSON body that Weir wrote and parses the answer. Throws the errors that contract.ts
+ * names.
+ */
 export function requestJson(
   call: UpstreamCall,
   path: string,

@@ -13,7 +13,7 @@ import type {
   Transcript,
   TranscriptionRequest,
 } from './contract.ts';
-import { inFormat } from './vectors.ts';
+import { inEncodingFormat } from './vectors.ts';
 
 type Credentials = (api_key: string) => Record<string, string>;
 
@@ -33,7 +33,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
         }
         const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
         return {
-          body_text: inFormat(
+          body_text: inEncodingFormat(
             publishAnswer(text, answer, call),
             data,
             call.body['encoding_format'],
@@ -72,7 +72,8 @@ export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
 /**
- * Always requests time stamps. The duration and every output format are made from the time stamps.
+ * Returns the form of a transcription request. It always asks for `verbose_json`, because Weir
+ * makes every output format from the segments and their times.
  */
 function formOf(
   call: UpstreamCall,

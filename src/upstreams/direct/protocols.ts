@@ -8,7 +8,7 @@ import { azureDirect, openaiDirect } from './openai.ts';
 
 type Spoken<Protocol> = Partial<Record<ChannelProtocol, Protocol>>;
 
-/** Implementations of direct calls, by the protocol of a channel. */
+/** The implementation of each kind of call, by a channel's protocol. */
 export const EMBEDDERS: Spoken<Embedder> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,

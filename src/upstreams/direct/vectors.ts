@@ -1,10 +1,10 @@
 import { isObject } from '../../json/object.ts';
 
 /**
- * Converts the vectors of an answer to the form that the client asked for: numbers, or the bytes of
- * little-endian float32 in Base64.
+ * Returns the answer's text with its vectors in the client's `encoding_format`: numbers, or the
+ * bytes of little-endian float32 in Base64.
  */
-export function inFormat(text: string, data: readonly unknown[], wanted: unknown): string {
+export function inEncodingFormat(text: string, data: readonly unknown[], wanted: unknown): string {
   const isBase64 = wanted === 'base64';
   const isRight = data.every(
     (item) => isObject(item) && (typeof item['embedding'] === 'string') === isBase64,
@@ -12,19 +12,19 @@ export function inFormat(text: string, data: readonly unknown[], wanted: unknown
   if (isRight) return text;
   const answer = JSON.parse(text) as { data: { embedding: number[] | string }[] };
   for (const item of answer.data) {
-    item.embedding = isBase64 ? encode(item.embedding) : decode(item.embedding);
+    item.embedding = isBase64 ? toBase64(item.embedding) : fromBase64(item.embedding);
   }
   return JSON.stringify(answer);
 }
 
-export function encode(vector: number[] | string): string {
+export function toBase64(vector: number[] | string): string {
   if (typeof vector === 'string') return vector;
   const bytes = Buffer.alloc(vector.length * 4);
   for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
   return bytes.toString('base64');
 }
 
-function decode(vector: number[] | string): number[] {
+function fromBase64(vector: number[] | string): number[] {
   if (typeof vector !== 'string') return vector;
   const bytes = Buffer.from(vector, 'base64');
   return Array.from({ length: bytes.length >> 2 }, (_, at) => bytes.readFloatLE(at * 4));

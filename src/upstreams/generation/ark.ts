@@ -37,7 +37,7 @@ export const arkProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path: TASKS, headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
-    if (!id) throw new LostSubmissionError('a submission without an id');
+    if (!id) throw new LostSubmissionError('the response has no job id');
     return { type: 'accepted', job: { id } };
   },
 
@@ -106,7 +106,7 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): JsonObj
   const first = start_image ?? image;
   const content = [
     ...(input.prompt ? [{ type: 'text', text: input.prompt }] : []),
-    // A request has either frame roles or reference roles.
+    // Ark accepts no request with both frame roles and reference roles.
     ...(first ? [imagePart(first, hasReferences ? 'reference_image' : 'first_frame')] : []),
     ...(end_image ? [imagePart(end_image, 'last_frame')] : []),
     ...reference_images.map((url) => imagePart(url, 'reference_image')),

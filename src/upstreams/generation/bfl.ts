@@ -28,7 +28,7 @@ export const bflProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path, headers: keyOf(call), body: bodyFor(call) });
     if ('type' in answer) return answer;
     const [id, poll_url] = [asText(answer.body['id']), asText(answer.body['polling_url'])];
-    if (!id) throw new LostSubmissionError('a submission without an id');
+    if (!id) throw new LostSubmissionError('the response has no job id');
     return { type: 'accepted', job: { id, ...(poll_url ? { poll_url } : {}) } };
   },
 
@@ -83,8 +83,8 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
 }
 
 /**
- * Returns a size of about one megapixel with this aspect ratio. Each edge is a multiple of 32
- * pixels, the models' step.
+ * Returns the requested size; else a size of about one megapixel with this aspect ratio. Each edge
+ * of the computed size is a multiple of 32 pixels, the models' step.
  */
 function sizeFor(
   width: number | undefined,

@@ -1,37 +1,40 @@
 /**
- * What the upper floors know of a provider of images, videos and music. Each file implements
- * `GenerationProtocol` for one provider. Submit, poll, download and cancel are separate, because
- * the process may be killed between any two of them.
+ * The interface between the upper floors and a provider of images, videos or music. Each file
+ * beside this one implements `GenerationProtocol` for one provider. Submit, poll, download and
+ * cancel are separate, because the process may be killed between any two of them.
  */
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import type { UpstreamTarget } from '../contract.ts';
 
-/** One provider account and the request for it. */
+/** A generation request, and the provider account that receives it. */
 export interface GenerationCall {
   readonly target: UpstreamTarget;
   readonly physical_model: string;
   readonly public_model: string;
   readonly input: GenerationInput;
-  /** A UUID of at most 36 characters. All attempts of this submission have the same one. */
+  /** A UUID of at most 36 characters. All attempts of this submission carry the same key. */
   readonly idempotency_key: string;
   /** Aborted when the effect times out. */
   readonly signal: AbortSignal;
 }
 
-/** The account that accepted a job, for polling it. */
+/** A request about an accepted job, to the account that accepted it. */
 export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal'>;
 
 /**
- * The provider's name for a job. It has the id of the job, and a polling URL or path if the
- * provider gave one. It is stored with the task and never shown (P5).
+ * What the provider calls a job: its id, and a polling URL or path if the provider gave one. It is
+ * stored with the task and never shown (P5).
  */
 export interface UpstreamJob {
   readonly id: string;
-  /** Polling URL, if the provider gave one. The key is sent to it only if it is on the account's host. */
+  /**
+   * Polling URL, if the provider gave one. Weir polls it only if it is on the account's host or
+   * domain.
+   */
   readonly poll_url?: string;
-  /** Other data that the protocol needs later, e.g. the operation's path. */
+  /** Other data that `poll` needs, e.g. the path of the provider's operation. */
   readonly path?: string;
 }
 
@@ -66,8 +69,8 @@ export interface Produced {
 export interface Failed {
   readonly type: 'failed';
   /**
-   * `moderation`: the content was refused. `input`: the client is at fault. `upstream`: the
-   * provider is at fault.
+   * `moderation`: the content was refused. `input`: the provider could not use the client's input.
+   * `upstream`: the provider is at fault.
    */
   readonly reason: 'moderation' | 'input' | 'upstream';
   /** Wording for the client. It names no provider, account or physical model. */
@@ -76,7 +79,7 @@ export interface Failed {
   readonly message: string;
 }
 
-export type Submitted =
+export type SubmitResult =
   | { readonly type: 'accepted'; readonly job: UpstreamJob }
   | Produced
   | Failed;
@@ -85,9 +88,12 @@ export type Progress =
   | {
       readonly type: 'running';
       readonly status: 'queued' | 'processing';
-      /** The progress, 0 to 1; absent if the provider reports none. */
+      /** From 0 to 1; absent if the provider reports no progress. */
       readonly progress?: number;
-      /** The wait before the next poll that the provider requested, in ms. */
+      /**
+       * How long Weir must wait before the next poll, in ms; absent if the provider does not
+       * require a wait.
+       */
       readonly retry_after_ms?: number;
     }
   | Produced
@@ -105,19 +111,22 @@ export class LostSubmissionError extends Error {
 }
 
 /**
- * One provider's wire format. Each function makes one or a few bounded HTTP requests. It throws
- * RetryableUpstreamError if the provider certainly accepted nothing. It throws
+ * One provider's wire format. Each function makes one or a few HTTP requests with a time limit. It
+ * throws RetryableUpstreamError if the provider certainly accepted nothing. It throws
  * TerminalUpstreamError if the request is wrong. Only `submit` throws LostSubmissionError. If the
- * signal was aborted, each function throws its reason.
+ * signal was aborted, each function throws the signal's reason.
  */
 export interface GenerationProtocol {
   readonly name: string;
-  /** True if a repeated submit with the same key returns the same job. */
+  /** True if a repeated submit with the same `idempotency_key` returns the same job. */
   readonly idempotent: boolean;
-  submit(call: GenerationCall): Promise<Submitted>;
+  submit(call: GenerationCall): Promise<SubmitResult>;
   /** Absent if `submit` returns the result itself. */
   poll?(call: JobCall, job: UpstreamJob): Promise<Progress>;
-  /** Finds the job of a lost submission by its key; undefined if the provider has no such job. */
+  /**
+   * Finds the job of a lost submission by its `idempotency_key`; undefined if the provider has no
+   * such job.
+   */
   find?(call: GenerationCall): Promise<UpstreamJob | undefined>;
   /** Sends the provider a cancel request for the job. A failure of this request is ignored. */
   cancel?(call: JobCall, job: UpstreamJob): Promise<void>;

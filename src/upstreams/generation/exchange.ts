@@ -7,10 +7,7 @@ import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } f
 
 export type JsonObject = Record<string, unknown>;
 
-/**
- * One request to a provider. If `body` is a form, it is sent as a form. Otherwise it is sent as
- * JSON.
- */
+/** One request to a provider. `body` is sent as a form if it is FormData; otherwise as JSON. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the target's base URL, or a complete URL that the provider gave. */
@@ -27,23 +24,28 @@ export interface ProviderAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** Words that mean that the content was refused. */
-const MODERATED =
+/** Words in an error message that mean: the content was refused. */
+const MODERATION_WORDS =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
-/** Words about the operator's money or key. They count with any status. */
-const OPERATORS =
+/**
+ * Words in an error message that mean: the operator's account has no money or a wrong key. Weir
+ * looks for them at every error status.
+ */
+const OPERATOR_FAULT_WORDS =
   /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
-const OPERATORS_STATUSES = [401, 402, 403];
-/** Statuses with which a provider refuses a submission before it did any work. */
+/** Statuses that mean: the operator's account has no money, a wrong key or no permission. */
+const OPERATOR_FAULT_STATUSES = [401, 402, 403];
+/** Statuses that mean: the provider refused the submission before it did any work. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
-const CALLERS_STATUSES = [400, 413, 415, 422, 451];
+/** Statuses that mean: the client's request is wrong. */
+const CLIENT_FAULT_STATUSES = [400, 413, 415, 422, 451];
 
 /** True if the provider's message means that the content was refused. */
 export function isModerated(...words: unknown[]): boolean {
-  return words.some((each) => typeof each === 'string' && MODERATED.test(each));
+  return words.some((each) => typeof each === 'string' && MODERATION_WORDS.test(each));
 }
 
-/** Returns a job that ended without a result. The provider's message is for the log only. */
+/** Returns the failure of a job. `message` is for the log only; the client gets a fixed text. */
 export function failed(message: string, reason?: Failed['reason']): Failed {
   const why = reason ?? (isModerated(message) ? 'moderation' : 'upstream');
   const public_message =
@@ -82,7 +84,10 @@ export async function submitJob(
   throw refusal;
 }
 
-/** Queries a job. Returns any response whose status `readable` accepts. */
+/**
+ * Sends a request about an accepted job. Returns the response if `readable` lists its status.
+ * Otherwise throws RetryableUpstreamError.
+ */
 export async function queryJob(
   call: JobCall,
   ask: ProviderRequest,
@@ -99,7 +104,7 @@ export async function queryJob(
   throw retryable(answer, messageIn(answer));
 }
 
-/** Classifies a refusal; undefined if the response is no refusal. */
+/** Classifies the response to a submission; undefined if its status is no error. */
 function failureFromAnswer(
   call: GenerationCall,
   answer: ProviderAnswer,
@@ -108,9 +113,9 @@ function failureFromAnswer(
   if (status < 400) return undefined;
   const message = messageIn(answer);
   // Stability refuses content with status 403. A key without permission gets the same status.
-  const mayBeContent = status === 403 || CALLERS_STATUSES.includes(status);
+  const mayBeContent = status === 403 || CLIENT_FAULT_STATUSES.includes(status);
   if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
-  if (CALLERS_STATUSES.includes(status) && !OPERATORS.test(message)) {
+  if (CLIENT_FAULT_STATUSES.includes(status) && !OPERATOR_FAULT_WORDS.test(message)) {
     const id = status === 413 ? 'payload_too_large' : 'invalid_request';
     return new TerminalUpstreamError(id, scrub(message, call), null, status);
   }
@@ -119,7 +124,7 @@ function failureFromAnswer(
 
 function retryable({ status, headers }: ProviderAnswer, message: string): RetryableUpstreamError {
   const failure =
-    OPERATORS_STATUSES.includes(status) || OPERATORS.test(message)
+    OPERATOR_FAULT_STATUSES.includes(status) || OPERATOR_FAULT_WORDS.test(message)
       ? 'auth'
       : status === 429
         ? 'throttle'
@@ -134,8 +139,8 @@ function retryable({ status, headers }: ProviderAnswer, message: string): Retrya
   );
 }
 
-/** Classifies a failure in the body of a 200 response as if the response had this status. */
-export function refusedInside(
+/** Classifies a refusal in the body of a 200 response as if the HTTP status were `status`. */
+export function classifyRefusalInBody(
   call: GenerationCall,
   status: number,
   message: string,
@@ -144,7 +149,7 @@ export function refusedInside(
   return failureFromAnswer(call, answer) ?? failed(message);
 }
 
-/** The message in an error body, in any of the usual shapes. */
+/** Returns the message in an error body, in any of the usual shapes. */
 export function messageIn({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string {
   const words: string[] = [];
   collectWords(body, words, 0);
@@ -152,7 +157,7 @@ export function messageIn({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'
   return new TextDecoder().decode(bytes.slice(0, 200)) || 'The request was refused.';
 }
 
-const WORDS = [
+const MESSAGE_MEMBERS = [
   'message',
   'msg',
   'detail',
@@ -171,7 +176,8 @@ function collectWords(value: unknown, words: string[], depth: number): void {
   if (Array.isArray(value))
     for (const each of value.slice(0, 5)) collectWords(each, words, depth + 1);
   if (!isObject(value)) return;
-  for (const key of WORDS) if (value[key] !== undefined) collectWords(value[key], words, depth + 1);
+  for (const key of MESSAGE_MEMBERS)
+    if (value[key] !== undefined) collectWords(value[key], words, depth + 1);
 }
 
 async function exchange(call: JobCall, ask: ProviderRequest): Promise<ProviderAnswer> {
@@ -215,7 +221,10 @@ function parsed(headers: Headers, bytes: Uint8Array): JsonObject {
   }
 }
 
-/** Checks a complete URL: the key is sent only to the account's own host. */
+/**
+ * Returns the URL of a request. Throws if the provider gave a URL on a foreign host, because the
+ * request carries the account's key.
+ */
 function addressOf({ target }: JobCall, path: string): string {
   if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
   if (!isOwnHost(target.base_url, path)) {
@@ -225,8 +234,8 @@ function addressOf({ target }: JobCall, path: string): string {
 }
 
 /**
- * True for the same host, and for another host of the same domain. Some providers poll on regional
- * hosts.
+ * True if `url` is on the host of `base_url` or on the same domain. Some providers give polling
+ * URLs on regional hosts.
  */
 function isOwnHost(base_url: string, url: string): boolean {
   const [own, other] = [new URL(base_url), new URL(url)];
@@ -262,7 +271,7 @@ export const asNumber = (value: unknown): number | undefined => {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-/** Removes undefined members, because a provider may refuse an unknown value. */
+/** Returns the object without its undefined members. */
 export function withoutUndefined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -16,7 +16,7 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
 
-/** fal's queue (fal docs: Queue API). A template maps the inputs of each model. */
+/** fal's queue (fal docs: Queue API). `TEMPLATES` names the inputs of each video operation. */
 export const falProtocol: GenerationProtocol = {
   name: 'fal',
   idempotent: false,
@@ -28,15 +28,15 @@ export const falProtocol: GenerationProtocol = {
     const { request_id, status_url, response_url } = answer.body;
     const [id, poll_url, result] = [request_id, status_url, response_url].map(asText);
     if (!id || !poll_url || !result)
-      throw new LostSubmissionError('a submission without polling URLs');
-    // The URLs omit the model's sub-path, so they cannot be built from the model's name.
+      throw new LostSubmissionError('the response lacks the job id or a polling URL');
+    // fal's URLs omit the model's sub-path. So Weir keeps them and does not build them from the model.
     return { type: 'accepted', job: { id, poll_url, path: result } };
   },
 
   async poll(call, { poll_url = '', path = '' }) {
     const headers = keyOf(call);
     const { status, body } = await queryJob(call, { path: poll_url, headers }, [200, 202, 404]);
-    if (status === 404) return { type: 'unknown', message: messageIn({ body, bytes: NONE }) };
+    if (status === 404) return { type: 'unknown', message: messageIn({ body, bytes: NO_BYTES }) };
     switch (body['status']) {
       case 'IN_QUEUE':
         return { type: 'running', status: 'queued' };
@@ -55,9 +55,12 @@ export const falProtocol: GenerationProtocol = {
   },
 };
 
-const NONE = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
-/** The status COMPLETED does not mean success. Only the result tells whether the job succeeded. */
+/**
+ * Reads the result of a job with the status COMPLETED. This status does not mean success: only the
+ * result tells whether the job succeeded.
+ */
 async function result(call: JobCall, path: string) {
   const answer = await queryJob(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
   const { status, body } = answer;
@@ -136,7 +139,7 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
 }
 
 /**
- * ElevenLabs names the members `duration_seconds` and `text`. Other models name them
+ * ElevenLabs' models name the inputs `duration_seconds` and `text`. Other models name them
  * `seconds_total` and `prompt`.
  */
 function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonObject {
@@ -174,15 +177,15 @@ const PRESETS: Readonly<Record<string, string>> = {
 };
 
 /**
- * fal's names for the inputs of each operation. `suffix` is set if the operation has its own
- * endpoint.
+ * How fal names one operation. `suffix` is the end of its path for each family of models, '' if it
+ * has no path of its own. `inputs` returns its inputs under fal's names.
  */
 interface Template {
   readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
   readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;
 }
 
-const none = { veo: '', kling: '', other: '' };
+const NO_SUFFIX = { veo: '', kling: '', other: '' };
 const TEMPLATES: Record<VideoInput['operation'], Template> = {
   'text-to-video': {
     suffix: { veo: '', kling: '/text-to-video', other: '' },
@@ -214,7 +217,7 @@ const TEMPLATES: Record<VideoInput['operation'], Template> = {
         : { image_urls: reference_images },
   },
   'video-to-video': {
-    suffix: none,
+    suffix: NO_SUFFIX,
     inputs: ({ video_url, reference_images, fps }) => ({
       video_url,
       image_urls: reference_images,
@@ -226,7 +229,7 @@ const TEMPLATES: Record<VideoInput['operation'], Template> = {
     inputs: ({ video_url }) => ({ video_url }),
   },
   'audio-to-video': {
-    suffix: none,
+    suffix: NO_SUFFIX,
     inputs: ({ image, audio_url }) => ({ image_url: image, audio_url }),
   },
   'motion-control': {

@@ -2,7 +2,10 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
 import { asList, asObject, asText, failed, submitJob, withoutUndefined } from './exchange.ts';
 
-/** Ideogram 3, returned inline (Ideogram docs: Generate v3). */
+/**
+ * Ideogram 3 (Ideogram docs: Generate v3). The response to the submission has the URLs of the
+ * images.
+ */
 export const ideogramProtocol: GenerationProtocol = {
   name: 'ideogram',
   idempotent: false,
@@ -27,7 +30,7 @@ export const ideogramProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const pictures = asList(answer.body['data']).map(asObject);
     if (pictures.length === 0) throw new LostSubmissionError('a response without images');
-    // A refused image has no URL. The status is still 200.
+    // An image that Ideogram refused has no URL, although the HTTP status is 200.
     const safe = pictures.filter((each) => each['is_image_safe'] !== false && asText(each['url']));
     if (safe.length === 0) return failed('no safe picture', 'moderation');
     const outputs = safe.map(({ url, prompt }) => ({

@@ -14,12 +14,12 @@ import {
   asNumber,
   asObject,
   asText,
+  classifyRefusalInBody,
   failed,
   type JsonObject,
   messageIn,
   type ProviderAnswer,
   queryJob,
-  refusedInside,
   submitJob,
   withoutUndefined,
 } from './exchange.ts';
@@ -31,11 +31,11 @@ const ELEMENT_POLLS = 30;
 const ELEMENT_POLL_MS = 1_000;
 const MAX_ELEMENT_NAME = 20;
 const MAX_ELEMENT_DESCRIPTION = 100;
-/** Number of pages of the newest tasks in which Weir searches for a lost submission. */
+/** Weir searches this many pages of the newest tasks for a lost submission. */
 const SEARCHED_PAGES = 3;
 const PAGE_SIZE = 100;
 
-/** Kling's v1 task paths (Kling docs: API overview, video generation, elements). */
+/** Kling's v1 task API (Kling docs: API overview, video generation, elements). */
 export const klingProtocol: GenerationProtocol = {
   name: 'kling',
   // `external_task_id` serves only to find a task. Kling does not document what happens if it is
@@ -50,10 +50,10 @@ export const klingProtocol: GenerationProtocol = {
     const body = { ...bodyFor(call, input, elements.ids), external_task_id: call.idempotency_key };
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
-    const refused = refusedWith(call, answer);
+    const refused = refusalIn(call, answer);
     if (refused) return refused;
     const id = asText(asObject(answer.body['data'])['task_id']);
-    if (!id) throw new LostSubmissionError('a submission without an id');
+    if (!id) throw new LostSubmissionError('the response has no job id');
     return { type: 'accepted', job: { id, path } };
   },
 
@@ -81,7 +81,10 @@ export const klingProtocol: GenerationProtocol = {
   },
 };
 
-/** Returns a new-style key unchanged. For a pair `access:secret`, signs a token (JWT, HS256). */
+/**
+ * Returns the authorization header. A key pair `access:secret` signs a token (JWT, HS256). Any
+ * other key is itself the token.
+ */
 function keyOf({ target }: JobCall): Record<string, string> {
   const [access, secret] = target.api_key.split(':');
   if (!secret) return { authorization: `Bearer ${target.api_key}` };
@@ -93,16 +96,20 @@ function keyOf({ target }: JobCall): Record<string, string> {
   return { authorization: `Bearer ${head}.${claims}.${signature}` };
 }
 
-/** A code other than 0 is a refusal, whatever the status is. */
-function refusedWith(call: GenerationCall, answer: ProviderAnswer) {
+/**
+ * Returns or throws the refusal in a response; undefined if Kling accepted the request. A `code`
+ * other than 0 is a refusal at any HTTP status.
+ */
+function refusalIn(call: GenerationCall, answer: ProviderAnswer) {
   const code = Number(answer.body['code']);
   if (code === 0) return undefined;
-  if (!Number.isFinite(code)) throw new LostSubmissionError('a submission without a code');
-  const refusal = refusedInside(call, statusOf(code), messageIn(answer));
+  if (!Number.isFinite(code)) throw new LostSubmissionError('the response has no code');
+  const refusal = classifyRefusalInBody(call, statusOf(code), messageIn(answer));
   if ('type' in refusal) return refusal;
   throw refusal;
 }
 
+/** Returns the HTTP status that has the meaning of a code of Kling. */
 function statusOf(code: number): number {
   if (code >= 1_000 && code < 1_005) return 401;
   if (code === 1_101 || code === 1_102 || code === 1_103) return 402;
@@ -164,8 +171,8 @@ function pathOf({ operation }: VideoInput): string {
   }
 }
 
-const MOST_CFG = 20;
-const bare = (media?: string) => media?.replace(/^data:[^,]*,/, '');
+const MAX_CFG_SCALE = 20;
+const withoutDataPrefix = (media?: string) => media?.replace(/^data:[^,]*,/, '');
 
 function bodyFor(
   call: GenerationCall,
@@ -194,8 +201,8 @@ function bodyFor(
   return withoutUndefined({
     ...common,
     negative_prompt: input.negative_prompt,
-    // Weir's scale is 0–20, Kling's 0–1.
-    cfg_scale: cfg_scale === undefined ? undefined : cfg_scale / MOST_CFG,
+    // `cfg_scale` is 0–20 for Weir's clients and 0–1 for Kling.
+    cfg_scale: cfg_scale === undefined ? undefined : cfg_scale / MAX_CFG_SCALE,
     sound: output_audio === undefined ? undefined : output_audio ? 'on' : 'off',
     ...(operation === 'video-extension'
       ? { video_id: input.continued_job }
@@ -204,13 +211,16 @@ function bodyFor(
       ? { aspect_ratio: input.aspect_ratio }
       : {}),
     ...(operation === 'reference-to-video'
-      ? { image_list: input.reference_images?.map((image) => ({ image: bare(image) })) }
-      : { image: bare(first), image_tail: bare(input.end_image) }),
+      ? {
+          image_list: input.reference_images?.map((image) => ({ image: withoutDataPrefix(image) })),
+        }
+      : { image: withoutDataPrefix(first), image_tail: withoutDataPrefix(input.end_image) }),
   });
 }
 
 /**
- * Creates elements first, each as its own task. The first image of an element is the frontal one.
+ * Creates the elements that the prompt names, each by its own task, and returns their ids. The
+ * first image of an element is the frontal one.
  */
 async function makeElements(call: GenerationCall, elements: readonly KlingElement[]) {
   const ids: string[] = [];
@@ -226,7 +236,7 @@ async function makeElements(call: GenerationCall, elements: readonly KlingElemen
       },
     };
     const answer = await submitJob(call, { path: ELEMENTS, headers: keyOf(call), body });
-    const refused = 'type' in answer ? answer : refusedWith(call, answer);
+    const refused = 'type' in answer ? answer : refusalIn(call, answer);
     if (refused) return refused;
     const task = asText(asObject((answer as ProviderAnswer).body['data'])['task_id']) ?? '';
     ids.push(await elementId(call, task));

@@ -9,11 +9,14 @@ import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from 
 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
-/** Return codes of the proxy. Its HTTP status is always 200 (midjourney-proxy: ReturnCode). */
-const OK = [1, 21, 22];
-const VALIDATION = 4;
-const QUEUE_FULL = 23;
-const BANNED = 24;
+/**
+ * Values of `code` in the proxy's response. The HTTP status is always 200 (midjourney-proxy:
+ * ReturnCode).
+ */
+const ACCEPTED_CODES = [1, 21, 22];
+const INVALID_INPUT_CODE = 4;
+const QUEUE_FULL_CODE = 23;
+const BANNED_CONTENT_CODE = 24;
 
 /** Midjourney through midjourney-proxy. One task makes one grid of four images. */
 export const midjourneyProtocol: GenerationProtocol = {
@@ -36,11 +39,11 @@ export const midjourneyProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const code = Number(answer.body['code']);
     const id = asText(answer.body['result']);
-    if (OK.includes(code) && id) return { type: 'accepted', job: { id } };
+    if (ACCEPTED_CODES.includes(code) && id) return { type: 'accepted', job: { id } };
     const message = messageIn(answer);
-    if (code === BANNED) return failed(message, 'moderation');
-    if (code === VALIDATION) return failed(message, 'input');
-    if (code === QUEUE_FULL) throw new RetryableUpstreamError('throttle', message);
+    if (code === BANNED_CONTENT_CODE) return failed(message, 'moderation');
+    if (code === INVALID_INPUT_CODE) return failed(message, 'input');
+    if (code === QUEUE_FULL_CODE) throw new RetryableUpstreamError('throttle', message);
     if (!Number.isFinite(code)) throw new LostSubmissionError(message);
     throw new RetryableUpstreamError('server', message);
   },
@@ -48,7 +51,7 @@ export const midjourneyProtocol: GenerationProtocol = {
   async poll(call, { id }) {
     const path = `/task/${encodeURIComponent(id)}/fetch`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // The proxy answers `null` for an unknown task.
+    // For an unknown task, the body of the response is `null`.
     if (status === 404 || body['status'] === undefined) {
       return { type: 'unknown', message: 'no such job' };
     }

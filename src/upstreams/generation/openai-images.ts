@@ -6,7 +6,7 @@ import {
   type GenerationCall,
   type GenerationProtocol,
   LostSubmissionError,
-  type Submitted,
+  type SubmitResult,
   type UpstreamOutput,
 } from './contract.ts';
 import {
@@ -21,7 +21,8 @@ import {
 import { inlineImage } from './inline-media.ts';
 
 /**
- * Classic models accept `style` and `response_format`. Token-priced models refuse both parameters.
+ * The DALL·E models accept `style` and `response_format`. The token-priced models refuse both
+ * parameters.
  */
 const CLASSIC = /^dall-e/;
 
@@ -33,8 +34,9 @@ export const openaiImagesProtocol: GenerationProtocol = {
 };
 
 /**
- * The same protocol on Azure (Azure docs: Image generation), with its own key header. The path of the
- * channel's base URL names the deployment. `response_format` is never forwarded (spec: Image generation, 4).
+ * OpenAI images on Azure (Azure docs: Image generation). Only the key's header differs. The path of
+ * the channel's base URL names the deployment. `response_format` is never forwarded (spec: Image
+ * generation, 4).
  */
 export const azureImagesProtocol: GenerationProtocol = {
   name: 'azure-images',
@@ -42,7 +44,10 @@ export const azureImagesProtocol: GenerationProtocol = {
   submit: (call) => submit(call, { 'api-key': call.target.api_key }),
 };
 
-async function submit(call: GenerationCall, headers: Record<string, string>): Promise<Submitted> {
+async function submit(
+  call: GenerationCall,
+  headers: Record<string, string>,
+): Promise<SubmitResult> {
   const { input } = call;
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'this protocol makes only images');

@@ -37,8 +37,8 @@ export const replicateProtocol: GenerationProtocol = {
     });
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
-    if (!id) throw new LostSubmissionError('a submission without an id');
-    // The output does not tell its kind. So the job keeps the scene of the request.
+    if (!id) throw new LostSubmissionError('the response has no job id');
+    // The output does not tell whether it is an image, a video or audio. So `path` keeps the scene.
     return { type: 'accepted', job: { id, path: call.input.scene } };
   },
 
@@ -86,7 +86,7 @@ const KINDS = {
   audio: 'audio',
 } as const;
 
-/** Reads the output. It is a URL, a list of URLs, or an object with URLs; models differ. */
+/** Reads the output. Each model has its own form: a URL, a list of URLs, or an object with URLs. */
 function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   const kind = KINDS[scene as keyof typeof KINDS] ?? 'image';
   const all = Array.isArray(output)
@@ -98,7 +98,7 @@ function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   return urls.map((url) => ({ kind, url }));
 }
 
-/** Input names that most models share. */
+/** Returns the input under the names that most models share. */
 function inputFor(input: GenerationInput): JsonObject {
   switch (input.scene) {
     case 'image': {

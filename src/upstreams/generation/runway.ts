@@ -48,7 +48,7 @@ export const runwayProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path, headers: headersOf(call), body });
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
-    if (!id) throw new LostSubmissionError('a submission without an id');
+    if (!id) throw new LostSubmissionError('the response has no job id');
     return { type: 'accepted', job: { id } };
   },
 

@@ -9,7 +9,9 @@ import {
 } from './contract.ts';
 import { asText, failed, submitJob } from './exchange.ts';
 
-/** Stable Diffusion 3.5, returned inline, one image per call (Stability docs: Stable Image). */
+/**
+ * Stable Diffusion 3.5 (Stability docs: Stable Image). Each HTTP request returns one image inline.
+ */
 export const stabilityProtocol: GenerationProtocol = {
   name: 'stability',
   idempotent: false,
@@ -33,7 +35,7 @@ async function onePicture(
   input: ImageInput,
   index: number,
 ): Promise<UpstreamOutput | Failed> {
-  // The API takes multipart only, even without a file.
+  // The API accepts only multipart forms, even without a file.
   const body = new FormData();
   body.set('prompt', input.prompt);
   body.set('model', call.physical_model);

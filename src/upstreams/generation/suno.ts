@@ -13,20 +13,23 @@ import {
   asNumber,
   asObject,
   asText,
+  classifyRefusalInBody,
   failed,
   type JsonObject,
   messageIn,
   queryJob,
-  refusedInside,
   submitJob,
   withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
-/** Codes of a response with which relays accept a submission. */
-const TAKEN = ['success', '1', '200'];
+/** Values of `code` in a relay's response that mean: the submission is accepted. */
+const ACCEPTED_CODES = ['success', '1', '200'];
 
-/** Suno by the submit/fetch protocol of relays (Suno publishes no API of its own). */
+/**
+ * Suno through relays, which have paths to submit and to fetch tasks (Suno publishes no API of its
+ * own).
+ */
 export const sunoProtocol: GenerationProtocol = {
   name: 'suno',
   idempotent: false,
@@ -38,14 +41,14 @@ export const sunoProtocol: GenerationProtocol = {
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const { code, data } = answer.body;
-    if (code === undefined) throw new LostSubmissionError('a submission without a code');
-    if (!TAKEN.includes(String(code).toLowerCase())) {
-      const refusal = refusedInside(call, 400, messageIn(answer));
+    if (code === undefined) throw new LostSubmissionError('the response has no code');
+    if (!ACCEPTED_CODES.includes(String(code).toLowerCase())) {
+      const refusal = classifyRefusalInBody(call, 400, messageIn(answer));
       if ('type' in refusal) return refusal;
       throw refusal;
     }
     const id = asText(data) ?? asText(asObject(data)['task_id']);
-    if (!id) throw new LostSubmissionError('a submission without an id');
+    if (!id) throw new LostSubmissionError('the response has no job id');
     return { type: 'accepted', job: { id } };
   },
 
@@ -104,7 +107,7 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
   return {
     kind: 'audio',
     url,
-    // A continuation also needs the task that made the clip.
+    // To continue a clip, Suno also needs the id of the task that made the clip.
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
     ...withoutUndefined({
       title: asText(clip['title']),
@@ -119,7 +122,7 @@ function musicOf({ input }: GenerationCall): MusicInput {
   return input;
 }
 
-/** With a title or tags, the prompt is the lyrics. Without them, it describes the song. */
+/** With a title or tags, the prompt is the lyrics. Without them, the prompt describes the song. */
 function songBody({ physical_model }: GenerationCall, input: MusicInput): JsonObject {
   const { prompt, title, tags, continue_clip_id, continue_at } = input;
   const isCustom = title !== undefined || tags !== undefined;

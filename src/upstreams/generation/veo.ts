@@ -38,7 +38,7 @@ export const veoProtocol: GenerationProtocol = {
     const blocked = asText(asObject(answer.body['promptFeedback'])['blockReason']);
     if (blocked) return failed(blocked, 'moderation');
     const id = asText(answer.body['name']);
-    if (!id) throw new LostSubmissionError('a submission without a name');
+    if (!id) throw new LostSubmissionError('the response has no operation name');
     return { type: 'accepted', job: { id } };
   },
 
@@ -53,7 +53,7 @@ export const veoProtocol: GenerationProtocol = {
     return resultOf(body);
   },
 
-  /** The files need the account's key. */
+  /** Downloads of Veo's files need the account's key. */
   downloadHeaders: (target) => keyOf({ target }),
 };
 
@@ -93,7 +93,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
     referenceImages: referenceImages.length > 0 ? referenceImages : undefined,
     video: input.continued_job ? { uri: input.continued_job } : undefined,
   });
-  // Only Vertex AI accepts seed, fps and the audio switch. This API refuses them.
+  // The seed, fps and the audio switch are not sent: only Vertex AI accepts them.
   const parameters = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     resolution: input.resolution,

@@ -6,7 +6,7 @@ import {
   type JobCall,
   LostSubmissionError,
   type Progress,
-  type Submitted,
+  type SubmitResult,
   type UpstreamOutput,
 } from './contract.ts';
 import {
@@ -36,7 +36,7 @@ export const xaiProtocol: GenerationProtocol = {
       case 'video':
         return submitVideo(call, call.input);
       default:
-        throw new RetryableUpstreamError('server', 'this protocol makes no music');
+        throw new RetryableUpstreamError('server', 'this protocol makes only images and videos');
     }
   },
 
@@ -44,13 +44,13 @@ export const xaiProtocol: GenerationProtocol = {
     const path = `/videos/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such request' };
-    // A running job answers 202, perhaps with an empty body.
+    // For a running job, the status is 202 and the body may be empty.
     if (status === 202) return { type: 'running', status: 'processing' };
     return progressOf(body);
   },
 };
 
-async function submitImage(call: GenerationCall, input: ImageInput): Promise<Submitted> {
+async function submitImage(call: GenerationCall, input: ImageInput): Promise<SubmitResult> {
   const [image] = input.images ?? [];
   const body = withoutUndefined({
     model: call.physical_model,
@@ -81,7 +81,7 @@ function pictureOf(picture: JsonObject): UpstreamOutput | undefined {
   };
 }
 
-async function submitVideo(call: GenerationCall, input: VideoInput): Promise<Submitted> {
+async function submitVideo(call: GenerationCall, input: VideoInput): Promise<SubmitResult> {
   const [path, more] = operationOf(input);
   const body = withoutUndefined({
     model: call.physical_model,
@@ -92,7 +92,7 @@ async function submitVideo(call: GenerationCall, input: VideoInput): Promise<Sub
   const answer = await submitJob(call, { path, headers: keyOf(call), body });
   if ('type' in answer) return answer;
   const id = asText(answer.body['request_id']);
-  if (!id) throw new LostSubmissionError('a submission without an id');
+  if (!id) throw new LostSubmissionError('the response has no job id');
   return { type: 'accepted', job: { id } };
 }
 

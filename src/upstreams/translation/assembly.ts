@@ -23,7 +23,6 @@ export class Assembly {
     return this.openPart?.type;
   }
 
-  /** Adds the next event. */
   add(event: NeutralEvent): void {
     switch (event.type) {
       case 'start':
@@ -54,7 +53,7 @@ export class Assembly {
     }
   }
 
-  /** Returns the answer so far. It includes the open part. */
+  /** Returns the answer so far, including the part that is still open. */
   answer(): NeutralAnswer {
     const unfinished = this.openPart
       ? [partOf(this.openPart, this.text.toString(), this.signature)]

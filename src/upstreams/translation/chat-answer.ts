@@ -32,7 +32,10 @@ const REASONS: Record<StopReason, string> = {
   filter: 'content_filter',
 };
 
-/** After a tool that was forced by name, OpenAI sends `stop` (OpenAI docs: Function calling). */
+/**
+ * If the request forced a tool by name, OpenAI sends `stop` after the call (OpenAI docs: Function
+ * calling).
+ */
 function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   const stop = STOPS[String(reason)] ?? 'end';
   return stop === 'end' && hasCalls ? 'calls' : stop;
@@ -125,8 +128,8 @@ function writeMessage(parts: readonly AssistantPart[]): object {
 }
 
 /**
- * Reads a stream of chat completion chunks. A part ends when the next part starts, or at the
- * finish.
+ * Reads a stream of chat completion chunks. A part ends when the next part starts or the finish
+ * reason arrives.
  */
 export class ChatReader implements StreamReader {
   private open: 'text' | 'reasoning' | 'refusal' | number | undefined;

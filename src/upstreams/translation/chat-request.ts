@@ -98,7 +98,10 @@ function noteUntranslatable(body: ReadonlyJsonObject, features: FeatureUses): vo
     features.note('other', 'modalities');
 }
 
-/** Reads the effort of chat and responses, for example `low`. Unknown values count as `high`. */
+/**
+ * Reads `reasoning_effort` of chat completions or `reasoning.effort` of responses. Unknown values
+ * count as `high`.
+ */
 export function readEffort(
   value: unknown,
   param: string,
@@ -130,8 +133,8 @@ function readTool(value: unknown, param: string, features: FeatureUses): Tool[] 
 }
 
 /**
- * Reads a function tool. Chat has the members inside `function`. Responses have them in the tool
- * itself.
+ * Reads the definition of a function tool. In chat completions, it is the tool's member `function`.
+ * In responses, it is the tool itself.
  */
 export function readFunction(
   definition: ReadonlyJsonObject,
@@ -178,8 +181,8 @@ function readFormat(value: unknown, features: FeatureUses): Format | undefined {
 }
 
 /**
- * Reads the format of an answer. Chat has its members inside `json_schema`. Responses have them in
- * `format`.
+ * Reads the requested format of an answer. In chat completions, `format` has the members of
+ * `json_schema`. In responses, it is `text.format`.
  */
 export function readNamedFormat(
   format: ReadonlyJsonObject,
@@ -229,8 +232,8 @@ function readMessages(
 }
 
 /**
- * Adds parts to the last user turn, or starts one. Tool results and the text after them are one
- * turn.
+ * Adds parts to the last turn if it is a user turn; otherwise starts a user turn. So tool results
+ * and the text after them are one turn.
  */
 export function addToUser(turns: Turn[], parts: readonly UserPart[]): void {
   const last = turns.at(-1);
@@ -276,8 +279,8 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
 }
 
 /**
- * Reads a file of chat or responses, which must be a `data:` URL. A reference to a file works only
- * at its own provider.
+ * Reads a file part of chat completions or responses. Only an inline file (a `data:` URL) can be
+ * translated: a file id is known only to the provider that stores the file.
  */
 export function readFile(
   file: ReadonlyJsonObject,

@@ -51,8 +51,8 @@ function writeTurn(turn: Turn): object[] {
 }
 
 /**
- * Writes one message for each tool result, and then the other parts. The results must follow
- * directly after their calls.
+ * Writes one message for each tool result, and then one message with the other parts. The results
+ * must follow directly after their calls.
  */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
@@ -144,7 +144,7 @@ function writeFormat(format: Format | undefined): unknown {
 const MAX_LOW_TOKENS = 2_048;
 const MAX_MEDIUM_TOKENS = 8_192;
 
-/** Returns the effort of a reasoning setting. A token budget becomes the nearest effort. */
+/** Returns the effort of a reasoning setting. A token budget becomes `low`, `medium` or `high`. */
 export function writeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return 'none';

@@ -38,7 +38,6 @@ export const FEATURES = {
   other: 'this parameter',
 } as const satisfies Record<string, string>;
 
-/** The id of a feature. */
 export type Feature = keyof typeof FEATURES;
 
 /**

@@ -46,7 +46,8 @@ function isBlocked(answer: ReadonlyJsonObject): boolean {
 }
 
 /**
- * Reads a whole answer. Throws RetryableUpstreamError if it has no candidate and is not blocked.
+ * Reads a whole answer. Throws RetryableUpstreamError if the answer has no candidate although the
+ * prompt was not blocked.
  */
 export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): NeutralAnswer {
   const reader = new GeminiReader(isSerial);
@@ -59,15 +60,18 @@ export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): 
   return { ...assembly.answer(), usage: geminiUsage(answer['usageMetadata']) };
 }
 
-/** Reads a stream of Gemini. Each chunk has whole parts. Texts of the same type become one part. */
+/**
+ * Reads a stream of Gemini. Each chunk has whole parts. Consecutive texts of the same type become
+ * one part.
+ */
 export class GeminiReader implements StreamReader {
   private open: 'text' | 'reasoning' | undefined;
   private hasStarted = false;
   private callCount = 0;
 
   /**
-   * If `isSerial` is true, returns only the first call of an answer. Gemini has no parameter that
-   * limits the calls.
+   * If `isSerial` is true, the reader keeps only the first tool call of an answer, because Gemini
+   * has no parameter that limits the calls.
    */
   constructor(private readonly isSerial = false) {}
 
@@ -156,8 +160,8 @@ function writePart(part: AssistantPart): object[] {
 }
 
 /**
- * Writes a stream of Gemini. A call is written when it is complete, because Gemini has no argument
- * deltas.
+ * Writes a stream of Gemini. A tool call is written when it is complete, because Gemini cannot
+ * stream arguments in deltas.
  */
 export class GeminiWriter implements StreamWriter {
   private readonly assembly = new Assembly();

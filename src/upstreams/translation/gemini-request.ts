@@ -36,8 +36,8 @@ const KNOWN_CONFIG = new Set(
 );
 
 /**
- * Returns the camelCase form of a member. Gemini's REST API accepts both `snake_case` and
- * `camelCase` members.
+ * Returns a member's name in camelCase. Gemini's REST API accepts both `snake_case` and `camelCase`
+ * names.
  */
 const toCamelCase = (key: string) =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -120,7 +120,7 @@ function textsIn(parts: unknown, param: string): string[] {
 
 function readContents(contents: readonly unknown[], features: FeatureUses): Turn[] {
   const turns: Turn[] = [];
-  // A result without an id belongs to the oldest open call with its name.
+  // Calls without a result yet. A result without an id belongs to the oldest of them with its name.
   const openCalls: { id: string; name: string }[] = [];
   for (const [at, value] of contents.entries()) {
     const param = `contents[${at}]`;

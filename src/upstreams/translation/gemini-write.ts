@@ -13,8 +13,8 @@ import type {
 import { parseArguments, withoutUndefined } from './reading.ts';
 
 /**
- * The signature that Gemini accepts for calls of other providers' models (Gemini API docs: Thought
- * signatures).
+ * The signature that Gemini accepts for tool calls that another provider's model made (Gemini API
+ * docs: Thought signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -72,7 +72,7 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
   }
 }
 
-/** Gemini accepts only objects as results. Another value becomes the member `result`. */
+/** Gemini accepts only objects as results. Any other value is put into the member `result`. */
 function toResultObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text);

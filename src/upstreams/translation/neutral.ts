@@ -1,12 +1,11 @@
 /**
  * The neutral form between chat protocols. A reader converts a request from the client's protocol
  * into this form. A writer converts it from this form into the upstream's protocol. Answers go the
- * other way. So N protocols need N readers and writers, not N × N.
+ * other way. So each protocol needs one reader and one writer, not one for each other protocol.
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
 
-/** A text. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
@@ -65,11 +64,9 @@ interface RefusalPart {
   readonly text: string;
 }
 
-/** A part of a user turn. */
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | ResultPart;
 /** A part of an assistant turn or of an answer. */
 export type AssistantPart = TextPart | ReasoningPart | CallPart | RefusalPart;
-/** One turn of the conversation. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly UserPart[] }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
@@ -85,12 +82,12 @@ export interface Tool {
   readonly strict?: boolean;
 }
 
-/** Which tools the model may or must call. */
+/** Which tools the model may or must call. `any`: it must call at least one of them. */
 export type ToolChoice =
   | { readonly type: 'auto' | 'any' | 'none' }
   | { readonly type: 'tool'; readonly name: string };
 
-/** The required form of the answer: any JSON, or JSON of a schema. */
+/** The required form of the answer: any JSON, or JSON that matches a schema. */
 export type Format =
   | { readonly type: 'json' }
   | {
@@ -112,7 +109,7 @@ export interface NeutralRequest {
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly tool_choice?: ToolChoice;
-  /** False if an answer may have only one call. */
+  /** False if an answer may have only one tool call. */
   readonly parallel_calls?: boolean;
   readonly max_output_tokens?: number;
   readonly temperature?: number;
@@ -141,8 +138,9 @@ export interface ReadRequest {
 }
 
 /**
- * Why an answer ended. `end`: the model finished. `length`: it reached the token limit. `calls`: it
- * called tools. `sequence`: it reached a stop sequence. `filter`: a content filter stopped it.
+ * Why an answer ended. `end`: the model finished. `length`: the answer reached the token limit.
+ * `calls`: the model called tools. `sequence`: the answer reached a stop sequence. `filter`: a
+ * content filter stopped the answer.
  */
 export type StopReason = 'end' | 'length' | 'calls' | 'sequence' | 'filter';
 
@@ -172,7 +170,9 @@ export type NeutralEvent =
   | { readonly type: 'stop'; readonly stop: StopReason; readonly stop_sequence?: string }
   | { readonly type: 'end' };
 
-/** Values that a client's answer repeats: its id, model, time and request. */
+/**
+ * Values that the answer to a client contains: its id, model and time, and the client's request.
+ */
 export interface AnswerNames {
   readonly id: string;
   readonly model: string;
@@ -190,6 +190,6 @@ export interface StreamReader {
 /** Writes a stream in one protocol. Each returned text contains complete server-sent events. */
 export interface StreamWriter {
   write(event: NeutralEvent): string;
-  /** Returns the answer so far as a whole answer of the protocol. */
+  /** Returns what was written so far as a whole answer in the client's protocol. */
   answer(): object;
 }

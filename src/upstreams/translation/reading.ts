@@ -26,7 +26,7 @@ export class FeatureUses {
 }
 
 /**
- * Returns a 400 error that names the parameter. `problem` is the rest of its message, for
+ * Returns a 400 error that names the parameter. `problem` is the rest of the error's message, for
  * example `must be a string.`
  */
 export function parameterError(param: string, problem: string): WeirError {

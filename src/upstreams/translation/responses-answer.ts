@@ -20,7 +20,6 @@ const REPEATED_MEMBERS: Record<string, unknown> = {
   truncation: 'disabled',
 };
 
-/** Status of a response. */
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
 /** Returns a response object. `output` is the list of its items so far. */
@@ -124,7 +123,8 @@ export function contentOf({ type, text }: Extract<AssistantPart, { type: 'text' 
 }
 
 /**
- * Returns the signature of reasoning if the client asked for it. The client may send it back later.
+ * Returns the signature of a reasoning part if the client asked for it. The client may send the
+ * signature back later.
  */
 function encryptedContent(
   part: Extract<AssistantPart, { type: 'reasoning' }>,

@@ -145,7 +145,10 @@ function readMessage(
   }
 }
 
-/** Adds a part to the last assistant turn, or starts one. Consecutive items become one turn. */
+/**
+ * Adds a part to the last turn if it is an assistant turn; otherwise starts an assistant turn. So
+ * consecutive items become one turn.
+ */
 function addToAssistant(turns: Turn[], part: AssistantPart): void {
   const last = turns.at(-1);
   if (last?.role === 'assistant') {

@@ -38,7 +38,7 @@ import { readResponses } from './responses-request.ts';
 import { ResponsesWriter } from './responses-stream.ts';
 import { writeResponsesRequest } from './responses-write.ts';
 
-/** A protocol in which requests are written for upstreams. */
+/** A format of request bodies that Weir writes for upstreams. */
 export type RequestProtocol = keyof typeof SUPPORTED_FEATURES;
 
 const READERS: Record<ClientProtocol, (body: ReadonlyJsonObject) => ReadRequest> = {
@@ -54,8 +54,8 @@ interface ClientTranslator {
   readonly stream: (names: AnswerNames) => StreamWriter;
 }
 
-/** The writers of answers by client protocol. */
-export const CLIENTS: Record<ClientProtocol, ClientTranslator> = {
+/** How answers are written for clients, by the client's protocol. */
+export const CLIENT_TRANSLATORS: Record<ClientProtocol, ClientTranslator> = {
   openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
   anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
   responses: { answer: writeResponse, stream: (names) => new ResponsesWriter(names) },
@@ -69,10 +69,10 @@ interface UpstreamTranslator {
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
-/** The writers of requests and readers of answers by upstream protocol. */
-export const UPSTREAMS: Record<RequestProtocol, UpstreamTranslator> = {
+/** How requests are written for upstreams and answers are read, by the upstream's protocol. */
+export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> = {
   openai: {
-    // The client's protocol needs the usage. OpenAI streams the usage only with this option.
+    // The answer to the client needs the usage. OpenAI streams it only with this option.
     request: (request) => ({
       ...writeChat(request),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
@@ -122,8 +122,8 @@ export function untranslatableError(
 }
 
 /**
- * Translates a client's call to an upstream's protocol. Throws WeirError (400) if the protocol does not
- * support a feature of the request. The error names the parameter.
+ * Translates a client's call to an upstream's protocol. Throws WeirError (400) if the upstream's
+ * protocol does not support a feature of the request. The error names the parameter.
  */
 export function translateCall(
   client: ClientProtocol,
@@ -133,14 +133,14 @@ export function translateCall(
   const { request, uses } = readRequest(client, call.body);
   const refusal = untranslatableError(uses, upstream);
   if (refusal) throw refusal;
-  const written = UPSTREAMS[upstream].request(request, call.model_max_output_tokens);
+  const written = UPSTREAM_TRANSLATORS[upstream].request(request, call.model_max_output_tokens);
   const body = { model: call.public_model, ...written };
   return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
 }
 
 /**
- * Writes the end of a stream if the money for its call is exhausted. The stop reason of the answer
- * is `length`.
+ * Returns the last events of a stream that ends early because the money for its call is exhausted.
+ * The stop reason of the answer is `length`. `isOpen` tells whether a part is open.
  */
 export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (

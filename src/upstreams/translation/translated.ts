@@ -4,19 +4,19 @@ import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from
 import { parseObject } from '../transport/exchange.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
 import {
-  CLIENTS,
+  CLIENT_TRANSLATORS,
   type RequestProtocol,
   translateCall,
-  UPSTREAMS,
+  UPSTREAM_TRANSLATORS,
   writeEarlyEnd,
 } from './translate.ts';
 
 const MS_PER_S = 1_000;
 
 /**
- * Returns an upstream's protocol for clients of another protocol. It translates the call, and the
- * answer event by event. The upstream's own protocol still limits the output, hides the upstream,
- * counts the text and classifies failures.
+ * Returns a protocol that serves clients of the protocol `client` through `upstream`. It translates
+ * the call, and the answer event by event. `upstream` still limits the output, hides ids and model
+ * names, counts the text and classifies failures.
  */
 export function translateProtocol(
   client: ClientProtocol,
@@ -30,8 +30,11 @@ export function translateProtocol(
       const names = namesOf(call);
       const { call: translatedCall, request } = translateCall(client, form, call);
       const answer = await upstream.complete(translatedCall);
-      const neutral = UPSTREAMS[form].answer(parseObject(answer.body_text), request);
-      return { ...answer, body_text: JSON.stringify(CLIENTS[client].answer(neutral, names)) };
+      const neutral = UPSTREAM_TRANSLATORS[form].answer(parseObject(answer.body_text), request);
+      return {
+        ...answer,
+        body_text: JSON.stringify(CLIENT_TRANSLATORS[client].answer(neutral, names)),
+      };
     },
 
     async stream(call) {
@@ -40,8 +43,8 @@ export function translateProtocol(
       const stream = await upstream.stream(translatedCall);
       return new TranslatedStream(
         stream,
-        UPSTREAMS[form].stream(request),
-        CLIENTS[client].stream(names),
+        UPSTREAM_TRANSLATORS[form].stream(request),
+        CLIENT_TRANSLATORS[client].stream(names),
       );
     },
 
@@ -114,8 +117,8 @@ class TranslatedStream implements UpstreamStream {
 }
 
 /**
- * Splits the public text of an upstream's protocol into events. Each event is complete and has one
- * data line.
+ * Splits text that an upstream's protocol wrote for its own clients into events. Each event is
+ * complete and has one data line.
  */
 function splitEvents(text: string): { name: string | undefined; data: string }[] {
   const events: { name: string | undefined; data: string }[] = [];

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ChatProtocol, ClientProtocol } from '../../../src/protocols/names.ts';
-import { protocolFor, requestFormOf } from '../../../src/upstreams/chat/protocols.ts';
+import { protocolFor, requestProtocolOf } from '../../../src/upstreams/chat/protocols.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
 import type { NeutralRequest } from '../../../src/upstreams/translation/neutral.ts';
 import { readRequest, untranslatableError } from '../../../src/upstreams/translation/translate.ts';
@@ -62,7 +62,7 @@ describe.each(PAIRS)('a client of %s on an upstream of %s', (client, upstream) =
   test.each(Object.keys(CONVERSATIONS))('%s', async (title) => {
     const request = CONVERSATIONS[title] as NeutralRequest;
     const { uses, request: received } = readRequest(client, CLIENTS[client].write(request));
-    const refusal = untranslatableError(uses, requestFormOf(upstream));
+    const refusal = untranslatableError(uses, requestProtocolOf(upstream));
     if (upstream === 'openai-responses' && uses.some(({ feature }) => feature === 'stop')) {
       // OpenAI responses do not support stop sequences (docs/protocols.md).
       expect(refusal?.details.param?.toLowerCase()).toContain('stop');

@@ -1,6 +1,7 @@
 /**
- * A source of time, passed in so that a seeded run replays exactly. In production, the process's
- * clock only measures waits. Leases, timers and expiries use the database's clock.
+ * A source of time, passed in so that a seeded run replays exactly. In production, a process uses
+ * its own clock only to measure how long something takes. Leases, timers and expiries are set and
+ * compared with the database's clock.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -11,15 +12,15 @@ export interface Clock {
 
 /** A source of ids, passed in so that a test can control it. */
 export interface IdSource {
-  /** Returns a new UUID. In production it has version 7, which is ordered by time. */
+  /** Returns a new UUID. In production it has version 7, so later ids sort after earlier ones. */
   uuid(): string;
 }
 
 const STARTED_AT = performance.timeOrigin;
 
 /**
- * The clock of production. It is monotonic, so setting the system clock back lengthens no lease.
- * Its timers do not keep the process alive.
+ * The clock of production. It never runs backwards, so setting the system clock back lengthens no
+ * lease. Its timers do not keep the process alive.
  */
 export const systemClock: Clock = {
   now: () => STARTED_AT + performance.now(),

@@ -4,11 +4,20 @@ import type { Clock } from './clock.ts';
 
 /** Most commands in one transaction. */
 const MAX_BATCH_COMMANDS = 512;
-/** If this many commands wait, new commands are refused with 503, except those that must commit. */
+/**
+ * If this many commands wait, a new command is refused with 503, unless `mustCommit` is true for
+ * it.
+ */
 const MAX_QUEUED_COMMANDS = 20_000;
-/** If the database is away, a command that may fail is rejected after this time. */
+/**
+ * If the database cannot be reached, a command is rejected after this time, unless `mustCommit` is
+ * true for it.
+ */
 const MAX_WAIT_MS = 2_000;
-/** After a batch of this size the lane pauses for `GATHER_MS`, so that the next batch is larger. */
+/**
+ * After a batch of at least this size the queue pauses for `GATHER_MS`, so that the next batch is
+ * larger.
+ */
 const BUSY_BATCH = 8;
 const GATHER_MS = 2;
 const FIRST_RETRY_MS = 20;
@@ -17,13 +26,13 @@ const LAST_RETRY_MS = 1_000;
 export interface GroupCommitDeps<Command, Answer> {
   /**
    * Commits all commands in one transaction, or none of them. Returns the answers in the order of
-   * the commands. May be called again with the same commands.
+   * the commands. Called again with the same commands if the outcome is unknown.
    */
   commit: (commands: Command[]) => Promise<Answer[]>;
   /** True for a command that reports a fact. Such a command is retried until it commits. */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
-  /** Called for each failed batch; must not throw. */
+  /** Called for each failed batch, with the number of its commands; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
 
@@ -35,8 +44,8 @@ interface Queued<Command, Answer> {
 }
 
 /**
- * Commits the queued commands, up to 512 in one transaction. Commands that arrive meanwhile form
- * the next batch. Answers are returned after the commit.
+ * Commits the queued commands, up to 512 in one transaction. Commands that arrive while a
+ * transaction runs form the next batch. Answers are returned after the commit.
  *
  * A batch whose outcome is unknown runs again, so every command must be repeatable. If the database
  * rejects a batch, the batch is bisected until the failing command is alone. Only that command
@@ -55,7 +64,8 @@ export class GroupCommit<Command, Answer> {
 
   /**
    * Resolves with the answer after the commit. Rejects with `service_unavailable` if the queue is
-   * full or the database is away. A command that must commit is never rejected for these reasons.
+   * full or the database cannot be reached. If `mustCommit` is true for the command, it is never
+   * rejected for these reasons.
    */
   submit(command: Command): Promise<Answer> {
     if (this.queue.length >= MAX_QUEUED_COMMANDS && !this.deps.mustCommit(command)) {
@@ -93,7 +103,7 @@ export class GroupCommit<Command, Answer> {
         pending.forEach((queued, index) => {
           const answer = answers[index];
           if (answer === undefined)
-            queued.reject(new Error('commit returned no answer for a command'));
+            queued.reject(new Error('`commit` returned fewer answers than commands'));
           else queued.resolve(answer);
         });
         return;

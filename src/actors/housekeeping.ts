@@ -6,10 +6,10 @@ import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
-/** How long ended effects are kept, so that recent incidents can be analysed. */
+/** How long the outbox rows of ended effects are kept, so that recent incidents can be analysed. */
 export const KEEP_EFFECTS_MS = 24 * 3_600_000;
-/** How long a create request can be repeated with its idempotency key. */
-export const KEEP_REQUESTS_MS = 7 * 24 * 3_600_000;
+/** How long Weir recognises a repeated create request by its idempotency key. */
+export const KEEP_IDEMPOTENCY_KEYS_MS = 7 * 24 * 3_600_000;
 
 /** How long a stored response can be read or continued (OpenAI docs: 30 days). */
 const KEEP_RESPONSES_DAYS = 30;
@@ -18,8 +18,8 @@ const OUTCOMES_A_SWEEP = 5_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
- * The age at which an unopened batch is deleted. Storing the largest batch takes minutes, so the
- * creation of such an old batch was interrupted.
+ * The age at which a batch is deleted whose items are not all stored. Storing the items of the
+ * largest batch takes minutes, so the creation of an older batch was interrupted.
  */
 const UNOPENED_HOURS = 1;
 
@@ -29,7 +29,7 @@ export interface HousekeepingDeps {
   onError: (error: unknown) => void;
 }
 
-/** Deletes old rows, a bounded number each minute. */
+/** Deletes rows that are no longer needed, a bounded number each minute. */
 export class Housekeeping {
   private stopClock: () => void = () => undefined;
   private sweeping: Promise<void> | undefined;
@@ -50,11 +50,11 @@ export class Housekeeping {
     this.stopClock();
   }
 
-  /** Deletes a bounded number of rows of each kind. The next sweep deletes more. */
+  /** Deletes a bounded number of rows of each table. The next sweep deletes more. */
   async sweep(): Promise<void> {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
-    await deleteOldRequests(sql, KEEP_REQUESTS_MS);
+    await deleteOldRequests(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);

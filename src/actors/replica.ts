@@ -10,7 +10,7 @@ import { newId } from '../../db/secrets.ts';
 import type { Clock } from './clock.ts';
 import type { Lane } from './money/lane.ts';
 
-/** A replica that does not renew its lease for this long is declared dead. */
+/** If a replica does not renew its lease for this long, the other replicas declare it dead. */
 const LEASE_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
 /** A replica stops admitting calls this long before its lease ends. */
@@ -27,14 +27,14 @@ export interface ReplicaDeps {
    * dead.
    */
   exclusive: boolean;
-  /** Called after this replica was fenced and the process registered under a new id. */
+  /** Called after this replica was declared dead and the process registered under a new id. */
   onFenced: () => void;
   onError: (error: unknown) => void;
 }
 
 /**
  * This process as a registered replica. It renews its lease with one small statement every two
- * seconds, and reaps replicas whose lease ended.
+ * seconds. It also reaps dead replicas: it returns their grants and adopts their actors.
  */
 export class Replica {
   private current_id = newId('replica');
@@ -54,8 +54,8 @@ export class Replica {
   }
 
   /**
-   * Registers this replica and reaps dead replicas. So after a crash all grants are returned before
-   * the first call.
+   * Registers this replica and reaps dead replicas. If the lease of a crashed replica has ended, or
+   * if `exclusive` is true, its grants are returned before this replica admits its first call.
    */
   async start(): Promise<void> {
     await this.register();
@@ -63,7 +63,7 @@ export class Replica {
     this.schedule();
   }
 
-  /** Ends this replica's lease. All grants must be returned first. */
+  /** Ends this replica's lease. Before that, the quota actors must return all its grants. */
   async stop(): Promise<void> {
     this.stopClock();
     await this.renewing;
@@ -86,22 +86,22 @@ export class Replica {
   }
 
   private async renewLease(): Promise<void> {
-    // The time is measured before the statement, so the lease in the database ends later than this
-    // one.
+    // The time is measured before the statement. So this process stops admitting calls before its
+    // lease in the database ends.
     const requestedAt = this.deps.clock.now();
     if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = requestedAt;
     else await this.registerAnew();
     await this.reap();
   }
 
-  /** A fenced replica stays closed; its process registers under a new id. */
+  /** A replica that was declared dead stays dead, so the process registers under a new id. */
   private async registerAnew(): Promise<void> {
     this.current_id = newId('replica');
     await this.register();
     this.deps.onFenced();
   }
 
-  /** Finds dead replicas. The lane returns their grants. Then this replica adopts their actors. */
+  /** Returns the grants of dead replicas to the ledger, and adopts their actors. */
   private async reap(): Promise<void> {
     for (const replica_id of await findDeadWithGrants(this.deps.sql)) {
       for (let more = true; more; ) {

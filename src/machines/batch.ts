@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** The number of items of an ended batch for each result. */
+/** How many items of an ended batch have each result. */
 interface BatchCounts {
   succeeded: number;
   errored: number;
@@ -9,7 +9,7 @@ interface BatchCounts {
 }
 
 export interface BatchContext {
-  /** The counts of the results; null until the batch has ended. */
+  /** Null until the batch has ended. */
   counts: BatchCounts | null;
 }
 
@@ -24,8 +24,8 @@ export type BatchEvent =
 
 /**
  * A message batch (Anthropic docs: Batch processing). The effect `work` runs the items. It stops
- * when all items have ended, or when the batch expires or is canceled. Items that are running at
- * that time still finish.
+ * when all items have ended, or when the batch expires or is canceled. If an item is already
+ * running then, it still finishes.
  */
 export const batchMachine = setup({
   types: {
@@ -54,7 +54,7 @@ export const batchMachine = setup({
           entry: { type: 'work', params: {} },
           on: { WORKED: 'closing', CANCEL: '#batch.canceling' },
         },
-        /** In this state, items that have not run expire. */
+        /** The effect `close` gives the result `expired` to items that have not run. */
         closing: { entry: { type: 'close', params: { rest: 'expired' } } },
       },
     },

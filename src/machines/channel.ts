@@ -10,15 +10,15 @@ export interface ChannelContext {
   /** The exponentially weighted share of recent successes, 0–1. A new channel starts with 1. */
   recent_success: number;
   /**
-   * The number of outcomes since the circuit last closed, at most `MIN_SAMPLES`. Fewer outcomes
-   * give no reliable rate.
+   * The number of outcomes since the circuit last closed, counted up to `MIN_SAMPLES`. With fewer
+   * outcomes, `recent_success` is not reliable.
    */
   samples: number;
   /** No call is sent before this time. */
   open_until: number;
   /** How often the circuit opened since it was last healthy. Each opening doubles the cooldown. */
   openings: number;
-  /** The slots during recovery. Each success adds one slot. Null = as many slots as configured. */
+  /** How many calls may run at once during recovery. Null = as many as configured. */
   slots: number | null;
   /** The number of the last probe. The verdict of an older probe is ignored. */
   probe: number;
@@ -39,11 +39,11 @@ export type ChannelEvent =
   | { type: 'FAILED'; failure: ChannelFailure; now: number }
   /** The upstream allows no call before `until`. `failure` is set if the cause is not a rate limit. */
   | { type: 'THROTTLED'; until: number; failure?: ChannelFailure }
-  /** A call wants to use the channel. If the cooldown is over, this call is the probe. */
+  /** A call wants to use the open or disabled channel. If the cooldown is over, it is the probe. */
   | { type: 'COOLED'; now: number }
   | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
-  /** The probe has no verdict, because its client left or its request was wrong (P9). */
+  /** The probe neither succeeded nor failed: its client left or its request was wrong (P9). */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
   /** Another replica saw a call succeed, or Weir's own probe succeeded. */
   | { type: 'MENDED' }
@@ -53,7 +53,7 @@ export type ChannelEvent =
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
 const SUCCESS_TO_STAY = 0.5;
-/** The first cooldown for each failure. If a failed attempt costs more, the cooldown is longer. */
+/** The first cooldown for each failure. The more a failed attempt costs, the longer it is. */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
   /**
    * No server listens. An attempt fails at once, and succeeds as soon as the upstream runs again.
@@ -67,8 +67,8 @@ export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
   auth: 60_000,
 };
 /**
- * The longest cooldown for each failure, however often the circuit opens. If an attempt costs
- * little, the cooldown is short.
+ * The longest cooldown for each failure, however often the circuit opens. The less a failed attempt
+ * costs, the shorter it is.
  */
 export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   connection: 15_000,
@@ -77,15 +77,15 @@ export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   malformed: 60_000,
   auth: 60_000,
 };
-/** Recovery ends at this number of slots. */
+/** At this number of slots, recovery ends and the configured number applies. */
 const SLOTS_AFTER_RECOVERY = 64;
 const WEIGHT_OF_ONE = 0.1;
 const DEGRADED_BELOW = 0.8;
 const HEALTHY_ABOVE = 0.9;
-/** Slow start: after recovery a channel gets half of its share of calls at first. */
+/** `recent_success` after a successful probe, so that the channel gets fewer calls at first. */
 const SUCCESS_AFTER_PROBE = 0.5;
 
-/** The counters of `context` after one more outcome. */
+/** The changed fields of `context` after one more success or failure. */
 const withOutcome = (context: ChannelContext, success: boolean) => ({
   recent_success: context.recent_success * (1 - WEIGHT_OF_ONE) + (success ? WEIGHT_OF_ONE : 0),
   samples: Math.min(MIN_SAMPLES, context.samples + 1),
@@ -93,7 +93,10 @@ const withOutcome = (context: ChannelContext, success: boolean) => ({
   slots: slotsAfter(context.slots, success),
 });
 
-/** Slow start: slots double with each round of calls, and halve with a failure. */
+/**
+ * Slow start: each success adds one slot, so slots double with each round of calls. A failure
+ * halves them.
+ */
 function slotsAfter(slots: number | null, success: boolean): number | null {
   if (slots === null) return null;
   if (!success) return Math.max(1, Math.floor(slots / 2));
@@ -147,7 +150,7 @@ export const channelMachine = setup({
     open: assign(({ context, event }) => {
       if (event.type === 'THROTTLED' || !('failure' in event)) return {};
       return {
-        // A failure never shortens the retry time that the upstream named.
+        // The cooldown never ends before the retry time that the upstream named.
         open_until: Math.max(
           context.open_until,
           event.now + cooldownMs(event.failure, context.openings),
@@ -228,7 +231,10 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** No call is sent. Outcomes of earlier calls are ignored, except a refused credential. */
+    /**
+     * No call is sent. Outcomes of earlier calls are ignored, except refused credentials and rate
+     * limits.
+     */
     open: {
       on: {
         COOLED: { guard: 'hasCooledDown', target: 'probing', actions: 'startProbe' },
@@ -237,7 +243,7 @@ export const channelMachine = setup({
         MENDED: { target: 'degraded', actions: 'close' },
       },
     },
-    /** One call runs as the probe. Only its verdict or a throttle ends this state. */
+    /** One call runs as the probe. Only its verdict or a rate limit ends this state. */
     probing: {
       on: {
         PROBED: [
@@ -250,7 +256,10 @@ export const channelMachine = setup({
         THROTTLED: { target: 'open', actions: 'backOff' },
       },
     },
-    /** The operator disabled the channel and must enable it, or its credentials were refused. */
+    /**
+     * The operator or the configuration disabled the channel, or the upstream refused its
+     * credentials (`returns`).
+     */
     disabled: {
       on: {
         COOLED: { guard: 'mayProbeCredentials', target: 'probing', actions: 'startProbe' },

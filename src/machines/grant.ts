@@ -1,6 +1,6 @@
 /**
- * A request for free money. The lane decides how much a grant gets while it locks the rows of the
- * key and its organization. The decision is pure. Amounts are in nano-USD.
+ * A request for free money. `decideAmount` is called while the rows of the key and its organization
+ * are locked. Amounts are in nano-USD.
  */
 export interface GrantRequest {
   /** The amount that the waiting call still needs. */
@@ -19,9 +19,9 @@ export interface GrantFunds {
   replicas: number;
 }
 
-/** The size of a grant, or the limit that is too low. */
+/** The amount that is given, or the limit that is too low. */
 export type GrantDecision =
-  /** `exact` is true if the grant got no slack beyond `need`. */
+  /** `exact` is true if more than `need` was wanted, but only `need` is given. */
   | { type: 'given'; amount: number; exact: boolean }
   /**
    * `bound` tells whether the key or the organization has too little money. It selects the error
@@ -30,9 +30,9 @@ export type GrantDecision =
   | { type: 'short'; bound: 'key' | 'organization'; free: number };
 
 /**
- * Decides a grant. `need` is always given if it is free. A grant above `need` is at most half of a
- * replica's equal share of the free money. So grants shrink near the cap, and the last grants are
- * exact.
+ * Decides how much money is given. `need` is always given if so much is free. More than `need` is
+ * given only up to half of a replica's equal share of the free money. So the amounts shrink near
+ * the cap, and the last ones are exact.
  */
 export function decideAmount(request: GrantRequest, funds: GrantFunds): GrantDecision {
   const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;

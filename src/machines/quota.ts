@@ -3,19 +3,19 @@ import { assign, setup } from 'xstate';
 /**
  * The quota of one API key on one replica.
  *
- * It admits calls in memory, inside a grant that a committed row sets aside. So an admission costs
- * microseconds and never overspends: `settled + reserved <= granted` holds in every state.
- * All amounts are nano-USD. `verdict` is the answer to the latest event.
+ * It admits calls in memory, up to the amount of a grant that is already committed in the database.
+ * So an admission costs microseconds and never overspends: `settled + reserved <= granted` holds in
+ * every state. All amounts are nano-USD. `verdict` is the answer to the latest event.
  */
 export interface QuotaContext extends QuotaSums {
   verdict: QuotaVerdict;
 }
 
-/** The sums that calls change. Most calls change no state. */
+/** The sums that calls change. Most calls change only these, not the state. */
 export interface QuotaSums {
-  /** The committed grant: all money that the open row ever got, minus the returned money. */
+  /** The committed grant: all money that its open row got, minus the money that it returned. */
   granted: number;
-  /** The money charged to the grant. The charges are committed or still wait in the lane. */
+  /** The money charged to the grant, including charges that still wait for their commit. */
   settled: number;
   /** The money reserved for calls in flight. */
   reserved: number;
@@ -23,8 +23,8 @@ export interface QuotaSums {
 }
 
 /**
- * - `admitted`: the amount is reserved, or the event was applied.
- * - `short`: the grant does not cover the amount. `missing` is the amount that it lacks.
+ * - `admitted`: the amount is reserved. Also the verdict of other events that were applied.
+ * - `short`: the grant does not cover the amount. `missing` is the nano-USD that the grant lacks.
  * - `refused`: this state admits no call.
  * - `charged`: the call is settled. `overrun` is the part above the reservation and the unused
  *   money of the grant.
@@ -51,15 +51,17 @@ export type QuotaEvent =
   /** A call ended and delivered nothing. */
   | { type: 'RELEASE'; reserved: number }
   /**
-   * The sum of all covered RESERVE, SETTLE and RELEASE of calls since the last event
-   * (see `admitCall`, `chargeCall`, `releaseCall`).
+   * The changes of the sums by all calls since the last event. Each of these calls was admitted,
+   * charged or released without an event (see `admitCall`, `chargeCall`, `releaseCall`).
    */
   | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
   /** The ledger rejected a charge, so the charge does not exist. */
   | { type: 'UNBOOKED'; amount: number }
   /** The quota actor requests a larger grant. */
   | { type: 'REFILL' }
-  /** The lane committed a grant. `exact` is true if the grant has no slack beyond the need. */
+  /**
+   * The lane committed a grant. `exact` is true if it covers no more than the waiting call needs.
+   */
   | { type: 'GRANTED'; granted: number; exact: boolean }
   /**
    * The lane granted no money. `gone` is true if all money is spent and no call in flight can free
@@ -82,14 +84,14 @@ export function idleOf(sums: QuotaSums): number {
   return sums.granted - sums.settled - sums.reserved;
 }
 
-/** Returns the sums after a covered RESERVE. */
+/** Returns the sums after a call that the grant covers is admitted. */
 export function admitCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved + amount, in_flight: in_flight + 1 };
 }
 
 /**
- * Returns the sums after a SETTLE. A charge above the reservation may use the unused money of the
- * grant; the rest is `overrun`.
+ * Returns the sums after a call is charged. The part above its reservation is taken from the unused
+ * money of the grant, and what that does not cover is `overrun`.
  */
 export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: number }) {
   const charge = Math.min(call.actual, call.reserved + idleOf(sums));
@@ -106,7 +108,7 @@ export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: nu
   };
 }
 
-/** Returns the sums after a RELEASE. */
+/** Returns the sums after a call ended without a charge. */
 export function releaseCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved - amount, in_flight: in_flight - 1 };
 }
@@ -190,8 +192,8 @@ export const quotaMachine = setup({
   id: 'quota',
   context: { granted: 0, settled: 0, reserved: 0, in_flight: 0, verdict: { type: 'none' } },
   initial: 'open',
-  // Calls in flight end in any state. An admitted call may finish, and a revoked key still pays for
-  // it.
+  // These events are taken in any state. A call that was admitted may finish, and the organization
+  // pays for it even if the key was revoked meanwhile.
   on: {
     SETTLE: { actions: 'charge' },
     RELEASE: { actions: 'release' },
@@ -218,7 +220,7 @@ export const quotaMachine = setup({
         REFUSED: [{ guard: 'isGone', target: 'exhausted' }, { target: '.exact' }],
       },
       states: {
-        /** The grant has slack. */
+        /** The grant has slack: more money than the present calls need. */
         ample: {
           on: {
             REFILL: 'refilling',
@@ -247,8 +249,8 @@ export const quotaMachine = setup({
       },
     },
     /**
-     * The key or its organization has no money left. The state ends when a cap or a balance
-     * changes.
+     * The key or its organization has no money left. A changed cap or balance, or a new grant, ends
+     * this state.
      */
     exhausted: {
       on: {

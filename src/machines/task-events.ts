@@ -1,44 +1,44 @@
-/** Context, events and limits of the task machine. */
-
 /** The pause between polls grows from `FIRST_POLL_MS` to `LAST_POLL_MS`. */
 const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
-/** The longest pause that an upstream can set with `retry_after_ms`. */
+/** If an upstream asks for a longer pause than this, this one is used. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** The most channels that one round of submissions tries. */
 export const MAX_CHANNELS_PER_ROUND = 4;
 /** The most rounds of an asynchronous task. A task whose client waits gets one round. */
 export const MAX_ROUNDS = 4;
 /**
- * The most polls for a new address of a result that cannot be fetched. The old address may have
- * expired.
+ * How often a job is polled again at most because its result could not be fetched. The address of
+ * the result may have expired, and a poll may return a new one.
  */
 export const MAX_RECOLLECTIONS = 3;
 
 /** The context holds neither the prompt nor a secret. These are in the task's row. */
 export interface TaskContext {
   /**
-   * False if a client waits for the answer. Then the task fails after one round without a channel.
+   * False if a client waits for the answer. Then the task fails if no channel accepts it in the
+   * first round.
    */
   patient: boolean;
-  /** True if the task's end is announced by a webhook, or to a client that waits. */
+  /** True if a webhook is sent when the task ends. */
   announce: boolean;
-  /** The only channel that can continue an earlier generation; null = any. */
+  /** The only channel that may get the task, because it made an earlier result; null = any. */
   pinned_channel: string | null;
   /** Channels that rejected the submission in this round. */
   tried: string[];
   rounds: number;
-  /**
-   * The number of polls of the job. Before there is a job, the number of times that no channel had
-   * a free slot.
-   */
+  /** How often the job was polled. Before there is a job: how often no channel had a free slot. */
   polls: number;
-  /** The number of lookups of a lost submission's outcome. */
+  /** How often Weir looked up the outcome of a lost submission without finding it. */
   asks: number;
+  /** How often the job was polled again because its result could not be fetched. */
   recollections: number;
   /** True if the upstream has a job that can be polled. */
   has_job: boolean;
-  /** Why the task ends after the running effect. The deadline passed, or the client left. */
+  /**
+   * The error code with which the task ends after the running effect, because the deadline passed
+   * or the task was canceled. Null = it goes on.
+   */
   ending: string | null;
   error_code: string | null;
   billing_id: string | null;
@@ -56,12 +56,12 @@ export type TaskEvent =
   | { type: 'SUBMITTED'; channel_id: string; random: number }
   | {
       type: 'SUBMIT_REJECTED';
-      /** The channel that rejected the submission. Null = no channel could be tried. */
+      /** The channel that rejected the submission; null = no channel could be tried. */
       channel_id: string | null;
       retryable: boolean;
       /** True if another channel may accept the task now. */
       more: boolean;
-      /** True if other calls use all slots of the channels. */
+      /** True if a channel would serve the task, but other calls use all its slots. */
       busy: boolean;
       error_code: string;
       retry_after_ms: number;
@@ -73,10 +73,11 @@ export type TaskEvent =
   | { type: 'COLLECT_FAILED'; random: number }
   | { type: 'SETTLED'; billing_id: string }
   | { type: 'UPSTREAM_FAILED'; error_code: string }
+  /** The answer to the submission was lost, so the upstream may have a job. */
   | { type: 'LOST'; random: number }
   /**
-   * The outcome of a lost submission was not found. `hopeless` is true if a later lookup cannot
-   * find it.
+   * Weir looked up the outcome of a lost submission and did not find it. `hopeless` is true if a
+   * later lookup cannot find it either.
    */
   | { type: 'UNANSWERED'; hopeless: boolean; random: number }
   | { type: 'RELEASED' }
@@ -90,8 +91,9 @@ export type TaskEvent =
   | { type: 'ASK' };
 
 /**
- * Returns a delay, ms. The delay grows exponentially from 1 s to 15 s and is spread by ±25 %. It is
- * never shorter than `retry_after_ms`, which counts up to one minute.
+ * Returns the delay after `times` earlier attempts, ms. It grows exponentially from 1 s to 15 s and
+ * is spread by ±25 %. It is never shorter than `retry_after_ms`, of which at most one minute
+ * counts.
  */
 export function backOffMs(times: number, random: number, retry_after_ms = 0): number {
   const base = Math.min(FIRST_POLL_MS * 2 ** Math.min(times, 10), LAST_POLL_MS);
@@ -99,14 +101,14 @@ export function backOffMs(times: number, random: number, retry_after_ms = 0): nu
   return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(retry_after_ms, MAX_RETRY_AFTER_MS));
 }
 
-/** Returns the delay after `event`, ms, from its `random` and `retry_after_ms`. */
-export function spreadMs(times: number, event: TaskEvent): number {
+/** Returns `backOffMs` for the `random` and `retry_after_ms` of `event`. */
+export function delayAfterMs(times: number, event: TaskEvent): number {
   const random = 'random' in event ? event.random : 0.5;
   return backOffMs(times, random, 'retry_after_ms' in event ? event.retry_after_ms : 0);
 }
 
-/** Returns the parameters of the action `setTimer`. */
-export const fromTimer = (name: string, delay_ms: number, type: TaskEvent['type']) => ({
+/** Returns the parameters of the action `setTimer`. `type` is the event that the timer sends. */
+export const timerParams = (name: string, delay_ms: number, type: TaskEvent['type']) => ({
   name,
   delay_ms,
   event: { type },

@@ -1,25 +1,25 @@
 import { assign, enqueueActions, setup } from 'xstate';
 
 import {
-  fromTimer,
+  delayAfterMs,
   MAX_CHANNELS_PER_ROUND,
   MAX_RECOLLECTIONS,
   MAX_ROUNDS,
-  spreadMs,
   type TaskContext,
   type TaskEvent,
+  timerParams,
 } from './task-events.ts';
 
 /**
- * Refers to an action by its name. XState's types do not let the actions of one setup name each
- * other.
+ * An action by its name. The cast is needed, because XState's types do not let the actions of one
+ * setup name each other.
  */
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
 /**
  * One generation. The task is submitted, polled and collected, then settled or refunded. The
- * machine is pure. Effects and timers are actions as data. Ids, random numbers and outcomes come in
- * events. The public status is the top-level state, except that `refunding` is shown as
+ * machine is pure: its actions only describe effects and timers. Ids, random numbers and outcomes
+ * come in events. The public status is the top-level state, except that `refunding` is shown as
  * `processing`.
  *
  * Neither the deadline nor a client that leaves interrupts a running effect. The outcome of the
@@ -48,23 +48,23 @@ export const taskMachine = setup({
     }),
     startDeadline: enqueueActions(({ event, enqueue }) => {
       if (event.type !== 'ACCEPTED') return;
-      enqueue(actionOf('setTimer', fromTimer('deadline', event.deadline_ms, 'DEADLINE')));
+      enqueue(actionOf('setTimer', timerParams('deadline', event.deadline_ms, 'DEADLINE')));
     }),
     waitForSlot: enqueueActions(({ context, event, enqueue }) => {
-      const delay_ms = spreadMs(context.polls, event);
-      enqueue(actionOf('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
+      const delay_ms = delayAfterMs(context.polls, event);
+      enqueue(actionOf('setTimer', timerParams('retry', delay_ms, 'RETRY')));
     }),
     waitToRetry: enqueueActions(({ context, event, enqueue }) => {
-      const delay_ms = spreadMs(context.rounds, event);
-      enqueue(actionOf('setTimer', fromTimer('retry', delay_ms, 'RETRY')));
+      const delay_ms = delayAfterMs(context.rounds, event);
+      enqueue(actionOf('setTimer', timerParams('retry', delay_ms, 'RETRY')));
     }),
     waitToPoll: enqueueActions(({ context, event, enqueue }) => {
-      const delay_ms = spreadMs(context.polls, event);
-      enqueue(actionOf('setTimer', fromTimer('poll', delay_ms, 'POLL')));
+      const delay_ms = delayAfterMs(context.polls, event);
+      enqueue(actionOf('setTimer', timerParams('poll', delay_ms, 'POLL')));
     }),
     waitToLookUp: enqueueActions(({ context, event, enqueue }) => {
-      const delay_ms = spreadMs(context.asks, event);
-      enqueue(actionOf('setTimer', fromTimer('ask', delay_ms, 'ASK')));
+      const delay_ms = delayAfterMs(context.asks, event);
+      enqueue(actionOf('setTimer', timerParams('ask', delay_ms, 'ASK')));
     }),
     accept: assign(({ context, event }) =>
       event.type === 'ACCEPTED'
@@ -241,7 +241,7 @@ export const taskMachine = setup({
         unknown: {
           initial: 'resting',
           on: {
-            // The submission's own report arrived late, or the lookup found its job.
+            // The lookup found the job, or the report of the submission arrived late.
             SUBMITTED: [
               {
                 guard: 'isEnding',

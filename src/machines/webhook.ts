@@ -10,7 +10,7 @@ export interface WebhookContext {
 }
 
 export type WebhookEvent =
-  /** The task's end is committed. */
+  /** The task has ended, and this is committed. */
   | { type: 'ANNOUNCED' }
   /** The receiver returned 2xx. */
   | { type: 'DELIVERED'; status: number }
@@ -42,7 +42,8 @@ export const webhookMachine = setup({
       undefined,
     waitToRetry: enqueueActions(({ context, enqueue }) => {
       const delay_ms = WEBHOOK_DELAYS_MS[context.attempts - 1] ?? 0;
-      // XState's types do not let the actions of one setup name each other.
+      // The cast is needed, because XState's types do not let the actions of one setup name each
+      // other.
       const params = { name: 'retry', delay_ms, event: { type: 'RETRY' } };
       enqueue({ type: 'setTimer', params } as never);
     }),

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { systemClock } from '../../src/actors/clock.ts';
-import { Housekeeping, KEEP_EFFECTS_MS, KEEP_REQUESTS_MS } from '../../src/actors/housekeeping.ts';
+import {
+  Housekeeping,
+  KEEP_EFFECTS_MS,
+  KEEP_IDEMPOTENCY_KEYS_MS,
+} from '../../src/actors/housekeeping.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -23,8 +27,8 @@ test('old ended effects and old requests are deleted; recent and pending ones st
   const request = (key: string, age_ms: number) => sql`
     insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
     values ('o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
-  await request('old', KEEP_REQUESTS_MS + 60_000);
-  await request('young', KEEP_REQUESTS_MS - 60_000);
+  await request('old', KEEP_IDEMPOTENCY_KEYS_MS + 60_000);
+  await request('young', KEEP_IDEMPOTENCY_KEYS_MS - 60_000);
   await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
   const effects = await sql`select effect from outbox order by effect`;
   expect(effects.map((row) => row['effect'])).toEqual(['old and pending', 'young and done']);

@@ -18,7 +18,7 @@ export interface ChannelSwitch {
  */
 export type ChannelVerdict = ChannelState | 'draining';
 
-/** The methods of a channel actor that its account uses. */
+/** The methods of a channel actor that its `ChannelAccount` calls. */
 interface AccountControls {
   readonly state: ChannelState;
   enable(): void;
@@ -27,8 +27,12 @@ interface AccountControls {
   onCredentialsRefused(): void;
 }
 
-/** What all models of one channel share: the configuration, credentials, slots and switch. */
+/**
+ * What all models of one channel share: the configuration, the credentials, the slots and the
+ * operator's switch.
+ */
 export class ChannelAccount<Actor extends AccountControls> {
+  /** The number of calls in flight of all models. */
   inFlight = 0;
   /**
    * Grows when the upstream account changes. Outcomes of calls with an earlier account are ignored.
@@ -47,7 +51,8 @@ export class ChannelAccount<Actor extends AccountControls> {
   }
 
   /**
-   * Applies a configuration. If the upstream account changed, the health of all models is reset.
+   * Applies a configuration. If the address, the API key or the protocol changed, the health of all
+   * models is reset.
    */
   reconfigure(config: ChannelConfig): void {
     const previous = this.current;
@@ -67,7 +72,7 @@ export class ChannelAccount<Actor extends AccountControls> {
     this.applySettings();
   }
 
-  /** Enables or disables every model by the configuration and the switch. */
+  /** Enables every model if the configuration and the switch allow it; otherwise disables it. */
   applySettings(): void {
     for (const actor of this.actors) {
       if (this.isOn) actor.enable();
@@ -79,7 +84,7 @@ export class ChannelAccount<Actor extends AccountControls> {
     return this.current.enabled && this.operatorSwitch === undefined;
   }
 
-  /** The upstream refused the credentials for one model, so the other models are disabled too. */
+  /** Disables the other models too, because the upstream refused the credentials for `except`. */
   onCredentialsRefused(except: Actor): void {
     for (const actor of this.actors) if (actor !== except) actor.onCredentialsRefused();
   }

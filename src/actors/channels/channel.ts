@@ -12,27 +12,32 @@ import { Latency } from './latency.ts';
 
 /** The cooldown after a rate-limit error that names no retry time. */
 const DEFAULT_THROTTLE_MS = 1_000;
-/** The longest retry time that an upstream may name. */
+/** If an upstream names a longer retry time than this, this one is used. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/** The expected time until a channel that is being probed is available again. */
+/** How long a running probe is expected to take. */
 const PROBE_MS = 1_000;
 const PERFECT_SUCCESS = 0.9999;
 
-/** The permission for one call on a channel. A permit ends exactly once. */
+/**
+ * The permission for one call on a channel. The holder must end it once; a second end is ignored.
+ */
 export interface ChannelPermit {
   readonly channel: ChannelActor;
   /**
-   * Call this when the answer starts. Routing by latency uses this time. If it is not called, the
-   * end of the call counts.
+   * Call this when the answer starts. The time until then is the latency that routing uses. If this
+   * is not called, the time until the end of the call is used.
    */
   answered(): void;
   succeeded(): void;
   /**
-   * `movesOn` is true if a job fails over. Then the later outcome of the job does not count for
-   * this channel.
+   * Set `movesOn` if a job now tries another channel. Then this failure is counted for this
+   * channel, and the end of the job is not.
    */
   failed(error: RetryableUpstreamError, movesOn?: boolean): void;
-  /** Ends the call without a verdict, because the client left or its request was wrong (P9). */
+  /**
+   * Ends the call as neither success nor failure, because the client left or its request was wrong
+   * (P9).
+   */
   abandoned(): void;
 }
 
@@ -47,7 +52,7 @@ export interface ChannelTransition {
   reason: string | null;
   /** No call is sent before this time, ms since the epoch. */
   open_until: number;
-  /** True if the channel is disabled for its credentials and will be probed again. */
+  /** True if the upstream refused the credentials and a later call will test them again. */
   returns: boolean;
   /** True if a peer hint of another replica caused the change. */
   heard: boolean;
@@ -62,8 +67,8 @@ export interface LastFailure {
 }
 
 /**
- * What another replica observed. The channel serves again, its key was refused, or it gets no call
- * until a time.
+ * What another replica observed of a model on a channel. `mended`: it serves again. `refused`: the
+ * upstream refused the credentials. `left_alone`: it gets no call before `until`.
  */
 export type PeerHint =
   | { readonly kind: 'mended' }
@@ -73,7 +78,7 @@ export type PeerHint =
 /** The use of a permit: a client's call, the submission of a task, or a probe by Weir. */
 type PermitUse = 'call' | 'job' | 'probe';
 
-/** Called with each outcome of a model on a channel. Client errors are no outcomes (P9). */
+/** Receives each success or failure of a model on a channel. Client errors are neither (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
 /** The circuit and the slots of one model on one channel. Gives permits for calls. */
@@ -107,7 +112,7 @@ export class ChannelActor {
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
         } catch {
-          // An error of the listener would end the process if it were thrown here.
+          // Nothing catches an error of a listener, so it would end the process.
         }
       },
       // A machine that throws must not end the process either.
@@ -117,7 +122,6 @@ export class ChannelActor {
     account.applySettings();
   }
 
-  /** The present configuration. */
   get config(): ChannelConfig {
     return this.account.config;
   }
@@ -140,8 +144,8 @@ export class ChannelActor {
   }
 
   /**
-   * Returns the time when a call may be possible, ms since the epoch. If only slots are missing,
-   * returns the present time.
+   * Returns when the circuit may allow a call, ms since the epoch. Slots are not considered, so the
+   * result is the present time if only slots are missing.
    */
   availableAt(): number {
     const { value, context } = this.machine.getSnapshot();
@@ -171,8 +175,8 @@ export class ChannelActor {
   /**
    * Returns a permit, or null. Null means that the channel is disabled, its circuit is open, a
    * probe runs, or all slots are in use. With the use `job`, a successful submission is not counted
-   * as an outcome. Set `urgent` if no other channel is left. Then a degraded or recovering channel
-   * gives more slots than usual.
+   * as an outcome, because the job can still fail. Set `urgent` if no other channel is left. Then a
+   * degraded or recovering channel gives more slots than usual.
    */
   tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
     const { value, context } = this.machine.getSnapshot();
@@ -191,7 +195,9 @@ export class ChannelActor {
     return new Permit(this, this.clock.now(), use, probe, this.account.generation);
   }
 
-  /** Called once by each permit when it ends. */
+  /**
+   * Called once by each permit when it ends. `movedOn` is true if the job goes to another channel.
+   */
   onPermitEnded(permit: Permit, outcome: Outcome, movedOn: boolean): void {
     const { use, probe, generation: identity, first_answer_ms: began_ms } = permit;
     // The outcome of a call with an earlier account is ignored.
@@ -206,7 +212,7 @@ export class ChannelActor {
     return urgent || this.inFlight < this.maxSlots(max_concurrency);
   }
 
-  /** The account's slots that this model may use while other channels can serve too. */
+  /** The number of slots that a call of this model may use if it is not urgent. */
   private maxSlots(max_concurrency: number): number {
     const { value, context } = this.machine.getSnapshot();
     const slots = Math.min(max_concurrency, context.slots ?? max_concurrency);
@@ -274,14 +280,14 @@ export class ChannelActor {
     this.machine.send({ type: 'MENDED' });
   }
 
-  /** The last failure that counted for the channel, worded for the operator. */
+  /** The last failure of a call of this model, worded for the operator. */
   get lastFailure(): LastFailure | undefined {
     return this.latestFailure;
   }
 
   /**
-   * Reports a success. If the channel has no recent failure, sends no event, because it would
-   * change nothing.
+   * Reports a success to the machine, unless the channel had no recent failure. Then the event
+   * would change nothing.
    */
   private reportSuccess(): void {
     const { value, context } = this.machine.getSnapshot();
@@ -326,7 +332,7 @@ class Permit implements ChannelPermit {
     readonly channel: ChannelActor,
     private readonly started_ms: number,
     readonly use: PermitUse,
-    /** The number of the probe; undefined if the call is no probe. */
+    /** The machine's number of the probe; undefined if the call is no probe. */
     readonly probe: number | undefined,
     /** The account's generation when the permit was given. */
     readonly generation: number,

@@ -4,8 +4,8 @@ import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './accou
 import { ChannelActor, type ChannelTransition, type OnOutcome, type PeerHint } from './channel.ts';
 
 /**
- * The most removed channels that are kept in memory. The oldest is dropped first. The number is
- * larger than any configuration.
+ * The most removed channels that are kept in memory. The one removed first is dropped first. No
+ * configuration has as many channels.
  */
 const MAX_RETIRED = 1_000;
 
@@ -73,7 +73,10 @@ export class Channels {
     return account;
   }
 
-  /** Applies the operator's switches, by channel id. Other channels follow the configuration. */
+  /**
+   * Applies the operator's switches, by channel id. A channel without a switch follows the
+   * configuration.
+   */
   applySwitches(switches: ReadonlyMap<string, ChannelSwitch>): void {
     this.switches = switches;
     for (const [id, account] of this.accounts) account.applySwitch(switches.get(id));
@@ -102,7 +105,7 @@ export class Channels {
     return account && (found(account.actors) ?? found(account.formerActors));
   }
 
-  /** All channels, in the order of the configuration. */
+  /** All configured channels, in the order of the configuration. */
   get all(): readonly ChannelAccount<ChannelActor>[] {
     return [...this.accounts.values()];
   }

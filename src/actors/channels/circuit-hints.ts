@@ -3,7 +3,7 @@ import { CIRCUIT_CHANNEL } from '../../../db/channels/switches.ts';
 import type { ChannelTransition, PeerHint } from './channel.ts';
 import type { Channels } from './channels.ts';
 
-/** How long the other replicas wait for the verdict of one replica's probe. */
+/** How long the other replicas send no call while one replica probes. */
 const PROBE_MS = 5_000;
 
 export interface CircuitHintsDeps {
@@ -18,19 +18,23 @@ interface Message {
   readonly channel: string;
   readonly model: string;
   readonly kind: PeerHint['kind'];
-  /** Milliseconds from the arrival of the message, because the clocks of replicas differ. */
+  /**
+   * How long the channel gets no call, counted from the arrival of the message, because the clocks
+   * of replicas differ.
+   */
   readonly rest_ms?: number;
   readonly reason?: string | null;
 }
 
 /**
  * Sends and receives peer hints, so that a changed circuit takes effect on all replicas at once. If
- * a hint is lost, each replica needs a few failed attempts of its own. These attempts fail over.
+ * a hint is lost, each replica opens its circuit after a few failed attempts of its own. The calls
+ * of these attempts go on to another channel.
  */
 export class CircuitHints {
   constructor(private readonly deps: CircuitHintsDeps) {}
 
-  /** Sends a hint of a change of state that this replica observed itself. */
+  /** Sends a hint to the other replicas, unless the change came from a hint itself. */
   announce(transition: ChannelTransition): void {
     const hint = hintOf(transition);
     if (!hint || transition.heard) return;

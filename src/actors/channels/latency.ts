@@ -5,8 +5,8 @@ const MIN_SAMPLES = 20;
 const WEIGHT_OF_ONE = 0.1;
 
 /**
- * The times to the start of an answer on one channel. Routing uses their mean, hedging uses a
- * percentile.
+ * How long the answers of one model on one channel take to start. Routing uses their mean, hedging
+ * uses a percentile.
  */
 export class Latency {
   private readonly recent: number[] = [];

@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts';
 
 const FLUSH_MS = 5_000;
 /**
- * The most pairs of channel and model between two flushes. Outcomes of further pairs are not
- * counted.
+ * The most pairs of channel and model that are counted between two flushes. Outcomes of further
+ * pairs are dropped.
  */
 const MAX_PAIRS = 20_000;
 
@@ -25,8 +25,8 @@ interface Counts {
 }
 
 /**
- * Counts outcomes in memory and stores them every few seconds, outside of any request. If a flush
- * fails, its counts are lost, which hardly changes a ranking.
+ * Counts successes and failures in memory and stores the counts every few seconds, outside of any
+ * request. If a flush fails, its counts are lost, which hardly changes a ranking.
  */
 export class OutcomeRecorder {
   private counts = new Map<string, Counts>();

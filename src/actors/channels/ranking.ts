@@ -11,7 +11,7 @@ export interface RankingDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly models: () => readonly CatalogueModel[];
-  /** The number of outcomes that a model needs to be ranked by its success. */
+  /** How many outcomes a model needs before it is ranked by its share of successes. */
   readonly min_samples: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -23,12 +23,12 @@ export interface RankingSnapshot {
 }
 
 /**
- * The ranking of the last 24 hours. One replica builds it each minute; all replicas serve the latest
- * from memory, so a request needs no query.
+ * The ranking of the last 24 hours. One replica builds it each minute; all replicas keep the latest
+ * ranking in memory, so a request needs no query.
  */
 export class RankingCache {
   private snapshot: RankingSnapshot;
-  /** `updated_at` of the stored ranking that was read last. */
+  /** `updated_at` of the ranking that was last read from the database. */
   private stored_at: Date | undefined;
   private stopClock: () => void = () => undefined;
   private polling: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class RankingCache {
     return at < 0 ? ranked.length : at;
   }
 
-  /** Refreshes the ranking now, and then every 15 s. */
+  /** Calls `refresh` now, and then every 15 s. */
   async start(): Promise<void> {
     await this.refresh().catch(this.deps.onError);
     this.schedule();
@@ -61,7 +61,7 @@ export class RankingCache {
     await this.polling;
   }
 
-  /** Builds the ranking if it is due, and reads the latest. */
+  /** Builds and stores the ranking if it is due, then reads the stored one. */
   async refresh(): Promise<void> {
     const { sql } = this.deps;
     await buildRanking(sql, async (tx) => this.rank(await readOutcomes(tx)));

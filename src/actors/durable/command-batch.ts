@@ -25,7 +25,7 @@ import type { LedgerAnswer } from '../money/ledger-commands.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 
-/** A command with its transition, or the command's answer if it causes no transition. */
+/** A command with its transition, or only its answer if the machine does not get the event. */
 type Step =
   | { answer: CommandResult }
   | {
@@ -37,8 +37,8 @@ type Step =
     };
 
 /**
- * True if the timer or outbox row of a command was already gone. Otherwise deletes the timer from
- * `timers` or the effect from `effects`.
+ * True if the timer or the effect of a command is not in its set any more. Otherwise removes it
+ * from `timers` or `effects`.
  */
 function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,
@@ -49,14 +49,14 @@ function isAlreadyHandled(
   return effect !== undefined && !effects.delete(effect.id);
 }
 
-/** True if the ledger executed the command, now or earlier. */
+/** True if `answer` says that the ledger executed `money`, now or earlier. */
 function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
   if (answer.type !== 'hold_ended') return answer.type === 'held';
   if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
   return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
 }
 
-/** Executes commands to many actors in one transaction. */
+/** Executes commands to many actors in the transaction `tx`. */
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
@@ -89,8 +89,8 @@ export class CommandBatch {
     const fresh = commands.filter(
       ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
     );
-    // The first command deletes its timer or effect from the set. So a timer fires once and an
-    // effect ends once.
+    // The two sets hold the timers and effects that are still pending. The first command for a
+    // timer or effect removes it from the set. So a timer fires once and an effect ends once.
     const timers = await takeTimers(
       this.tx,
       fresh.flatMap(({ timer }) => timer ?? []),
@@ -152,8 +152,8 @@ export class CommandBatch {
 
   /**
    * Moves all money of the batch in one call. So organizations and keys are locked in id order,
-   * before other statements refer to these rows. A command that the ledger refuses is undone
-   * completely.
+   * before other statements refer to these rows. If the ledger refuses a command that creates its
+   * actor, only this command is undone. Otherwise the whole batch fails.
    */
   private async moveMoney(steps: Step[]): Promise<void> {
     const moneySteps = steps.flatMap((step, index) => {
@@ -172,7 +172,7 @@ export class CommandBatch {
       const { command, row } = step;
       if (!answer || !command.create || row.seq > 0) {
         throw new Error(
-          `${command.event.type} of ${row.kind}/${row.id}: ${JSON.stringify(answer)}`,
+          `ledger refused ${command.event.type} of ${row.kind}/${row.id}: ${JSON.stringify(answer)}`,
         );
       }
       steps[index] = { answer: { type: 'refused', answer } };
@@ -195,7 +195,7 @@ export class CommandBatch {
     return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
 
-  /** Writes a kind's own tables in the same transaction as its actor rows. */
+  /** Lets each kind write its own tables in the same transaction as its actor rows. */
   private async project(): Promise<void> {
     const byKind = new Map<string, StateChange[]>();
     for (const { kind, actor_id: id, from_state, to_state } of this.events) {

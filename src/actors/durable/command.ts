@@ -4,39 +4,39 @@ import type { DueTimer } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
-/** An event for a durable actor, with the money and writes of the same transaction. */
+/** An event for a durable actor, with the money and writes to commit in the same transaction. */
 export interface ActorCommand {
   kind: string;
   id: string;
   event: AnyEventObject;
   /** If true, a missing actor is created. Otherwise the result is `not_found`. */
   create?: boolean;
-  /** The timer that sent the event. The event counts only if the timer still exists. */
+  /** The timer that sent the event. The event is applied only if the timer still exists. */
   timer?: DueTimer;
-  /** The effect that the event reports. The event counts only if the effect has not ended. */
+  /** The effect that the event reports. The event is applied only if the effect has not ended. */
   effect?: { id: string; status: 'done' | 'dead' };
   /**
-   * A ledger command of the same transaction. It is executed only if the machine takes the event. If
-   * the ledger refuses it and the command creates the actor, only this command is undone.
+   * A ledger command of the same transaction. It is executed only if the machine takes the event.
+   * If the ledger refuses it, nothing of this actor command is committed.
    */
   money?: MoneyCommand;
   /** Makes further writes in the same transaction, after the money moved. */
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
-/** The answer to a command. */
 export type CommandResult =
   /** The command is committed. `taken` is false if no transition took the event. */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
   /** Nothing was done, because the timer had fired or was canceled, or the effect had ended. */
   | { type: 'stale' }
+  /** The actor does not exist. */
   | { type: 'not_found' }
   /** The ledger refused the money, so nothing of the command was committed. */
   | { type: 'refused'; answer: LedgerAnswer }
   /** This replica was declared dead, so it may not write. */
   | { type: 'fenced' };
 
-/** One committed event, for the inspection feed and live actors. */
+/** One committed event. The inspection feed and the live actors receive it. */
 export interface CommittedEvent {
   kind: string;
   id: string;

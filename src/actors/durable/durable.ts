@@ -11,15 +11,18 @@ export interface DurableDeps {
   ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
-  /** Called after each commit, in the order of commits; must not throw. */
+  /**
+   * Called after each commit, in the order of commits, with the number of new effects. Must not
+   * throw.
+   */
   onCommitted: (events: CommittedEvent[], effects: number) => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Durable actors, whose state is a row. Each command is part of a transaction. The transaction
- * locks the row, runs the pure machine, and writes snapshot, event, timers and outbox together.
- * Observers are called after the commit only.
+ * Durable actors, whose state is a row. The transaction of a command locks the row, runs the pure
+ * machine, and writes snapshot, event, timers and outbox together. `onCommitted` is called only
+ * after the commit.
  */
 export class DurableActors {
   private readonly lane: GroupCommit<IdentifiedCommand, CommandResult>;
@@ -37,8 +40,8 @@ export class DurableActors {
   }
 
   /**
-   * Sends a command and resolves after its commit. If the same command is sent twice, its event is
-   * applied twice, which the machine must allow.
+   * Sends a command and resolves after its commit. If a caller sends the same command twice, its
+   * event is applied twice, so the machine must allow that.
    */
   send(command: ActorCommand): Promise<CommandResult> {
     return this.lane.submit({ ...command, command_id: this.deps.ids.uuid() });

@@ -1,6 +1,6 @@
 import type { AnyEventObject } from 'xstate';
 
-/** Recent events that a new watcher receives first. */
+/** How many recent events are kept. A new watcher receives them first. */
 const MAX_KEPT_EVENTS = 1_000;
 const MAX_WATCHERS = 100;
 
@@ -11,7 +11,7 @@ export interface Observation {
   /** The number of the event in the actor's log; 0 if the actor has no log. */
   seq: number;
   event: AnyEventObject;
-  /** The state after the event. The feed never shows contexts. */
+  /** The state after the event, without the context, which the feed never shows. */
   value: unknown;
   status: string;
   taken: boolean;
@@ -29,7 +29,7 @@ export interface InspectionFrame {
 }
 
 /**
- * The inspection feed of this replica: a bounded ring of observations, and its watchers. An
+ * The inspection feed of this replica: the latest observations, and the watchers of the feed. An
  * observation becomes a frame only if there is a watcher, so a feed without watchers costs little.
  */
 export class InspectionFeed {
@@ -56,7 +56,7 @@ export class InspectionFeed {
    */
   watch(watcher: (frame: InspectionFrame) => void): () => void {
     if (this.watchers.size >= MAX_WATCHERS)
-      throw new Error('the inspection feed has too many watchers');
+      throw new Error(`the inspection feed already has ${MAX_WATCHERS} watchers`);
     for (const kept of this.ring) {
       for (const frame of this.frames(kept)) watcher(frame);
     }

@@ -3,7 +3,7 @@ import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate
 import type { JsonValue } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 
-/** The second argument of an effect. */
+/** What an effect knows besides its parameters. */
 export interface EffectContext {
   actor_id: string;
   /**
@@ -15,7 +15,7 @@ export interface EffectContext {
   signal: AbortSignal;
 }
 
-/** The event that an effect reports, with the money and writes of the same transaction. */
+/** The event that an effect reports, with money and writes to commit in the same transaction. */
 export interface EffectReport {
   report: AnyEventObject;
   /** A ledger command, executed only if the machine takes the event. */
@@ -24,8 +24,8 @@ export interface EffectReport {
 }
 
 /**
- * Does work outside of the machine and returns the event that reports the work. If it throws, it is
- * retried.
+ * Does work outside of the machine and returns the event that reports the result. If it throws, it
+ * is retried.
  */
 export type Effect = (
   params: JsonValue,
@@ -33,7 +33,8 @@ export type Effect = (
 ) => Promise<AnyEventObject | EffectReport>;
 
 /**
- * A change of state in the running transaction. `snapshot` is the actor's snapshot after the batch.
+ * An actor's change of state in the running transaction. `snapshot` is its snapshot after all
+ * commands of the batch.
  */
 export interface StateChange {
   id: string;
@@ -51,7 +52,9 @@ export interface StateChange {
 export interface DurableKind {
   readonly kind: string;
   readonly machine: AnyStateMachine;
-  /** The version of snapshots. It must grow when snapshots of an earlier version need `migrate`. */
+  /**
+   * The version of stored snapshots. Raise it when snapshots of an earlier version need `migrate`.
+   */
   readonly version: number;
   /** Converts a stored snapshot of version `from` to this version. */
   readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;

@@ -13,7 +13,7 @@ import type { EffectReport } from './kind.ts';
 const POLL_MS = 1_000;
 /**
  * The most effects of one name that run at the same time on this replica. So slow effects of one
- * name do not delay those of another.
+ * name do not delay effects of another name.
  */
 const MAX_RUNNING_EFFECTS = 256;
 /**
@@ -22,8 +22,8 @@ const MAX_RUNNING_EFFECTS = 256;
  */
 const DRAIN_MS = 20_000;
 /**
- * The pause before a fenced report is sent again. After it, the process has registered under a new
- * id.
+ * The pause before a report is sent again because this replica was declared dead. The process needs
+ * this time to register under a new id.
  */
 const RESEND_MS = 1_000;
 const MAX_RESENDS = 30;
@@ -37,7 +37,7 @@ export interface OutboxDeps {
   replica_id: () => string;
   /** False if this replica's lease may have ended; then no effect is started. */
   mayRun?: () => boolean;
-  /** Returns a random number, 0 ≤ x < 1, which spreads retries. */
+  /** Returns a random number, 0 ≤ x < 1, so that retries do not come all at once. */
   random: () => number;
   onError: (error: unknown) => void;
 }
@@ -68,7 +68,7 @@ export class Outbox {
     this.schedule();
   }
 
-  /** Starts no more effects and waits for the running ones, at most 20 s. */
+  /** Starts no more effects and waits for the running effects, at most 20 s. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopClock();
@@ -84,7 +84,9 @@ export class Outbox {
     if (!this.stopped) this.poll().catch(this.deps.onError);
   }
 
-  /** Starts the due effects, within the limits. If a poll is running, another poll follows. */
+  /**
+   * Starts the due effects, within the limits. If a poll is already running, another follows it.
+   */
   poll(): Promise<void> {
     this.pollAgain = true;
     this.currentPoll ??= this.pollRepeatedly().finally(() => {
@@ -156,7 +158,9 @@ export class Outbox {
     }
   }
 
-  /** Sends the report of an effect. If this replica was fenced meanwhile, the report is sent again. */
+  /**
+   * Sends the report of an effect, again if this replica was declared dead while the effect ran.
+   */
   private async sendReport(command: ActorCommand): Promise<void> {
     for (let times = 0; times < MAX_RESENDS; times += 1) {
       const result = await this.deps.actors.send(command);

@@ -6,7 +6,8 @@ import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
 
 /**
- * The most live actors in memory. Above this number, the actor that is idle longest is passivated.
+ * The most live actors in memory. Above this number, the actor that is idle longest is passivated
+ * (removed from memory).
  */
 const MAX_LIVE_ACTORS = 20_000;
 /** A live actor that gets no event for this time is passivated. */
@@ -14,7 +15,7 @@ const PASSIVATE_AFTER_MS = 60_000;
 /**
  * The most commands of one actor that wait for their commit. Further commands are refused with 503.
  */
-export const MAX_MAILBOX = 64;
+export const MAX_WAITING_COMMANDS = 64;
 const SWEEP_MS = 10_000;
 
 interface Entry {
@@ -50,7 +51,7 @@ export class Registry {
   async send(command: ActorCommand): Promise<CommandResult> {
     const name = `${command.kind}/${command.id}`;
     const waiting = this.mailboxes.get(name) ?? 0;
-    if (waiting >= MAX_MAILBOX) {
+    if (waiting >= MAX_WAITING_COMMANDS) {
       throw new WeirError('service_unavailable', 'Too many requests of this task are waiting.', {
         retry_after: 1,
       });

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { DurableActors } from './durable.ts';
 
 const POLL_MS = 250;
-/** The most timers of one query. If more timers are due, another query follows at once. */
+/** The most timers that one query finds. If more timers are due, another query follows at once. */
 const MAX_TIMERS_PER_POLL = 256;
 
 export interface TimersDeps {
@@ -18,8 +18,9 @@ export interface TimersDeps {
 }
 
 /**
- * Fires due timers, which are rows. A poll only finds them. The transaction that applies
- * the event deletes the row, so a timer fires once even if several polls find it.
+ * Fires due timers, which are rows. A poll only finds timers and sends their events. The
+ * transaction that applies the event deletes the row, so a timer fires once even if several polls
+ * find it.
  */
 export class Timers {
   private stopClock: () => void = () => undefined;

@@ -9,7 +9,7 @@ export const MAX_WAITING_CALLS = 4_096;
  */
 const ADMISSION_WAIT_MS = 10_000;
 
-/** Aborts a waiting call: an AbortSignal, or an object with the same members. */
+/** The members of AbortSignal that the queue uses, so that other objects can be passed too. */
 export interface ListenableSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
@@ -20,13 +20,14 @@ export interface AdmissionRequest {
   /** The upper bound of the call's charge. */
   amount: number;
   /**
-   * Returns the smallest amount that the call can run with, at most `amount`. Called only if
-   * `amount` is not free and no call in flight can free it. If a call is admitted with less than
-   * `amount`, it must limit its output to the admitted amount.
+   * Returns the smallest amount that the call can run with, at most `amount`. Called only if so
+   * much as `amount` is not free and no call in flight can free it. If the call is admitted with
+   * less than `amount`, it must limit its output to the admitted amount.
    */
   minimum: () => number;
   /** The signal that aborts when the client leaves. Then the call stops waiting. */
   signal?: ListenableSignal;
+  /** How long the call waits at most; default: `ADMISSION_WAIT_MS`. */
   wait_ms?: number;
 }
 
@@ -40,15 +41,15 @@ export interface WaitingCall {
 }
 
 /**
- * The calls of one key that wait for money, in order. Each call is admitted, is refused or times
- * out.
+ * The calls of one key that wait for money, in the order in which they are tried. Each call is
+ * admitted, is refused, times out, or ends because its client left.
  */
 export class AdmissionQueue {
   private readonly waitingCalls: WaitingCall[] = [];
 
   constructor(
     private readonly clock: Clock,
-    /** Returns the error of a call that waited too long. */
+    /** Returns the error for a call that waited too long. */
     private readonly createTimeoutError: () => WeirError,
   ) {}
 

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { findImbalances, type Imbalance } from '../../../db/ledger/audit.ts';
 import type { Clock } from '../clock.ts';
 
-/** The conservation query reads every usage line, so it runs rarely. */
+/** The query of the audit reads every usage line, so it runs rarely. */
 const AUDIT_EVERY_MS = 10 * 60_000;
 const FIRST_AUDIT_MS = 30_000;
 
@@ -15,11 +15,11 @@ export interface AuditDeps {
 }
 
 /**
- * Runs the conservation query at intervals. The number of rows that the query returns is a metric.
+ * Checks at intervals that the ledger's sums add up. A metric shows the number of sums that do not.
  * It must always be 0 (P15).
  */
 export class Audit {
-  /** Imbalances of the last audit; undefined before the first one. */
+  /** How many sums did not add up in the last audit; undefined before the first audit. */
   imbalances: number | undefined;
   private stopClock: () => void = () => undefined;
   private running: Promise<void> | undefined;

@@ -2,19 +2,20 @@ import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
-/** An answer of the ledger to a command of a grant. */
+/** The ledger's answer to a GRANT or RETURN command, unless the grant is fenced. */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
 /**
- * Thrown if another replica closed the grant's row during a command, or if the row was replaced.
+ * Thrown if this replica was declared dead, if the grant's row is closed, or if `replace` was
+ * called while a command ran.
  */
 export class GrantFencedError extends Error {
   override readonly name = 'GrantFenced';
 }
 
 /**
- * The `quota_grant` row of a quota actor. It knows the committed amount (`granted`). Each command
- * carries this amount, so the ledger recognises a repeated command.
+ * The `quota_grant` row of a quota actor. Each command carries the amount that was last committed
+ * (`granted`), so the ledger recognises a repeated command.
  */
 export class Grant {
   /** `granted_nano_usd` of the row at its last commit. */
@@ -29,7 +30,10 @@ export class Grant {
     this.id = deps.ids.uuid();
   }
 
-  /** Requests at least `need` and at most `want` more nano-USD. Throws GrantFencedError. */
+  /**
+   * Requests at least `need` and at most `want` more nano-USD. `recallSeq` is the recall that an
+   * earlier `contended` answer started. Throws GrantFencedError.
+   */
   async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
     const answer = await this.submit({
       type: 'GRANT',
@@ -43,8 +47,8 @@ export class Grant {
   }
 
   /**
-   * Returns `amount` nano-USD to the ledger and acknowledges a recall. Resolves with true if the
-   * row is closed now. Throws GrantFencedError.
+   * Returns `amount` nano-USD to the ledger and acknowledges all recalls up to `recallAcked`.
+   * Resolves with true if the row is closed now. Throws GrantFencedError.
    */
   async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
     const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });

@@ -8,14 +8,14 @@ import type { LedgerAnswer, LedgerCommand, SettleCommand } from './ledger-comman
 export interface LaneDeps {
   sql: Sql;
   clock: Clock;
-  /** Called for each failed batch; must not throw. */
+  /** Called for each failed batch, with the number of its commands; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
 
 /**
  * The queue that commits all ledger commands of this replica in groups. So a busy key needs one row
- * lock for each batch instead of one for each call. If the database is away, charges wait until it
- * is back. Other commands fail after two seconds.
+ * lock for each batch instead of one for each call. If the database cannot be reached, charges wait
+ * until it can. Other commands fail after two seconds.
  */
 export class Lane extends GroupCommit<LedgerCommand, LedgerAnswer> {
   constructor({ sql, clock, onError }: LaneDeps) {

@@ -15,7 +15,7 @@ export type LedgerCommand =
   | DepositCommand
   | ReapCommand;
 
-/** Charges one call to its grant. */
+/** Charges one call to the grant that covers it. */
 export interface SettleCommand {
   type: 'SETTLE';
   line: InlineLine;
@@ -32,8 +32,8 @@ export interface GrantCommand {
   organization_id: string;
   replica_id: string;
   /**
-   * The committed amount that the sender knows. If the row has another amount, this command was
-   * applied before.
+   * The amount of the grant's row that the sender last saw committed. If the row has another
+   * amount, this command was applied before.
    */
   expected_granted: number;
   need: number;
@@ -42,7 +42,7 @@ export interface GrantCommand {
   recall_seq: number | null;
 }
 
-/** Returns unused money of a grant and acknowledges a recall. */
+/** Returns unused money of a grant and acknowledges recalls. */
 export interface ReturnCommand {
   type: 'RETURN';
   grant_id: string;
@@ -50,6 +50,7 @@ export interface ReturnCommand {
   organization_id: string;
   expected_granted: number;
   amount: number;
+  /** All recalls up to this number are acknowledged. */
   recall_acked: number;
   /** True if no call of the key is in flight on this replica, so the row may be closed. */
   close: boolean;
@@ -102,9 +103,7 @@ interface DepositCommand {
   note: string;
 }
 
-/**
- * Declares a replica dead and closes its grants. The uncharged money of these grants is returned.
- */
+/** Declares a replica dead, closes its grants, and returns the uncharged money of these grants. */
 interface ReapCommand {
   type: 'REAP';
   replica_id: string;
@@ -122,12 +121,12 @@ export type LedgerAnswer =
    */
   | { type: 'contended'; recall_seq: number }
   /**
-   * The money is not free. `elsewhere` is the nano-USD of other grants and holds, which may become
-   * free.
+   * The free money is too little. `bound` is the limit that is too low. `elsewhere` is the nano-USD
+   * of other grants and holds, which may become free.
    */
   | { type: 'short'; bound: 'key' | 'organization'; free: number; elsewhere: number }
   | { type: 'key_unusable'; status: 'inactive' | 'suspended' | 'revoked' | 'expired' }
-  /** This replica was declared dead, and its grants are closed. */
+  /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }
   | { type: 'held' }
   | { type: 'hold_ended'; status: 'settled' | 'released' | 'expired'; charged: number }

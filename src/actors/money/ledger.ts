@@ -64,7 +64,7 @@ export async function applyMoneyCommands(
   return answers;
 }
 
-/** The locked rows of one transaction, and the commands on them. */
+/** Applies the commands of one transaction to its locked rows. */
 class Batch {
   private readonly holdLines: (UsageLine & { hold_id: string })[] = [];
   private readonly deposits: {
@@ -147,8 +147,8 @@ class Batch {
   }
 
   /**
-   * Returns `contended` if other grants can still be recalled. Otherwise returns `short`, with the
-   * money of other grants and holds.
+   * Returns `contended` and recalls the other grants, if any of them has not answered the recall
+   * yet. Otherwise returns `short`, with the money of other grants and holds.
    */
   private async explainShort(
     short: { bound: 'key' | 'organization'; free: number },
@@ -180,7 +180,7 @@ class Batch {
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
   }
 
-  /** Returns the open money without the rows of this batch, whose latest amounts are in memory. */
+  /** Leaves out the grants and holds of this batch, whose latest amounts are in memory. */
   private withoutLockedRows(openMoney: OpenMoney[]): OpenMoney[] {
     return openMoney.filter(({ id }) => !this.rows.grants.has(id) && !this.rows.holds.has(id));
   }
@@ -236,7 +236,7 @@ class Batch {
     return { type: 'held' };
   }
 
-  /** Sets money aside. Returns undefined, or the answer of a refusal. */
+  /** Sets money aside for a hold. Returns undefined, or the answer if the money is not free. */
   private async setAsideForHold(
     key: KeyRow,
     amount: number,
@@ -288,7 +288,7 @@ class Batch {
     return { type: 'reaped', grants: grants.length, more: grants.length === MAX_REAPED_GRANTS };
   }
 
-  /** Adds the grant's unposted charges to the key and the organization. */
+  /** Adds the charges of the grant that were not added before to the key and the organization. */
   private post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
     this.charge(this.key(grant.key_id), amount);

@@ -5,7 +5,7 @@ import type { QuotaRefusal } from '../../machines/quota.ts';
 /** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
 
-/** Returns the error of a refused key. `bound` is the limit that was reached last. */
+/** Returns the error for a call that the key may not make. `bound` is the limit last reached. */
 export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':
@@ -25,7 +25,8 @@ export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
 }
 
 /**
- * Returns the error for a call whose money is all spent. A retry does not help (spec: Errors, 402).
+ * Returns the error for a call if the key or the organization has spent its money. A retry does not
+ * help (spec: Errors, 402).
  */
 export function moneySpentError(bound: LimitedBy): WeirError {
   return bound === 'key'
@@ -38,8 +39,8 @@ export function moneySpentError(bound: LimitedBy): WeirError {
 }
 
 /**
- * Returns the error for a call whose money is held by calls in flight. The error names a retry
- * time.
+ * Returns the error for a call if other calls in flight hold the money that it needs. The error
+ * names a retry time.
  */
 export function moneyInFlightError(bound: LimitedBy): WeirError {
   const id: ErrorId = bound === 'key' ? 'quota_in_flight' : 'balance_in_flight';

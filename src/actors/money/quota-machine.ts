@@ -11,7 +11,7 @@ import {
 } from '../../machines/quota.ts';
 
 /**
- * The quota machine of one key, and the sums of the calls since its last event.
+ * The quota machine of one key, and the sums of the calls since the machine's last event.
  *
  * A call that the grant covers changes sums, but no state. An event for each call would cost more
  * than the rest of the admission. So such calls are counted here, with the machine's own functions.
@@ -47,15 +47,15 @@ export class QuotaMachine {
   }
 
   /**
-   * True if the state is `open`, or its substate `inner`. Called several times for each call, for
-   * which `matches` is too slow.
+   * True if the state is `open`, or its substate `inner`. Called several times for each call, so it
+   * does not use XState's `matches`, which is slower.
    */
   isOpen(inner?: 'ample' | 'exact'): boolean {
     const { value } = this.machine.getSnapshot();
     return typeof value === 'object' && (inner === undefined || value.open === inner);
   }
 
-  /** Sends an event and returns the machine's verdict. */
+  /** Sends an event to the machine and returns its verdict. */
   send(event: QuotaEvent): QuotaVerdict {
     this.sendCalls();
     this.machine.send(event);
@@ -71,7 +71,7 @@ export class QuotaMachine {
     return ADMITTED;
   }
 
-  /** Ends an admitted call with a charge; `overrun` is what the grant does not cover. */
+  /** Ends an admitted call with a charge; `overrun` is the part that the grant does not cover. */
   settle(reserved: number, actual: number): { charge: number; overrun: number } {
     const { sums, charge, overrun } = chargeCall(this.current, { reserved, actual });
     this.current = sums;

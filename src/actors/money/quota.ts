@@ -18,8 +18,9 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** How often a waiting request is repeated if no hint comes. Hints may be lost. */
+/** How often a request for money is repeated if no hint comes. Hints may be lost. */
 const RETRY_MS = 100;
+
 export interface QuotaDeps {
   lane: Lane;
   clock: Clock;
@@ -42,12 +43,12 @@ export class QuotaActor implements ReservationOwner {
   private readonly waiting: AdmissionQueue;
   private readonly recall = { requested: 0, acked: 0 };
   private readonly spend = new RecentSpend();
-  /** The unused nano-USD above the slack that the key needs. Computed at the last sweep. */
+  /** The unused nano-USD beyond the slack that the key needs, as of the last sweep. */
   private surplus = 0;
   private syncing: Promise<void> | undefined;
   private wake: (() => void) | undefined;
   private lastLimitedBy: LimitedBy = 'key';
-  /** The number of charges that wait for their commit. */
+  /** How many charges wait for their commit. */
   private unsettled = 0;
   private refillAmount = 0;
   private isCloseRequested = false;
@@ -61,7 +62,6 @@ export class QuotaActor implements ReservationOwner {
     this.grant = new Grant(key_id, organization_id, deps);
   }
 
-  /** The machine's present state and context. */
   get snapshot() {
     return this.machine.snapshot;
   }
@@ -78,14 +78,15 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * Admits a call at once if the grant covers it. Returns undefined if the call must wait with
-   * `reserve`. Throws WeirError if the key's status or its spent money admits no call.
+   * `reserve`. Throws WeirError if the key may not make calls or its money is spent.
    */
   tryReserve(amount: number): Reservation | undefined {
     if (!this.deps.mayAdmit()) throw ledgerUnavailableError();
     this.spend.recordCall();
     let verdict = this.machine.reserve(amount);
     if (verdict.type === 'refused' && verdict.reason !== 'exhausted') {
-      // The call was just authenticated with an active key, so this actor's status is outdated.
+      // The call was just authenticated with an active key, so the status in the machine is
+      // outdated.
       this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
       verdict = this.machine.reserve(amount);
     }
@@ -97,9 +98,9 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * Admits a call. The call may wait for the ledger and, near the cap, for calls in flight. Throws
-   * WeirError. If all money is spent, it is `quota_exceeded` or `insufficient_balance`. If calls in
-   * flight hold the money, it is `quota_in_flight` or `balance_in_flight`. Otherwise it is an error
-   * of the key's status, or `service_unavailable`. Throws the signal's reason if the client left.
+   * WeirError: `quota_exceeded` or `insufficient_balance` if all money is spent, `quota_in_flight`
+   * or `balance_in_flight` if calls in flight hold the money, an error for the key's status, or
+   * `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
     const admitted = this.tryReserve(request.amount);
@@ -155,7 +156,7 @@ export class QuotaActor implements ReservationOwner {
     this.onSumsChanged();
   }
 
-  /** Recall: another replica, or another key of the organization, needs the unused money. */
+  /** Called on recall `seq`: another replica or key of the organization needs the unused money. */
   onRecall(seq: number): void {
     this.recall.requested = Math.max(this.recall.requested, seq);
     this.syncWithLedger();
@@ -171,14 +172,15 @@ export class QuotaActor implements ReservationOwner {
   onKeyChanged(status: 'active' | 'inactive' | 'suspended' | 'revoked'): void {
     this.machine.send({ type: 'STATUS_CHANGED', status });
     this.onMoneyReturned();
-    // The unused money was granted under the old cap, so it is returned and requested again.
+    // The unused money was granted under the old cap, so it is returned. Later calls request money
+    // under the new cap.
     this.isCloseRequested = true;
     this.syncWithLedger();
   }
 
   /** Called at intervals. An idle actor returns its grant. A busy actor returns its surplus. */
   sweep(elapsedMs: number): void {
-    // The hint about returned money may have been lost, so a sweep ends the state `exhausted` too.
+    // A hint that money is free may have been lost, so a sweep ends the state `exhausted` too.
     this.machine.send({ type: 'LIMIT_CHANGED' });
     const slack = this.spend.slackFor(0) * 2;
     const { idle, sums } = this.machine;
@@ -191,14 +193,14 @@ export class QuotaActor implements ReservationOwner {
   /** Returns all unused money; resolves after the commit. */
   async close(): Promise<void> {
     this.isCloseRequested = true;
-    // A sync that is just ending does not see the flag, so the loop starts another one.
+    // A sync that is just ending does not see `isCloseRequested`, so the loop starts another sync.
     while (this.isCloseRequested) {
       this.syncWithLedger();
       await this.syncing;
     }
   }
 
-  /** Called when the grants of a fenced replica are closed. Calls in flight settle against them. */
+  /** Called when this replica was declared dead. Calls in flight still charge the closed grant. */
   fence(): void {
     this.replaceGrant();
     this.waiting.rejectAll(ledgerUnavailableError());
@@ -220,8 +222,8 @@ export class QuotaActor implements ReservationOwner {
   /** Admits each waiting call that the grant covers now, in order. */
   private admitWaiting(): void {
     for (const waiter of this.waiting.all()) {
-      // A charge frees money for one or two calls. An event for each of the other waiting calls
-      // would cost far more than the charge.
+      // A charge frees money for one or two waiting calls. Sending an event for each of the others
+      // would cost far more than the charge, so calls that the grant cannot cover are skipped.
       if (this.machine.isOpen() && waiter.amount > this.machine.idle) continue;
       const verdict = this.machine.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
@@ -247,7 +249,7 @@ export class QuotaActor implements ReservationOwner {
     this.syncWithLedger();
   }
 
-  /** The unused nano-USD that other actors wait for, or that a key near its cap must not keep. */
+  /** The unused nano-USD to return now: other actors wait for it, or the key should not keep it. */
   private returnableAmount(): number {
     const idle = this.machine.idle;
     if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
@@ -256,7 +258,7 @@ export class QuotaActor implements ReservationOwner {
     return Math.min(idle, this.surplus);
   }
 
-  /** Starts `runSync` unless it runs. One command runs at a time, so `grant.granted` is correct. */
+  /** Starts `runSync` unless it runs, so that only one command at a time changes the grant. */
   private syncWithLedger(): void {
     this.wake?.();
     this.syncing ??= this.runSync()
@@ -295,7 +297,7 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
-  /** Requests money for the first waiting call; returns the number of a recall in progress, or null. */
+  /** Requests money for the first waiting call. Returns the number of a running recall, or null. */
   private async requestGrantFor(
     waiter: WaitingCall,
     recallSeq: number | null,

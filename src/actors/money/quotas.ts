@@ -2,7 +2,7 @@ import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { QuotaActor, type QuotaDeps } from './quota.ts';
 
-/** The most keys that have an actor on this replica. Idle actors are passivated. */
+/** The most keys that have an actor on this replica. Idle actors without money are removed. */
 const MAX_QUOTA_ACTORS = 100_000;
 /** A quota actor without calls returns its grant after one or two sweeps. */
 const QUOTA_SWEEP_MS = 5_000;
@@ -47,7 +47,10 @@ export class Quotas {
     return this.actors.values();
   }
 
-  /** Called on a recall. Every quota actor of the key or organization returns its unused money. */
+  /**
+   * Called on recall number `seq`. Every quota actor of the key or organization in `scope` returns
+   * its unused money.
+   */
   onRecall(seq: number, scope: RecallScope): void {
     for (const actor of this.actors.values()) {
       const isInScope =
@@ -65,7 +68,7 @@ export class Quotas {
     }
   }
 
-  /** Called when this replica was fenced, so that all its grants are closed. */
+  /** Called when this replica was declared dead, so that all its grants are closed. */
   fence(): void {
     for (const actor of this.actors.values()) actor.fence();
   }

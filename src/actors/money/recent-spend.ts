@@ -1,16 +1,18 @@
 /** The slack of a grant covers at least this many calls of the present amount. */
 const SLACK_CALLS = 16;
-/** The slack also covers at least this time at the recent rate, ms. */
+/** The slack also covers the spend of at least this time at the recent rate, ms. */
 const SLACK_MS = 5_000;
 
-/** The recent spend of a key, nano-USD. It decides the slack of the key's grant. */
+/**
+ * The recent spend of a key, nano-USD. It decides the slack: the money that the key's grant should
+ * have ready for later calls.
+ */
 export class RecentSpend {
   private chargedSinceSweep = 0;
   private spendPerMs = 0;
   private peakReserved = 0;
   private hadCalls = false;
 
-  /** Records that a call arrived. */
   recordCall(): void {
     this.hadCalls = true;
   }
@@ -24,8 +26,8 @@ export class RecentSpend {
   }
 
   /**
-   * Returns the slack, whole nano-USD: what the key may need until the next sweep. It is at least
-   * twice the peak of reservations.
+   * Returns the slack, whole nano-USD: what the key may need until the next sweep, if the present
+   * call needs `amount`.
    */
   slackFor(amount: number): number {
     const { chargedSinceSweep: sinceSweep, spendPerMs: perMs, peakReserved } = this;

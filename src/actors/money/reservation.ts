@@ -4,7 +4,7 @@ import type { AdmissionRequest } from './admission-queue.ts';
 /** A usage line without its amounts, which the quota actor adds. */
 export type Consumption = Omit<InlineLine, 'grant_id' | 'charged_nano_usd' | 'overrun_nano_usd'>;
 
-/** The committed amounts of a charge. */
+/** The amounts of a charge after its commit. */
 export interface Settlement {
   /** Nano-USD that the organization pays. */
   charged: number;
@@ -26,7 +26,8 @@ export interface ReservationOwner {
 
 /**
  * Money reserved for one call in flight. A reservation ends exactly once: it is settled or
- * released. A second end fails here, so no path through a handler can charge twice (P1).
+ * released. A second `settle` rejects and a second `release` does nothing, so a handler cannot
+ * charge twice (P1).
  */
 export class Reservation {
   private hasEnded = false;

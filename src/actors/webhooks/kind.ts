@@ -11,7 +11,8 @@ import type { DurableKind } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
 /**
- * How long an attempt waits for a response, ms. Then it is retried (Standard Webhooks: 15 to 30 s).
+ * How long an attempt waits for a response, ms (Standard Webhooks: 15 to 30 s). An attempt without
+ * a response is retried.
  */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -24,21 +25,24 @@ export interface WebhookDeps {
   readonly sql: Sql;
   /** Returns the secret of an organization, `whsec_…`. */
   readonly secretOf: (organization_id: string) => Promise<string>;
-  /** Returns the public record of a task, as JSON. */
+  /** Returns the public record of a task, as JSON. It is the body of the webhook. */
   readonly payloadOf: (task_id: string, organization_id: string) => Promise<string | undefined>;
   readonly fetch: (
     url: string,
     options: GuardedFetchOptions,
   ) => Promise<{ status: number; stream: ReadableStream }>;
   /**
-   * Host names with internal addresses that may receive webhooks. The operator sets these names;
-   * default: none.
+   * Host names that may receive webhooks although their addresses are internal. The operator sets
+   * these names; default: none.
    */
   readonly allow_hosts?: ReadonlySet<string>;
   readonly now: () => number;
 }
 
-/** Returns the durable actor kind of webhooks. An attempt is an effect; a pause is a timer. */
+/**
+ * Returns the durable actor kind of webhooks. Each attempt is an effect; each pause between
+ * attempts is a timer.
+ */
 export function webhookKind(deps: WebhookDeps): DurableKind {
   return {
     kind: WEBHOOK_KIND,
@@ -65,8 +69,8 @@ function statusOf(state: string): DeliveryStatus {
 }
 
 /**
- * Sends one attempt with a signature of its own (Standard Webhooks: webhook-id, webhook-timestamp,
- * webhook-signature).
+ * Makes one attempt, signed with the present time (Standard Webhooks: webhook-id,
+ * webhook-timestamp, webhook-signature).
  */
 async function deliver(
   deps: WebhookDeps,

@@ -4,7 +4,7 @@ import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
 import { InspectionFeed, type InspectionFrame } from '../../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../../src/actors/durable/outbox.ts';
-import { MAX_MAILBOX, Registry } from '../../../src/actors/durable/registry.ts';
+import { MAX_WAITING_COMMANDS, Registry } from '../../../src/actors/durable/registry.ts';
 import { Timers } from '../../../src/actors/durable/timers.ts';
 import { courierKind, type Outside } from '../../sim/courier.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -138,7 +138,7 @@ describe('durable actors', () => {
     await registry.send(send('busy'));
     const nudge = { kind: 'courier', id: 'busy', event: { type: 'NUDGE' } };
     const results = await Promise.allSettled(
-      Array.from({ length: MAX_MAILBOX + 5 }, () => registry.send(nudge)),
+      Array.from({ length: MAX_WAITING_COMMANDS + 5 }, () => registry.send(nudge)),
     );
     const refused = results.filter((result) => result.status === 'rejected');
     expect(refused).toHaveLength(5);

@@ -52,8 +52,8 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'the interval between polls does not grow',
-        from: "spreadMs(context.polls, event);\n      enqueue(actionOf('setTimer', fromTimer('poll'",
-        to: "spreadMs(0, event);\n      enqueue(actionOf('setTimer', fromTimer('poll'",
+        from: "delayAfterMs(context.polls, event);\n      enqueue(actionOf('setTimer', timerParams('poll'",
+        to: "delayAfterMs(0, event);\n      enqueue(actionOf('setTimer', timerParams('poll'",
       },
     ],
   },

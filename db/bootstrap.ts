@@ -4,16 +4,17 @@ import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
 /**
- * Credentials for the first run, so that scripts can choose them. Missing credentials are random.
+ * What the first run puts into the database. Scripts can choose the credentials. Missing
+ * credentials are random.
  */
-export interface BootstrapCredentials {
+export interface FirstRunSettings {
   api_key?: string | undefined;
   management_token?: string | undefined;
   operator_token?: string | undefined;
   balance_nano_usd: number;
 }
 
-/** The credentials of the first run. They are shown once; only hashes are stored. */
+/** The credentials of the first run. The database stores only their hashes. */
 export interface FirstRun {
   api_key: string;
   management_token: string;
@@ -29,19 +30,19 @@ const ADVISORY_LOCK = 7_301_902;
  */
 export async function bootstrap(
   orm: Orm,
-  wishes: BootstrapCredentials,
+  settings: FirstRunSettings,
 ): Promise<FirstRun | undefined> {
   return orm.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`);
     const existing = await tx.select({ id: organization.id }).from(organization).limit(1);
     if (existing.length > 0) return undefined;
     const firstRun: FirstRun = {
-      api_key: wishes.api_key ?? newCredential('sk'),
-      management_token: wishes.management_token ?? newCredential('mt'),
-      operator_token: wishes.operator_token ?? newCredential('op'),
+      api_key: settings.api_key ?? newCredential('sk'),
+      management_token: settings.management_token ?? newCredential('mt'),
+      operator_token: settings.operator_token ?? newCredential('op'),
     };
     const organization_id = newId('org');
-    const amount = wishes.balance_nano_usd;
+    const amount = settings.balance_nano_usd;
     await tx.insert(organization).values({
       id: organization_id,
       name: 'First organization',

@@ -35,7 +35,7 @@ export type Orm = PostgresJsDatabase<typeof schema>;
 export const POOLS = {
   /** Reads and small writes on behalf of a request. */
   requests: 16,
-  /** Transactions of the money lane. */
+  /** Transactions of the money lane. The pool for durable actors has the same size. */
   lane: 2,
   /** Timers, outbox, reaper and other workers. */
   background: 6,
@@ -84,7 +84,7 @@ export interface Database {
  *   Without it, the driver uses the type of the element.
  * - Arrays of numbers and strings need only the cast in the statement.
  *
- * `?pgbouncer=true` in a URL means a transaction pooler. Then Weir uses no named prepared
+ * `?pgbouncer=true` in a URL means a transaction pooler. Then the pool uses no named prepared
  * statements and no session settings, because such a pooler leaks or refuses them.
  */
 export function connectDatabase(source: DatabaseSource, options: DatabaseOptions): Database {
@@ -176,8 +176,9 @@ const TYPE_TIMESTAMPTZ = 1184;
 const TYPE_TIMESTAMPTZ_ARRAY = 1185;
 
 /**
- * Installs conversions that suit the driver and Drizzle. Drizzle turns the driver's conversions of
- * times and JSON off for the whole client. Drizzle's columns accept a `Date` and pass JSON as text.
+ * Installs conversions that suit both the driver and Drizzle. Drizzle turns the driver's
+ * conversions of times and JSON off for the whole client. Drizzle's columns accept a `Date` and
+ * pass JSON as text.
  */
 function shareCodecs(sql: Sql): void {
   const { parsers, serializers } = sql.options;

@@ -20,7 +20,7 @@ export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number)
  * Deletes at most 5,000 idempotency keys that are older than `ageMs`. Returns the number of deleted
  * rows.
  */
-export async function deleteOldRequests(sql: Sql, ageMs: number): Promise<number> {
+export async function deleteOldIdempotencyKeys(sql: Sql, ageMs: number): Promise<number> {
   const rows = await sql`
     delete from task_request where ctid in (
       select ctid from task_request

@@ -8,7 +8,9 @@ export const KEY_CHANNEL = 'weir_key_changed';
 /** Most keys of one organization, because the list is not paginated (spec). */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 
-/** First part of an advisory lock of PostgreSQL; the second part is the organization's hash. */
+/**
+ * First part of the key of an advisory lock; the second part is the hash of the organization's id.
+ */
 const KEY_CREATION_LOCK = 7_301;
 
 type KeyStatus = (typeof apiKey.status.enumValues)[number];

@@ -21,9 +21,9 @@ export interface MigrationResult {
 
 /**
  * Applies all missing migrations in one transaction, under an advisory lock. If several replicas
- * start, one migrates and the others wait. After a crash, the tables still have the old version.
- * The lock belongs to the transaction, so it also works with a transaction pooler. The table of
- * migrations is Drizzle's own.
+ * start, one migrates and the others wait. After a crash during the migration, the tables still
+ * have the old version. The lock belongs to the transaction, so it also works with a transaction
+ * pooler. The table of migrations is Drizzle's own.
  *
  * A database with *more* migrations stays unchanged: during a rolling upgrade an old replica works
  * with the new version's tables.

@@ -25,13 +25,16 @@ export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<
   return rows.length === 1;
 }
 
-/** Ends the lease of a replica that stops. */
+/** Declares a replica dead because it stops in an orderly way. */
 export async function retireReplica(sql: Sql, id: string): Promise<void> {
   await sql`update replica set status = 'dead' where id = ${id}`;
 }
 
-/** Returns at most 100 replicas. Their lease ended, or they are dead and still have open grants. */
-export async function findDeadWithGrants(sql: Sql): Promise<string[]> {
+/**
+ * Returns at most 100 replicas: live replicas whose lease ended, and dead replicas that still have
+ * open grants.
+ */
+export async function findReplicasToReap(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from replica where status = 'alive' and lease_until < weir_now()
     union

@@ -168,9 +168,9 @@ export const replica = pgTable(
 export const recallSeq = pgSequence('recall_seq');
 
 /**
- * Part of a key's cap and of its organization's balance, set aside for one replica. Settlements
- * change only this row. Its charges are posted to the key and the organization later (`posted`),
- * when another command locks their rows.
+ * Part of a key's cap and of its organization's balance, set aside for one replica. A settlement
+ * changes this row, but not the rows of the key and the organization. The charges are posted to
+ * those rows later (`posted`), when another command locks them.
  */
 export const quotaGrant = pgTable(
   'quota_grant',
@@ -282,12 +282,12 @@ export const usageLine = pgTable(
     cached_input_tokens: integer('cached_input_tokens').notNull(),
     cache_write_tokens: integer('cache_write_tokens').notNull(),
     output_tokens: integer('output_tokens').notNull(),
-    /** True if the upstream reported no usage, so Weir counted it with a tokenizer. */
+    /** True if the upstream reported no usage, so Weir counted the tokens with a tokenizer. */
     estimated: boolean('estimated').notNull(),
     charged_nano_usd: int8('charged_nano_usd').notNull(),
     /**
-     * The amount that the platform absorbed. It exceeds the reservation or hold, or came after the
-     * grant was closed (P12).
+     * The amount that the platform absorbed, because it exceeded the reservation or hold, or
+     * because the grant was already closed (P12).
      */
     overrun_nano_usd: int8('overrun_nano_usd').notNull().default(0),
     created_at: createdAt(),
@@ -335,8 +335,8 @@ export const actorEvent = pgTable(
     actor_id: text('actor_id').notNull(),
     seq: integer('seq').notNull(),
     /**
-     * The command's id. It identifies a command that runs again because the outcome of its commit
-     * was unknown.
+     * The command's id. If the outcome of a commit is unknown, the command runs again. Then this id
+     * shows whether an earlier run was committed.
      */
     command_id: uuid('command_id').notNull(),
     event: jsonb('event').notNull(),

@@ -1,4 +1,4 @@
-/** Kind of a credential: API key, management token or operator token. */
+/** The first letters of a credential: of an API key, a management token or an operator token. */
 export type CredentialPrefix = 'sk' | 'mt' | 'op';
 
 const SHOWN_CHARS = 8;
@@ -17,7 +17,7 @@ export function hashCredential(credential: string): string {
   return Bun.SHA256.hash(credential, 'hex');
 }
 
-/** Returns the visible part of a credential: `sk-AbCdE…`, or only its kind if it is short. */
+/** Returns the visible part of a credential: `sk-AbCdE…`, or only `sk-…` if it is short. */
 export function shownPrefix(credential: string): string {
   const shown = credential.length >= 3 * SHOWN_CHARS ? SHOWN_CHARS : 'sk-'.length;
   return `${credential.slice(0, shown)}…`;

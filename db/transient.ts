@@ -1,7 +1,7 @@
 /**
  * SQLSTATE classes and driver codes after which the same batch may succeed (PostgreSQL docs:
- * Appendix A). The connection broke, the server is starting or stopping, or two transactions
- * conflicted. After a broken connection, the outcome may be unknown.
+ * Appendix A). They mean: the connection broke, the server is starting or stopping, or two
+ * transactions conflicted. After a broken connection, the outcome may be unknown.
  */
 const TRANSIENT_SQLSTATES = ['08', '57014', '57P', '53', '40001', '40P01', '55P03', '25006', '58'];
 const TRANSIENT_DRIVER_CODES = new Set([

@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from 'postgres';
 /** The hours after which a batch expires (Anthropic docs: Batch processing). */
 const BATCH_LIFE_HOURS = 24;
 
-/** The number of items of a batch for each result. */
+/** How many items of a batch have each result. */
 export interface BatchCounts {
   readonly succeeded: number;
   readonly errored: number;
@@ -43,8 +43,8 @@ export async function findBatch(
 }
 
 /**
- * Selects a page of a list. The page has batches older than the id `after`, or newer than the id
- * `before`.
+ * Selects a page of the list of batches: those older than the batch `after`, or newer than the
+ * batch `before`.
  */
 export interface BatchPage {
   readonly limit: number;
@@ -93,7 +93,7 @@ export async function openBatch(tx: TransactionSql, id: string, total: number): 
     where id = ${id} and status = 'received'`;
 }
 
-/** Writes the state of a batch's machine to its row. */
+/** Writes the state of a batch's machine to the row of the batch. */
 export async function writeBatch(
   tx: TransactionSql,
   { id, status, counts }: { id: string; status: BatchStatus; counts: BatchCounts | null },
@@ -117,7 +117,7 @@ export async function deleteBatch(sql: Sql, id: string, organization_id: string)
   return count > 0;
 }
 
-/** Deletes batches whose creation was interrupted. */
+/** Deletes batches that were created over `age_hours` ago and never opened, e.g. after a crash. */
 export async function deleteUnopenedBatches(sql: Sql, age_hours: number): Promise<void> {
   await sql`
     delete from message_batch

@@ -76,10 +76,10 @@ export interface ItemWork {
   readonly params: string;
   readonly request_id: string;
   readonly attempts: number;
-  /** An earlier attempt's answer, which may not be charged yet. `draft` has the charge. */
+  /** The answer of an earlier attempt. `draft` has its charge. */
   readonly answer: string | null;
   readonly draft: JsonValue;
-  /** True if the charge is committed. */
+  /** True if the charge of `answer` is committed. */
   readonly charged: boolean;
 }
 
@@ -113,8 +113,8 @@ export async function draftItem(
 }
 
 /**
- * Ends an item unless it has ended. An item that succeeded keeps the answer that `draftItem`
- * stored.
+ * Ends an item unless it has ended. `error` becomes its answer. Without `error`, the item keeps the
+ * answer that `draftItem` stored.
  */
 export async function endItem(
   sql: Sql,
@@ -141,8 +141,8 @@ export async function postponeItem(
 }
 
 /**
- * Ends all items that have not ended, and returns the number of items for each result. A second
- * call changes nothing.
+ * Ends all items that have not ended, and returns how many items of the batch have each result. A
+ * second call changes nothing.
  */
 export async function endRemainingItems(
   sql: Sql,

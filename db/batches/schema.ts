@@ -22,7 +22,7 @@ export const messageBatch = pgTable(
     /** Request headers for the call of each item. */
     headers: jsonb('headers').notNull(),
     total: integer('total').notNull().default(0),
-    /** The number of items for each result; null until the batch has ended. */
+    /** How many items have each result; null until the batch has ended. */
     counts: jsonb('counts'),
     created_at: instant('created_at').notNull().default(sql`weir_now()`),
     expires_at: instant('expires_at').notNull(),
@@ -58,7 +58,7 @@ export const batchItem = pgTable(
     result: text('result', { enum: ['succeeded', 'errored', 'canceled', 'expired'] }),
     /** The model's message or an error, as JSON. */
     answer: text('answer'),
-    /** The charge of `answer`. The charge may not be committed yet. */
+    /** The charge of `answer`, which is possibly not committed yet. */
     draft: jsonb('draft'),
     attempts: integer('attempts').notNull().default(0),
     next_attempt_at: instant('next_attempt_at').notNull().default(sql`weir_now()`),

@@ -6,7 +6,8 @@ import type { Sql } from 'postgres';
  */
 export const SWITCH_CHANNEL = 'weir_channel_switch';
 /**
- * The PostgreSQL notification channel for peer hints; see `src/actors/channels/circuit-hints.ts`.
+ * The PostgreSQL notification channel by which replicas report circuits to each other; see
+ * `src/actors/channels/circuit-hints.ts`.
  */
 export const CIRCUIT_CHANNEL = 'weir_circuit';
 

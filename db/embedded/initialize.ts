@@ -1,6 +1,6 @@
 /**
- * Creates a database cluster. If the process is killed while it creates the cluster, no incomplete
- * cluster is left.
+ * Creates a database cluster. If the process is killed while it creates the cluster, the next start
+ * removes the incomplete cluster.
  */
 import {
   chownSync,
@@ -78,7 +78,7 @@ async function checkVersion(cluster_dir: string, binaries: PostgresBinaries): Pr
   if (String(major) === cluster_major) return;
   throw new Error(
     `${cluster_dir} was created by PostgreSQL ${cluster_major}; this Weir contains ${major}. ` +
-      'Dump it with the old version, or set DATABASE_URL to a server of your own.',
+      'Dump the database with the old version, or set DATABASE_URL to a server of your own.',
   );
 }
 

@@ -46,15 +46,16 @@ export function processesIn(cluster_dir: string): number[] {
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     // EACCES: a process of another user. ENOENT: the process has ended. Both are skipped.
     const cwd = resultOrUndefined(() => readlinkSync(`/proc/${pid}/cwd`));
-    if (cwd === wanted && !isZombie(pid)) found.push(pid);
+    if (cwd === wanted && !hasEnded(pid)) found.push(pid);
   }
   return found;
 }
 
 /**
- * True if the process has ended. A zombie, whose parent has not collected it yet, counts as ended.
+ * True if the process has ended. A zombie (a process whose parent has not collected it yet) counts
+ * as ended.
  */
-export function isZombie(pid: number): boolean {
+export function hasEnded(pid: number): boolean {
   const stat = resultOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (stat === undefined) return true;
   // The process name before the state may contain spaces and parentheses.

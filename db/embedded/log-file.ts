@@ -12,7 +12,7 @@ import {
   truncateSync,
 } from 'node:fs';
 
-/** The largest size of the log, bytes. One older copy of the log has at most the same size. */
+/** The largest size of the log, bytes. Weir also keeps one older copy. */
 const LOG_MAX_BYTES = 10_000_000;
 const CHECK_EVERY_MS = 10_000;
 
@@ -27,7 +27,7 @@ export interface LogFile {
   close(): void;
 }
 
-/** Opens the log at `path`, and rotates it every 10 s if it exceeds `max_bytes`. */
+/** Opens the log at `path`. Now and every 10 s, rotates the log if it exceeds `max_bytes`. */
 export function openLogFile(path: string, max_bytes: number = LOG_MAX_BYTES): LogFile {
   const fd = openSync(path, 'a', 0o600);
   rotateWhenFull(path, max_bytes);

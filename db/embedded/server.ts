@@ -38,7 +38,7 @@ export interface EmbeddedPostgresOptions {
   port?: number;
 }
 
-/** An unexpected end of the server. The server is being restarted. */
+/** An unexpected end of the server. Weir then restarts the server. */
 interface UnexpectedExit {
   pid: number;
   exit_code: number | null;

@@ -7,9 +7,9 @@
 export type PostgresSettings = Record<string, string | number>;
 
 /**
- * With these settings the server is durable, because the database holds money. The server also
- * needs little memory. It logs neither statements nor the contents of rows, because both can
- * contain data of clients.
+ * The database holds money, so with these settings a committed transaction survives a crash. The
+ * server also needs little memory. It logs neither statements nor the contents of rows, because
+ * both can contain data of clients.
  */
 export const EMBEDDED_SETTINGS: PostgresSettings = {
   listen_addresses: '',

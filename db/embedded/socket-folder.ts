@@ -19,8 +19,8 @@ export function socketPath(folder: string, port: number): string {
 
 /**
  * Creates an empty folder with mode 0700 and returns its path. The path is `<data_dir>/run`. If
- * that path is too long for a socket, the folder is a temporary folder. A file in `data_dir` names
- * the temporary folder. So the next start can remove the folder if this process is killed.
+ * that path is too long for a socket, the folder is a temporary folder elsewhere. Then a file in
+ * `data_dir` names the temporary folder, so that the next start can remove it.
  */
 export function makeSocketFolder(data_dir: string, port: number): string {
   removeSocketFolder(data_dir);

@@ -1,11 +1,11 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
 
-/** First part of an advisory lock of PostgreSQL. */
+/** First part of the key of an advisory lock; the second part is 1. */
 const RANKING_LOCK = 7_302;
 /**
- * A ranking of this age is built again. The age is a little less than a minute, so that a ranking
- * is built each minute.
+ * A ranking older than this is built again. The age is a little less than a minute, so that a
+ * ranking is built each minute.
  */
 const FRESH_S = 55;
 

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** One sum that does not add up. The audit must never find one (P1, P15). */
+/** A sum of the ledger that does not add up. The audit must never find one (P1, P15). */
 export interface Imbalance {
   what: string;
   id: string;

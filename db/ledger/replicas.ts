@@ -21,8 +21,8 @@ export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
 }
 
 /**
- * The PostgreSQL notification channels for hints. A lost hint causes a short wait, but no loss of
- * money.
+ * The PostgreSQL notification channels for two hints: grants are recalled, and money was freed. A
+ * lost hint causes a short wait, but no loss of money.
  */
 export const RECALL_CHANNEL = 'weir_recall';
 export const MONEY_CHANNEL = 'weir_money';
@@ -35,10 +35,10 @@ export interface RecallScope {
 }
 
 /**
- * Sends a recall to all replicas and returns its number. If `earlier` is set, that recall is sent
- * again.
+ * Sends a recall to all replicas and returns the recall's number. If `earlier` is the number of a
+ * recall, that recall is sent again.
  */
-export async function nextRecall(
+export async function sendRecall(
   tx: TransactionSql,
   scope: RecallScope,
   earlier: number | null,

@@ -41,8 +41,8 @@ export interface SettledLine {
  * Inserts usage lines and adds their charges to the grants, in one statement.
  *
  * - A repeated line charges nothing; its row is returned.
- * - A line whose grant is closed, because its replica is dead, charges nothing. The platform
- *   absorbs the amount.
+ * - If the line's grant is closed, because the grant's replica is dead, the line charges nothing.
+ *   The platform absorbs the amount.
  * - Grants are locked in id order.
  *
  * Returns the amounts in the order of the lines. An amount is undefined if there is no such grant;
@@ -58,8 +58,8 @@ export async function settleInline(
   const { booked, absorbed } = await insertNewLines(sql, lines);
   if (booked === lines.length)
     return absorbed.length === 0 ? [...lines] : withAbsorbed(lines, absorbed);
-  // Only repeated lines are looked up here. A lookup in the first statement would add a join to
-  // every batch.
+  // The rows are looked up only if a line is repeated or has no grant. A lookup in the first
+  // statement would add a join to every batch.
   const ids = lines.map(({ id }) => id);
   const rows = await sql<SettledLine[]>`
     select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;

@@ -3,8 +3,9 @@ import { addTaskOutcomes } from '../health/outcomes.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
- * Records a submission and commits before the upstream is called. Returns false if an earlier
- * submission has no known outcome. Then no submission may be sent (P10).
+ * Records a submission and commits before the upstream is called. Returns false if the task has
+ * ended, or if an earlier submission was not cleared: the upstream accepted it, or its outcome is
+ * unknown. Then no submission may be sent (P10).
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
@@ -53,8 +54,8 @@ export interface TaskProjection {
 }
 
 /**
- * Writes the public status. An ended task never changes (P11). The outcome of each task that ends
- * here is counted once for the ranking.
+ * Writes the public columns of tasks. An ended task never changes (P11). The outcome of each task
+ * that ends here is counted once for the ranking.
  */
 export async function projectTasks(
   tx: TransactionSql,

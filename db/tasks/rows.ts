@@ -60,7 +60,10 @@ export interface TaskWorkRow {
   hold_nano_usd: number;
   submission_key: string;
   channel_id: string | null;
-  /** Milliseconds since the latest submission. Null = the upstream has accepted no submission. */
+  /**
+   * Milliseconds since the latest submission. Null = no submission was sent, or the upstream did
+   * not accept the latest one.
+   */
   submitted_ms_ago: number | null;
   job: JsonValue;
   produced: JsonValue;

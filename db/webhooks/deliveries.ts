@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
-/** A row of a webhook. */
+/** A webhook; see the table `webhook_delivery`. */
 export interface Delivery {
   task_id: string;
   organization_id: string;

@@ -16,7 +16,7 @@ export const webhookSecret = pgTable('webhook_secret', {
 
 /**
  * One webhook. Its id is the id of its task. The row is written in the transaction of each
- * transition.
+ * transition of the webhook's machine.
  */
 export const webhookDelivery = pgTable(
   'webhook_delivery',

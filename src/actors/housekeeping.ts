@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
-import { deleteEndedEffects, deleteOldRequests } from '../../db/housekeeping.ts';
+import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
@@ -54,7 +54,13 @@ export class Housekeeping {
   async sweep(): Promise<void> {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
+<<<<<<< ours
     await deleteOldRequests(sql, KEEP_IDEMPOTENCY_KEYS_MS);
+||||||| base
+    await deleteOldRequests(sql, KEEP_REQUESTS_MS);
+=======
+    await deleteOldIdempotencyKeys(sql, KEEP_REQUESTS_MS);
+>>>>>>> theirs
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);

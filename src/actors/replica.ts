@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { adoptActors } from '../../db/actors/store.ts';
 import {
-  findDeadWithGrants,
+  findReplicasToReap,
   heartbeat,
   registerReplica,
   retireReplica,
@@ -103,7 +103,7 @@ export class Replica {
 
   /** Returns the grants of dead replicas to the ledger, and adopts their actors. */
   private async reap(): Promise<void> {
-    for (const replica_id of await findDeadWithGrants(this.deps.sql)) {
+    for (const replica_id of await findReplicasToReap(this.deps.sql)) {
       for (let more = true; more; ) {
         const answer = await this.deps.lane.submit({ type: 'REAP', replica_id });
         more = answer.type === 'reaped' && answer.more;

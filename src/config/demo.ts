@@ -5,8 +5,8 @@ import type { ChannelProtocol } from '../protocols/names.ts';
 import { type Installation, installationOf } from './installation.ts';
 
 /**
- * Path of each protocol at the simulator. Only protocols that are the first choice of a model have
- * a path.
+ * The simulator's path for each protocol. A model uses the first of its protocols that has a path
+ * here.
  */
 const PATHS: Partial<Record<ChannelProtocol, string>> = {
   openai: '/openai/v1',
@@ -28,7 +28,10 @@ const PATHS: Partial<Record<ChannelProtocol, string>> = {
   fal: '/fal',
 };
 
-/** Physical model ids that the providers' protocols require. */
+/**
+ * The ids that the providers' protocols require for these models. Any other model has the id
+ * `<id>-sim` at the simulator.
+ */
 const PHYSICAL: Record<string, string> = {
   'gpt-image-2': 'gpt-image-2',
   'gpt-image-1': 'gpt-image-1',

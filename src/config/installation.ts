@@ -17,7 +17,7 @@ export interface Installation {
   readonly catalogue: Catalogue;
   readonly channels: readonly ChannelConfig[];
   readonly roles: Readonly<Record<string, number>>;
-  /** The outcomes that a model needs before the ranking uses its success rate. */
+  /** How many outcomes a model needs before the ranking uses its success rate. */
   readonly min_samples: number;
 }
 
@@ -57,8 +57,8 @@ function defaultModels(
 }
 
 /**
- * Merges overrides into the declarations of the same id. An override of an unknown id is a new
- * model. Throws if a model is incomplete.
+ * Merges each override into the declaration with the same id. An override with an unknown id is a
+ * new model. Throws if a model is incomplete.
  */
 export function mergeModels(
   builtIn: readonly ModelDeclaration[],

@@ -9,8 +9,8 @@ const FROM_ENVIRONMENT = {
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
 /**
- * Returns the JSON Schema of `weir.yaml` for editors. It allows `env:NAME` for every
- * value, because Weir checks values after it has resolved them.
+ * Returns the JSON Schema of `weir.yaml` for editors. It allows `env:NAME` for every value, because
+ * Weir replaces `env:NAME` before it checks the value.
  */
 export function weirYamlJsonSchema(): Record<string, unknown> {
   return {

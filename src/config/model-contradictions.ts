@@ -23,7 +23,8 @@ const CHAT_PRICES = [
   'long_context',
 ];
 /**
- * The units of a price that each scene allows. A model that is priced in tokens may use tokens too.
+ * The units in which models of each scene may be priced. A model of the family `token-priced-image`
+ * may be priced in tokens instead.
  */
 const SCENE_UNITS = {
   image: ['image', 'request'],
@@ -35,7 +36,7 @@ const SCENE_UNITS = {
 
 /**
  * Reports models of the file that are incomplete or contradict themselves. Returns every model by
- * its id, with overrides merged, even if it is incomplete.
+ * its id, with overrides merged. Incomplete models are returned too.
  */
 export function findModelContradictions(
   models: readonly ModelOverride[],
@@ -48,7 +49,7 @@ export function findModelContradictions(
     const model = { ...declared.get(override.id), ...override };
     const missing = (ModelSchema.required ?? []).filter((name) => !Object.hasOwn(model, name));
     for (const field of missing) {
-      const why = `is required: the catalogue has no ${model.id} to take it from`;
+      const why = `is required: the catalogue has no ${model.id} from which Weir could take it`;
       add(`${pointer}/${field}`, why);
     }
     if (model.family) checkModel(model, model.family, pointer, add);
@@ -133,7 +134,7 @@ function checkGenerationPrice(
     return;
   }
   const names = units.map((unit) => `usd_per_${unit}`);
-  if (declared.length > 1) add(pointer, `needs one of ${joinNames(names, 'and')}`);
+  if (declared.length > 1) add(pointer, `needs only one of ${joinNames(names, 'and')}`);
   else if (!units.some((unit) => unit === declared[0]))
     add(pointer, `needs ${joinNames(names, 'or')}`);
 }

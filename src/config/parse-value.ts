@@ -1,6 +1,7 @@
 /**
  * Returns a setting from the environment with the type of its JSON Schema. Numbers and booleans are
- * parsed, never rounded or guessed. Other text stays text, which the validation refuses.
+ * parsed, never rounded or guessed. A text that cannot be parsed stays a text, and the validation
+ * refuses it.
  */
 export function parseValue(type: unknown, text: string): unknown {
   switch (type) {

@@ -73,7 +73,7 @@ const ChannelSchema = Type.Object(
         minimum: 1,
         maximum: 3_600,
         description:
-          'Seconds between probes of a channel that is open or disabled. ' +
+          'Seconds between probes of a channel whose circuit is open or that is disabled. ' +
           'Default: no probes; a client’s call tests the channel.',
       }),
     ),

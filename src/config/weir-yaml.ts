@@ -14,7 +14,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** At most this many mistakes are reported. */
 const MAX_MISTAKES = 20;
 
-/** Result of reading `weir.yaml`: a usable configuration, or its mistakes. */
+/** Result of reading `weir.yaml`: a usable configuration, or the mistakes of the file. */
 export type WeirYamlReading = { config: WeirYaml } | { mistakes: Mistake[] };
 
 /**
@@ -33,8 +33,8 @@ export function readWeirYaml(
   const mistakes: Mistake[] = [];
   const reported = new Set<string>();
   const add = (pointer: string, message: string) => {
-    // The library reports a missing key twice: as missing, and as a value of the wrong type. Only
-    // the first report is useful.
+    // TypeBox reports a missing key twice: as missing, and as a value of the wrong type. Only the
+    // first report is useful.
     if (reported.has(pointer)) return;
     reported.add(pointer);
     mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
@@ -97,8 +97,9 @@ function resolve(
 }
 
 /**
- * If a mapping stands in the place of a list, TypeBox merges the mapping into the default list.
- * This function restores the mapping, so that it is reported as a mistake.
+ * Returns the value with defaults. If a mapping stands in the place of a list, TypeBox merges the
+ * mapping into the default list. This function puts the mapping back, so that it is reported as a
+ * mistake.
  */
 function withDefaults(value: unknown): unknown {
   const filled: unknown = Value.Default(WeirYamlSchema, structuredClone(value));

@@ -41,8 +41,8 @@ export class YamlSource {
   }
 
   /**
-   * Returns the line of a JSON pointer. It is the line of the pointer's key, or of the nearest
-   * ancestor in the text.
+   * Returns the line of the key or list entry that a JSON pointer names. If the text lacks it,
+   * returns the line of its nearest ancestor.
    */
   lineOf(pointer: string): number {
     let node: unknown = this.document.contents;

@@ -13,8 +13,8 @@ export interface Mismatch {
 }
 
 /**
- * Returns an error of the library in plain words. If the schema has an `errorMessage`, that text is
- * used.
+ * Explains an error of TypeBox in plain words. If the schema of a wrong value has an
+ * `errorMessage`, that text is the explanation.
  */
 export function explainMismatch(error: ValueError): Mismatch {
   switch (error.type) {

@@ -3,7 +3,7 @@
  * help (spec: Errors). `render.ts` turns an entry into the envelope of a route.
  */
 
-/** Public properties of one error code. */
+/** The public properties of one error. */
 export interface ErrorEntry {
   /** HTTP status. */
   readonly status: number;
@@ -29,15 +29,25 @@ export const ERRORS = {
   context_length_exceeded: entry(400, 'invalid_request_error', 'invalid_request_error'),
   content_policy_violation: entry(400, 'invalid_request_error', 'invalid_request_error'),
   model_not_found: entry(400, 'invalid_request_error', 'invalid_request_error'),
-  /** The model detail route answers 404 with the same code (spec: Model catalogue). */
+  /**
+   * The model detail route answers 404 with the public code `model_not_found` (spec: Model
+   * catalogue).
+   */
   model_detail_not_found: entry(404, 'invalid_request_error', 'not_found_error'),
   currency_retired: entry(400, 'invalid_request_error', 'invalid_request_error'),
   invalid_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
   expired_api_key: entry(401, 'invalid_request_error', 'authentication_error'),
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
-  /** Calls in flight hold the money. If the money is spent, the error is `quota_exceeded`. */
+  /**
+   * Calls in flight hold the rest of the key's quota, so a retry can help. If the quota is spent,
+   * Weir uses the entry `quota_exceeded` instead. Both entries have the same public code.
+   */
   quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
+  /**
+   * Calls in flight hold the rest of the organization's balance. If the balance is spent, Weir uses
+   * the entry `insufficient_balance` instead.
+   */
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
   access_denied: entry(403, 'access_denied', 'permission_error'),
   model_not_allowed: entry(403, 'access_denied', 'permission_error'),
@@ -63,8 +73,8 @@ export const ERRORS = {
 export type ErrorId = keyof typeof ERRORS;
 
 /**
- * Entries whose public code differs from their id. The spec has one code for several of these
- * entries.
+ * The public codes that differ from the entry's id. Several entries can have the same public code,
+ * e.g. `quota_exceeded` and `quota_in_flight`.
  */
 const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
   invalid_request: 'invalid_request_error',

@@ -1,7 +1,7 @@
 import { publicCode } from './registry.ts';
 import { WeirError } from './weir-error.ts';
 
-/** The error envelope of a route (spec: Errors). */
+/** The format of a route's error envelope (spec: Errors). */
 export type ErrorFamily = 'openai' | 'native' | 'gemini';
 
 /** The most characters of a parameter's name in an error. The name may come from the client. */
@@ -73,7 +73,7 @@ function openaiBody(error: WeirError): object {
 }
 
 /**
- * Returns an error in the native envelope, outside of an HTTP response, e.g. for the results of a
+ * Returns the native envelope of an error that is not an HTTP response, e.g. of one item of a
  * batch.
  */
 export function nativeEnvelope(error: WeirError, request_id: string): object {
@@ -81,8 +81,8 @@ export function nativeEnvelope(error: WeirError, request_id: string): object {
 }
 
 /**
- * Returns the native envelope (Anthropic docs: Errors). The envelope also has the members of Weir's
- * errors that Anthropic's errors lack.
+ * Returns the native envelope (Anthropic docs: Errors). It also has members that Anthropic's errors
+ * lack, e.g. `code` and `param`.
  */
 function nativeBody(error: WeirError, request_id: string): object {
   return {
@@ -100,7 +100,7 @@ function nativeBody(error: WeirError, request_id: string): object {
 /** Returns the optional members of the envelope. `param` is always present (spec: Errors). */
 function details(error: WeirError): object {
   const { param, ...others } = error.details;
-  // Plain client errors have no `retryable`.
+  // A client error that a retry cannot help has no `retryable`, unless `details` sets it.
   const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
   return {

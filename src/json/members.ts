@@ -6,7 +6,8 @@ import { skipString } from './strings.ts';
  */
 
 /**
- * New JSON text of a member's value. Null removes the member. A function edits the value's text.
+ * How to change a member. A string is the new JSON text of its value. Null removes the member. A
+ * function receives the JSON text of the value and returns the new text.
  */
 export type Edit = string | null | ((valueText: string) => string);
 
@@ -242,8 +243,9 @@ function findEdit(
 }
 
 /**
- * Returns the end position of the last of these top-level members; -1 if one of them is missing. If
- * a key is repeated, its last member counts. `text` must be valid JSON of an object.
+ * Finds the top-level members with these keys. Returns where the last of them in the text ends; -1
+ * if a key is missing. If a key is repeated, its last member counts. `text` must be valid JSON of
+ * an object.
  */
 export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);

@@ -3,8 +3,8 @@ import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
  * Reads `usage` of Anthropic messages. The counts of a stream are cumulative, so a missing count
- * keeps the value that it has in `before`. Returns null if no usage was reported yet.
- * `input_tokens` excludes both cache counts, as in {@link TokenUsage}.
+ * keeps the value that it has in `before`. Returns null if no usage was reported yet. Anthropic's
+ * `input_tokens` excludes tokens read from or written to the cache, as in {@link TokenUsage}.
  */
 export function anthropicUsage(usage: unknown, before: TokenUsage | null): TokenUsage | null {
   if (!isObject(usage)) return before;

@@ -31,7 +31,10 @@ const GENERATION_PROTOCOL_NAMES = [
   'replicate',
 ] as const;
 
-/** Protocols for direct calls only. Each one has a file in `src/upstreams/direct`. */
+/**
+ * Protocols that serve only direct calls, e.g. rerank. Each one has a file in
+ * `src/upstreams/direct`.
+ */
 const DIRECT_PROTOCOL_NAMES = ['cohere', 'deepl'] as const;
 
 /** A protocol of clients on the chat routes. */

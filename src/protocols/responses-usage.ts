@@ -3,7 +3,7 @@ import { readTokenCount, type TokenUsage } from './token-usage.ts';
 
 /**
  * Reads `usage` of OpenAI responses. Returns null if no count was reported. `input_tokens` of
- * OpenAI includes the tokens read from and written to the cache.
+ * OpenAI includes the tokens read from and written to the cache. The returned counts never overlap.
  */
 export function responsesUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;

@@ -1,5 +1,6 @@
 /**
- * The tokens of one call. The counts never overlap, so `input_tokens` excludes both cache counts.
+ * The tokens of one call. `input_tokens`, `cached_input_tokens` and `cache_write_tokens` never
+ * count the same token.
  */
 export interface TokenUsage {
   input_tokens: number;

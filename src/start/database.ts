@@ -10,8 +10,8 @@ export interface Databases {
   requests: Database;
   lane: Database;
   /**
-   * The pool for durable actors. With a pool of their own, their transactions and those of the lane
-   * do not wait for each other.
+   * The pool for transactions of durable actors. They have their own pool, so that they and the
+   * transactions of the lane never wait for each other's connections.
    */
   durable: Database;
   background: Database;

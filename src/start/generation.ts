@@ -24,7 +24,7 @@ export interface GenerationOverrides {
   readonly protocols?: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage?: ResultStorage;
   readonly fetchOutput?: FetchOutput;
-  /** Wraps the kind of tasks, e.g. to watch its effects. */
+  /** Wraps the durable kind `task`, e.g. to watch its effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
 }
 
@@ -46,7 +46,7 @@ const MS_PER_S = 1_000;
 const MAX_RESULT_BYTES = 2 * 1024 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 
-/** The statuses with which providers answer if an address has expired. Providers differ. */
+/** HTTP statuses with which a provider may say that the address of a result has expired. */
 const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
 /**
@@ -100,8 +100,8 @@ function openStorage(environment: Environment): Storage {
 }
 
 /**
- * Returns the fetcher of results. It fetches an internal address only if the operator configured a
- * channel there.
+ * Returns a function that fetches results. It fetches an internal address only if a configured
+ * channel has the same host and port.
  */
 function outputFetcher(live: CurrentInstallation): FetchOutput {
   const channelHosts = () =>
@@ -123,7 +123,7 @@ function outputFetcher(live: CurrentInstallation): FetchOutput {
     });
     if (response.status === 200) return response;
     await response.stream.cancel();
-    const message = `the address of a result returned ${response.status}`;
+    const message = `the address of a result returned HTTP ${response.status}`;
     throw EXPIRED_STATUSES.includes(response.status)
       ? new ResultMissingError(message)
       : new Error(message);

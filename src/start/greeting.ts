@@ -13,7 +13,7 @@ export function greeting(baseUrl: string, firstRun: FirstRun | undefined): strin
       `API key           ${firstRun.api_key}`,
       `Management token  ${firstRun.management_token}`,
       `Operator token    ${firstRun.operator_token}`,
-      '                  (shown once; only hashes are kept)',
+      '                  (shown once; the database has only hashes)',
       '',
       'Try:',
       `  curl ${baseUrl}/v1/chat/completions \\`,

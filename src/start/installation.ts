@@ -9,8 +9,8 @@ import { startSimulator } from './simulator.ts';
 
 const DEFAULT_CONFIG = './weir.yaml';
 /**
- * The file is read this often, ms. Weir compares the file's content, because this works on every
- * file system.
+ * How often Weir reads the file, ms. Weir compares the content with that of the last poll, because
+ * this works on every file system.
  */
 const POLL_MS = 400;
 
@@ -18,8 +18,8 @@ const POLL_MS = 400;
 export interface OpenInstallation {
   readonly live: CurrentInstallation;
   /**
-   * Returns false if the file has mistakes. While it has mistakes, the previous configuration stays
-   * in use.
+   * Returns false while the file has mistakes or cannot be read. Meanwhile the previous
+   * configuration stays in use.
    */
   isValid(): boolean;
   /** Stops polling the file, or stops the simulator. */
@@ -27,7 +27,7 @@ export interface OpenInstallation {
 }
 
 /**
- * Opens the channels and models of the configuration file. If the file changes, it is applied
+ * Opens the channels and models of the configuration file. If the file changes, Weir applies it
  * again. Without a file, Weir runs the demo with its simulator. Throws ConfigurationError if the
  * file cannot be used.
  */

@@ -41,7 +41,7 @@ export async function subscribeToNotifications(
         .then((record) => record && quotas.find(key_id)?.onKeyChanged(record.status))
         .catch(onError);
     },
-    // Called after a lost connection. Announcements were missed while there was no connection.
+    // Called at each start of the subscription. After a lost connection, announcements were missed.
     () => {
       keys.invalidateAll();
       for (const quota of quotas.all()) quota.onMoneyReturned();

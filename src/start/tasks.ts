@@ -33,7 +33,7 @@ export interface TaskParts
   readonly replica: { readonly id: string; isAlive(): boolean };
   /** Kinds of durable actors besides tasks. */
   readonly kinds?: readonly DurableKind[];
-  /** Wraps the kind of tasks. A test uses it to watch or stop effects. */
+  /** Wraps the durable kind `task`. A test uses it to watch or stop effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
   readonly onError: (error: unknown, task_id?: string) => void;
 }
@@ -49,7 +49,7 @@ export interface RunningTasks {
   /** Starts timers and effects, including those of adopted tasks. */
   start(): void;
   /**
-   * Stops starting timers and effects. Waits until running effects end, and commits their events.
+   * Starts no new timers and effects, waits until running effects end, and commits their events.
    */
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { type GenerationOverrides, openGeneration } from './generation.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 
-/** When the process stops, requests in flight get this long to end. */
+/** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
 const NANO_PER_USD = 1_000_000_000;
 
@@ -26,8 +26,8 @@ export interface Weir {
 }
 
 /**
- * Starts Weir: config → database → actors → http → listen. `overrides` replaces protocols and
- * storage of the configuration. Throws ConfigurationError if a setting cannot be used.
+ * Starts Weir: config → database → actors → http → listen. `overrides` has parts that a test
+ * replaces. Throws ConfigurationError if a setting cannot be used.
  */
 export async function startWeir(
   environment: Environment,
@@ -93,7 +93,7 @@ function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
   return redis;
 }
 
-/** Closes the listener at once; running requests and streams may end. */
+/** Closes the listener at once. Running requests and streams get `DRAIN_MS` to end. */
 async function drain(server: { stop(now: boolean): Promise<void> }): Promise<void> {
   const ended = server.stop(false);
   await Promise.race([ended, Bun.sleep(DRAIN_MS)]);

@@ -22,7 +22,7 @@ export interface GuardedFetchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A response of `guardedFetch`. */
+/** The final response. Its stream fails if the body has more than `max_bytes`. */
 export interface GuardedAnswer {
   readonly status: number;
   readonly content_type: string;
@@ -35,9 +35,9 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Fetches an address from outside, e.g. of a provider or a client. Only public internet addresses
- * are reached. The host is resolved here, and each of its addresses is checked. The connection goes
- * to a checked address, so a later change of the name has no effect. At most three redirects are
+ * Fetches an address that a provider or a client gave. Only public internet addresses are reached.
+ * The host is resolved here, and each of its IP addresses is checked. The connection goes to a
+ * checked IP address, so a later DNS change of the host has no effect. At most three redirects are
  * followed, and each redirect is checked in the same way. Headers are sent only to the first host.
  * Throws ForbiddenAddressError, or the signal's reason.
  */
@@ -137,7 +137,7 @@ async function checkedAddress(target: URL, allow?: ReadonlySet<string>): Promise
   const [first] = addresses;
   if (!first) throw new ForbiddenAddressError('the host has no address');
   if (allow?.has(`${target.hostname}:${portOf(target)}`)) return first.address;
-  // If only one address is not public, Weir refuses the name: it may be an attack.
+  // If even one address of the host is not public, Weir refuses the host: it may be an attack.
   if (!addresses.every(({ address }) => isPublicAddress(address))) {
     throw new ForbiddenAddressError('the host is not on the public internet');
   }

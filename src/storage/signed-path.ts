@@ -5,8 +5,8 @@ import { isStoredName } from './storage.ts';
 const FILES_PATH = '/v1/files/';
 
 /**
- * Returns path and query of a stored file. They work for any client until `expires_at_s` (Unix
- * seconds).
+ * Returns the path of a stored file with a signed query. Any client can download the file with it
+ * until `expires_at_s` (Unix seconds).
  */
 export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {
   const expires = Math.floor(expires_at_s);
@@ -14,8 +14,8 @@ export function signedPath(secret: Uint8Array, name: string, expires_at_s: numbe
 }
 
 /**
- * Returns the file name of a signed address. Returns `expired` if its time is over, or `wrong` if
- * name or signature are not valid.
+ * Returns the file name of a signed address. Returns `expired` if the signature has expired, or
+ * `wrong` if the name or the signature is not valid.
  */
 export function readSignedPath(
   secret: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Storage of results: the data folder, or an S3-compatible bucket. A file name that Weir did not
- * make is refused with an Error.
+ * Storage of results: the data folder, or an S3-compatible bucket. Every method throws if the name
+ * is not one that Weir makes.
  */
 export interface Storage {
   /** Stores a file. If a file of the same name exists, it is replaced as a whole. */

@@ -74,7 +74,7 @@ describe('a model', () => {
       'image',
       'flux-image',
       '{ usd_per_image: 1, usd_per_request: 1 }',
-      'price: needs one of usd_per_image and usd_per_request',
+      'price: needs only one of usd_per_image and usd_per_request',
     ],
     ['video', 'veo-video', '{ usd_per_song: 1 }', 'price: needs usd_per_second or usd_per_request'],
     [

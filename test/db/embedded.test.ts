@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeSync } from 'node
 import { join } from 'node:path';
 import { connectDatabase, type Database, type PostgresConnection } from '../../db/client.ts';
 import { DataFolderInUseError } from '../../db/embedded/folder-lock.ts';
-import { isZombie, processesIn } from '../../db/embedded/leftovers.ts';
+import { hasEnded, processesIn } from '../../db/embedded/leftovers.ts';
 import { openLogFile, rotateWhenFull } from '../../db/embedded/log-file.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { type PreparedCluster, prepareCluster } from '../support/prepared-cluster.ts';
@@ -189,7 +189,7 @@ describe('the embedded PostgreSQL', () => {
     cleanups.push(() => parent.kill('SIGKILL'));
     const reader = parent.stdout.getReader();
     const pid = Number(new TextDecoder().decode((await reader.read()).value));
-    await until('the child has ended', () => isZombie(pid));
+    await until('the child has ended', () => hasEnded(pid));
     expect(readdirSync('/proc')).toContain(String(pid));
   });
 });

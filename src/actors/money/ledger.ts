@@ -4,8 +4,8 @@ import { findOpenMoney, type OpenMoney } from '../../../db/ledger/in-flight.ts';
 import {
   declareDead,
   findLiveReplicas,
-  nextRecall,
   notifyMoney,
+  sendRecall,
 } from '../../../db/ledger/replicas.ts';
 import {
   type GrantRow,
@@ -173,7 +173,7 @@ class Batch {
       };
       return {
         type: 'contended',
-        recall_seq: await nextRecall(this.tx, scope, request.recall_seq),
+        recall_seq: await sendRecall(this.tx, scope, request.recall_seq),
       };
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);

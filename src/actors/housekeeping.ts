@@ -54,13 +54,7 @@ export class Housekeeping {
   async sweep(): Promise<void> {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
-<<<<<<< ours
-    await deleteOldRequests(sql, KEEP_IDEMPOTENCY_KEYS_MS);
-||||||| base
-    await deleteOldRequests(sql, KEEP_REQUESTS_MS);
-=======
-    await deleteOldIdempotencyKeys(sql, KEEP_REQUESTS_MS);
->>>>>>> theirs
+    await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);

@@ -1,6 +1,6 @@
 /**
- * Compares the speed of the working tree with the speed of a commit. Both run, and are loaded in
- * turn.
+ * Compares the speed of the working tree with the speed of a commit. Both versions run at the same
+ * time, but only one of them is under load.
  */
 import { join } from 'node:path';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
@@ -65,7 +65,7 @@ export async function runAgainst(options: AgainstOptions): Promise<number> {
 
 /**
  * Starts new processes and databases for each pair. So an accident of one start (compilation, place
- * on the disk) affects one pair only. Such accidents widen the interval and do not move the median.
+ * on the disk) affects one pair only. It can widen the interval, but hardly moves the median.
  */
 async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.stop();

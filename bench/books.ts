@@ -8,7 +8,7 @@ import { until } from '../test/support/until.ts';
 import { MODEL, WEIR_ACCOUNT } from './contenders.ts';
 
 /** Calls of Weir's account in the simulator's books, by outcome. */
-export interface Delivered {
+export interface BookedCalls {
   calls: number;
   whole: number;
   aborted: number;
@@ -41,7 +41,7 @@ interface Totals {
  */
 export class SimulatorBooks {
   readonly #url: string;
-  readonly total: Delivered = {
+  readonly total: BookedCalls = {
     calls: 0,
     whole: 0,
     aborted: 0,
@@ -97,7 +97,7 @@ export function readLedger(data: string): Promise<Ledger> {
  * three agree. If a client disconnects before Weir has received the answer, the call may be charged
  * or not.
  */
-export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered): string[] {
+export function bookErrors(answers: number, ledger: Ledger, delivered: BookedCalls): string[] {
   const errors = [...ledger.imbalances];
   const price = ledger.completed * pricePerCall(delivered);
   const charges = ledger.completed + ledger.partial;
@@ -117,7 +117,7 @@ export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered
     errors.push(`${ledger.completed_nano_usd} nano-USD are charged instead of ${price}`);
   }
   if (ledger.partial_nano_usd > ledger.partial * pricePerCall(delivered)) {
-    errors.push('a call whose client left costs more than a complete one');
+    errors.push('a call whose client disconnected was charged more than a complete call');
   }
   return errors;
 }
@@ -126,7 +126,7 @@ export function bookErrors(answers: number, ledger: Ledger, delivered: Delivered
  * The price of one call in nano-USD. All calls are equal, so each call has the mean number of
  * tokens.
  */
-function pricePerCall({ calls, prompt_tokens, completion_tokens }: Delivered): number {
+function pricePerCall({ calls, prompt_tokens, completion_tokens }: BookedCalls): number {
   const model = new Catalogue(builtInModels()).find(MODEL);
   if (model?.kind !== 'chat' || calls === 0) return 0;
   const usage = {

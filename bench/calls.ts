@@ -14,13 +14,13 @@ import {
   portkey,
   weir,
 } from './contenders.ts';
-import { flawOfMeasurement, type Load, type Measurement, measure, quiet } from './load.ts';
+import { flawOfMeasurement, type Load, type Measurement, measure, waitUntilIdle } from './load.ts';
 import type { CallOptions } from './options.ts';
 import { findProgram, type Program } from './programs.ts';
 import { report, type Series, table } from './report.ts';
 import { writeSection } from './results-file.ts';
 
-/** How contenders are called. The client and the simulator both count the calls of Weir. */
+/** Calls contenders. For Weir, the client and the simulator both count the calls. */
 interface Observed {
   /** Reads one answer. Returns what is wrong with the answer; undefined if it is valid. */
   readAnswer(contender: Contender, stream: boolean): Promise<string | undefined>;
@@ -124,7 +124,7 @@ async function measureAll(
     for (const contender of contenders) {
       const { name } = contender;
       if (refused.has(name)) continue;
-      if (!short) await quiet();
+      if (!short) await waitUntilIdle();
       const result = await observed.measure(contender, { seconds, connections, stream });
       const flaw = flawOfMeasurement(result);
       if (flaw) refuse(series, name, flaw);

@@ -30,7 +30,7 @@ export interface Contender {
 /**
  * The body of every call. Weir requests the usage of every stream. So all contenders request it.
  */
-export const body = (stream: boolean) =>
+export const bodyOfCall = (stream: boolean) =>
   JSON.stringify({
     model: MODEL,
     messages: [{ role: 'user', content: `Hello, how are you? [[sim tokens=${ANSWER_TOKENS}]]` }],
@@ -49,7 +49,7 @@ export function direct(simulatorUrl: string): Contender {
     target: (stream) => ({
       url: simulatorUrl + PATH,
       headers: headers(UPSTREAM_KEY),
-      body: body(stream),
+      body: bodyOfCall(stream),
     }),
     stop: async () => undefined,
   };
@@ -102,7 +102,11 @@ http {
   await listening(url);
   return {
     name: 'nginx',
-    target: (stream) => ({ url: url + PATH, headers: headers(UPSTREAM_KEY), body: body(stream) }),
+    target: (stream) => ({
+      url: url + PATH,
+      headers: headers(UPSTREAM_KEY),
+      body: bodyOfCall(stream),
+    }),
     stop: () => ended(child),
   };
 }
@@ -132,7 +136,7 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
     target: (stream) => ({
       url: `${url}/v1/chat/completions`,
       headers: headers(UPSTREAM_KEY, route),
-      body: body(stream),
+      body: bodyOfCall(stream),
     }),
     stop: () => ended(child),
   };
@@ -165,7 +169,7 @@ roles: { standard: 10000000 }
     target: (stream) => ({
       url: `http://127.0.0.1:${running.port}/v1/chat/completions`,
       headers: headers(running.api_key),
-      body: body(stream),
+      body: bodyOfCall(stream),
     }),
     stop: () => running.stop(),
   };

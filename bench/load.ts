@@ -28,10 +28,10 @@ export interface Measurement {
 const READ_EVERY_MS = 200;
 
 /**
- * Waits until the cores are idle, at most `patience_ms`. Returns false if the cores were never
- * idle. One contender's work for disconnected clients must not slow down the next contender.
+ * Waits until the cores are idle, at most `patience_ms`. Returns false if the cores stayed busy. One
+ * contender may still work for disconnected clients. This work must not slow down the next one.
  */
-export async function quiet(patience_ms = 10_000): Promise<boolean> {
+export async function waitUntilIdle(patience_ms = 10_000): Promise<boolean> {
   for (let waited = 0; waited < patience_ms; waited += 250) {
     const before = coreTime();
     await Bun.sleep(250);

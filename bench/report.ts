@@ -92,8 +92,8 @@ export function report(series: Series[], settings: BenchSettings, books: string)
   return `## Calls
 
 \`bin/bench --rounds ${settings.rounds} --seconds ${settings.seconds} --connections ${settings.connections}\`, ${machine()}.
-Load generator, contender, simulator and PostgreSQL share these cores. Medians of ${settings.rounds} rounds,
-contenders in turn within every round. Compare the ratios; absolute figures depend on the machine.
+Load generator, contender, simulator and PostgreSQL share these cores. Medians of ${settings.rounds} rounds;
+each round measures every contender once, one after the other. Compare the ratios; absolute figures depend on the machine.
 
 Weir runs with all features on: key authentication, rate limit, admission against a budget, and a
 settlement that is committed to its own PostgreSQL (fsync on) before the answer is complete. nginx

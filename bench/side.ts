@@ -3,7 +3,7 @@ import { startSimulator } from '../test/support/simulator.ts';
 import { flawOfCall } from './answers.ts';
 import type { Checkout } from './checkout.ts';
 import { type Contender, weir } from './contenders.ts';
-import { flawOfMeasurement, type Load, measure, quiet } from './load.ts';
+import { flawOfMeasurement, type Load, measure, waitUntilIdle } from './load.ts';
 import type { Program } from './programs.ts';
 
 const WARM_UP_SECONDS = 1;
@@ -66,7 +66,7 @@ export class Side {
   async measure(load: Load): Promise<Work> {
     const { name, wrk, folder } = this.#options;
     if (!this.#weir) throw new Error(`${name} is not started`);
-    const undisturbed = await quiet(QUIET_PATIENCE_MS);
+    const undisturbed = await waitUntilIdle(QUIET_PATIENCE_MS);
     const result = await measure(wrk, this.#weir.target(load.stream), folder, load);
     const flaw = flawOfMeasurement(result);
     if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);

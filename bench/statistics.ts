@@ -43,8 +43,8 @@ export function loss(before: number, after: number): number {
 }
 
 /**
- * Returns the probability that the interval contains the true median. A side of the interval fails
- * if at most `trimmed` values lie beyond the true median.
+ * Returns the probability that the interval contains the true median. The interval misses
+ * the true median if at most `trimmed` values lie below it, or at most `trimmed` above it.
  */
 function coverageOf(count: number, trimmed: number): number {
   let ways = 1;

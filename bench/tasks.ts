@@ -62,8 +62,8 @@ try {
   await recoverFromKill();
   const quiet = await cohort(TASKS / 4, 0);
   const busy = await cohort(TASKS / 4, RATE);
-  say(`${TASKS / 4} tasks: from the job's end to the task's, p50 / p99`, quiet);
-  say(`the same with ${RATE} status calls a second`, busy);
+  say(`${TASKS / 4} tasks: from the job's end to the task's end, p50 / p99`, quiet);
+  say(`the same delay with ${RATE} status calls a second`, busy);
   const [held] = await database.sql`select sum(held_nano_usd)::int8 as held from organization`;
   const imbalances = await findImbalances(database.sql);
   say('nano-USD held at the end; imbalances', `${held?.['held']}; ${imbalances.length}`);
@@ -119,7 +119,7 @@ async function recoverFromKill(): Promise<void> {
     async () => (await polls()).polled >= before + TASKS || (await open()) === 0,
     120_000,
   );
-  say('from kill -9 until each was polled again, on average', `${ago(killed)} s`);
+  say('from kill -9 until Weir polled as often as there are tasks', `${ago(killed)} s`);
   await until('every task ends', async () => (await open()) === 0, 600_000);
   const [row] = await database.sql`
     select count(*) filter (where status = 'completed')::int4 as completed,

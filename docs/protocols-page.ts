@@ -14,7 +14,7 @@ const CLIENTS: Record<ClientProtocol, string> = {
   gemini: '`POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent`',
 };
 
-/** The channel protocols that use each wire format; heads of the columns. */
+/** The protocols of channels that use each wire format. They are the heads of the columns. */
 const CHANNELS_OF_FORM: Record<RequestProtocol, string> = {
   openai: 'openai, azure-openai',
   responses: 'openai-responses',

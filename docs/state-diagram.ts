@@ -9,7 +9,7 @@ export interface Outcome {
   event: string;
   /** Name of the guard; `else` if an earlier outcome of the same event has one; '' otherwise. */
   guard: string;
-  /** The state entered; undefined if the state stays. */
+  /** The state that the event leads to; undefined if the state does not change. */
   target: AnyStateNode | undefined;
   actions: string[];
 }

@@ -4,7 +4,7 @@ import {
   type EarlyEnd,
   type Emission,
   eventStream,
-  SMOOTH,
+  NO_FAULTS,
   type StreamPlan,
 } from './shared/event-stream.ts';
 
@@ -20,7 +20,7 @@ const SSE_HEADERS = {
 };
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** Sends an answer as a stream of events, with the faults of its directives. */
+/** Sends an answer as a stream of events, with the faults that the directives request. */
 export function deliverEvents(
   events: Iterator<Emission>,
   headers: Record<string, string>,
@@ -35,8 +35,8 @@ export function deliverEvents(
 }
 
 /**
- * Sends an answer as one body of `tokens` tokens, with the faults of its directives. A truncated body is
- * chunked and has no last chunk, because Bun writes only a true `Content-Length`.
+ * Sends an answer as one body of `tokens` tokens, with the faults that the directives request. A
+ * truncated body is chunked and has no last chunk, because Bun writes only a true `Content-Length`.
  */
 export function deliverBody(
   body: string,
@@ -50,7 +50,7 @@ export function deliverBody(
   const half = body.slice(0, body.length / 2);
   if (how !== undefined) {
     const after_events = Math.ceil(half.length / SLICE_CHARS);
-    const plan = { ...SMOOTH, early_end: { after_events, how, error_event: '' } };
+    const plan = { ...NO_FAULTS, early_end: { after_events, how, error_event: '' } };
     return new Response(eventStream(slices(half, 0), plan, ended), init);
   }
   if (directives.malformed === 1) {
@@ -61,13 +61,13 @@ export function deliverBody(
     ended('whole', tokens);
     return new Response(body, init);
   }
-  const plan = { ...SMOOTH, split_bytes: directives.split ?? 0 };
+  const plan = { ...NO_FAULTS, split_bytes: directives.split ?? 0 };
   return new Response(eventStream(slices(body, tokens), plan, ended), init);
 }
 
 /**
- * Slices of a body. The last slice carries all tokens, because a client cannot use a part of a
- * body.
+ * Yields slices of a body. All tokens count as sent with the last slice, because a client cannot use
+ * a part of a body.
  */
 function* slices(body: string, tokens: number): Generator<Emission> {
   for (let at = 0; at < body.length; at += SLICE_CHARS) {

@@ -66,8 +66,8 @@ const ROUTES: [prefix: string, route: Route][] = [
 ];
 
 /**
- * This limit is larger than every provider's own limit. So the provider's error is returned for a
- * large body.
+ * Bun refuses a larger body by itself. Every provider's own limit is smaller, so a body above that
+ * limit gets the provider's error.
  */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 

@@ -62,7 +62,7 @@ export function* messageEvents(reply: MessageReply): Generator<Emission> {
   yield { text: STOP, tokens: 0 };
 }
 
-/** A content block of a stream: its start event, and its deltas. */
+/** A content block, from which the start event and the deltas are written. */
 interface Block {
   empty: object;
   head_tokens: number;
@@ -105,7 +105,7 @@ function startEvent(index: number, content_block: object): string {
 function* deltaEvents(index: number, block: Block, chunk_tokens: number): Generator<Emission> {
   const [type, member] = block.delta;
   const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":`;
-  // The first fragment of a tool's input is an empty one.
+  // The API sends an empty fragment of a tool's input first.
   if (member === 'partial_json') yield { text: `${head}"${type}","${member}":""}}\n\n`, tokens: 0 };
   const { text } = block;
   for (let piece = 0; piece < text.pieces; piece += chunk_tokens) {
@@ -129,13 +129,13 @@ function contentOf(answer: Answer, parsed: MessageRequest): object[] {
   }
   if (answer.text.tokens > 0) content.push({ type: 'text', text: answer.text.whole() });
   for (const { id, name, arguments: given } of answer.calls) {
-    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parseOrKeep(given.whole()) });
+    content.push({ type: 'tool_use', id: toolUseId(id), name, input: parseOrEmpty(given.whole()) });
   }
   return content;
 }
 
-/** If `max_tokens` cuts an input, it is not valid JSON. The API then returns the part that it has. */
-function parseOrKeep(json: string): unknown {
+/** Parses the input of a tool call. Returns `{}` if `max_tokens` cut the JSON in its middle. */
+function parseOrEmpty(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -179,7 +179,7 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
   };
 }
 
-/** The usage of `message_delta`. Its counts are cumulative, and it repeats the input. */
+/** The usage in `message_delta`: the output tokens so far, and the input tokens once more. */
 function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens } = used;

@@ -6,7 +6,7 @@ import { expected } from './parameters.ts';
 /** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** The result of a tool, if the conversation ends with one. */
+  /** The tool result at the end of the conversation; null if it ends otherwise. */
   tool_result: string | null;
 }
 

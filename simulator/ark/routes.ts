@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
@@ -30,7 +38,7 @@ const TOKENS_PER_SECOND = 21_780;
 const FRAMES = ['first_frame', 'last_frame'];
 
 export async function arkRoute(sim: Simulator, path: string, request: Request): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -46,7 +54,7 @@ export async function arkRoute(sim: Simulator, path: string, request: Request): 
       job.cancelled = true;
       return new Response(null, { status: 204 });
     }
-    return refusedPoll(job, wording) ?? Response.json(taskOf(job, new URL(request.url).origin));
+    return refusalOfPoll(job, wording) ?? Response.json(taskOf(job, new URL(request.url).origin));
   }
   const body = await bodyOf(request);
   const content = (Array.isArray(body['content']) ? body['content'] : []) as Part[];
@@ -59,7 +67,7 @@ export async function arkRoute(sim: Simulator, path: string, request: Request): 
     outputs: 1,
     duration: Number(body['duration'] ?? 5),
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   return 'answer' in accepted ? accepted.answer : Response.json({ id: accepted.job.id });
 }
 

@@ -52,7 +52,7 @@ function exception(error: { message: string }): Uint8Array {
   return frameOf(headers, { message: error.message });
 }
 
-/** Adds the provider's metrics to the last event. */
+/** Wraps one event into a chunk. The last event also gets the provider's metrics. */
 function chunk(event: { type: string }): Uint8Array {
   if (event.type !== 'message_stop') return chunkOf(event);
   const metrics = { invocationLatency: 17, firstByteLatency: 7 };

@@ -68,8 +68,8 @@ export async function bedrockRoute(
 }
 
 /**
- * Returns the account's key if the request carries it as a bearer key, or has a current signature
- * by it.
+ * Returns the account's key: the bearer key, or the access key that signed the request. Returns
+ * undefined if the signature is wrong or its time is too far from the clock.
  */
 async function accountKey(request: Request, body: string): Promise<string | undefined> {
   const authorization = request.headers.get('authorization') ?? '';

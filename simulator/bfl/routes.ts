@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
@@ -39,13 +47,13 @@ const FIELDS = [
 const UNPROCESSABLE = 422;
 
 export async function bflRoute(sim: Simulator, path: string, request: Request): Promise<Response> {
-  const account = admit(sim, request.headers.get('x-key'), wording);
+  const account = accountOrRefusal(sim, request.headers.get('x-key'), wording);
   if (account instanceof Response) return account;
   const url = new URL(request.url);
   if (path === '/get_result') {
     const job = jobs.find(account.id, url.searchParams.get('id') ?? '');
     if (!job) return Response.json({ status: 'Task not found', result: null }, { status: 404 });
-    return refusedPoll(job, wording) ?? Response.json(resultOf(job, url.origin));
+    return refusalOfPoll(job, wording) ?? Response.json(resultOf(job, url.origin));
   }
   if (request.method !== 'POST') return new Response('Not Found', { status: 404 });
   const body = await bodyOf(request);
@@ -61,7 +69,7 @@ export async function bflRoute(sim: Simulator, path: string, request: Request): 
     width: Number(body['width'] ?? 1_024),
     height: Number(body['height'] ?? 768),
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { id } = accepted.job;
   return Response.json({ id, polling_url: `${url.origin}/bfl/v1/get_result?id=${id}`, cost: 4 });

@@ -1,12 +1,20 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, type MediaKind } from '../tasks/media.ts';
 
 /**
- * fal's queue. A running job answers with status 202. Results have a route of their own. An error
- * is a list of details.
+ * fal's queue. The status of a running job has the HTTP status 202. A second route returns the
+ * result. The body of an error has `detail`: a list for a refused prompt, else a text.
  */
 const wording: Wording = {
   wrongKey: () => Response.json({ detail: 'Cannot access application' }, { status: 401 }),
@@ -28,7 +36,11 @@ const wording: Wording = {
 const detailOf = (type: string) => ({ loc: ['body', 'prompt'], msg: `The prompt: ${type}`, type });
 
 export async function falRoute(sim: Simulator, path: string, request: Request): Promise<Response> {
-  const account = admit(sim, request.headers.get('authorization')?.slice('Key '.length), wording);
+  const account = accountOrRefusal(
+    sim,
+    request.headers.get('authorization')?.slice('Key '.length),
+    wording,
+  );
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);
   const [, id, step] = /\/requests\/([^/]+)(\/status|\/cancel)?$/.exec(path) ?? [];
@@ -49,7 +61,7 @@ export async function falRoute(sim: Simulator, path: string, request: Request): 
     outputs: kind === 'image' ? Number(body['num_images'] ?? 1) : 1,
     duration: Number.parseInt(String(body['duration'] ?? body['duration_seconds'] ?? 5), 10),
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const app = path.split('/').slice(1, 3).join('/');
   const at = `${origin}/fal/${app}/requests/${accepted.job.id}`;
@@ -75,7 +87,7 @@ function about(job: Job | undefined, step: string | undefined, origin: string): 
     job.cancelled = true;
     return Response.json({ status: 'CANCELLATION_REQUESTED' }, { status: 202 });
   }
-  const refused = refusedPoll(job, wording);
+  const refused = refusalOfPoll(job, wording);
   if (refused) return refused;
   const state = stateOf(job);
   const isOver = state !== 'queued' && state !== 'processing';

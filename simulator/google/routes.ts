@@ -1,5 +1,12 @@
 import { answerCall, type Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  type Wording,
+} from '../tasks/desk.ts';
 import { serveFile } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, mediaOf } from '../tasks/media.ts';
@@ -54,7 +61,7 @@ export async function googleRoute(
     const chat = geminiChat(decodeURIComponent(talker), method === 'streamGenerateContent');
     return answerCall(sim, chat, request);
   }
-  const account = admit(sim, request.headers.get('x-goog-api-key'), wording);
+  const account = accountOrRefusal(sim, request.headers.get('x-goog-api-key'), wording);
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);
   if (path.startsWith('/files/')) return serveVideo(account.id, path);
@@ -62,7 +69,7 @@ export async function googleRoute(
   if (operation) {
     const job = jobs.find(account.id, operation);
     if (!job) return error(404, 'Operation not found.', 'NOT_FOUND');
-    return refusedPoll(job, wording) ?? Response.json(operationOf(job, origin));
+    return refusalOfPoll(job, wording) ?? Response.json(operationOf(job, origin));
   }
   const [, model = '', verb] = /^\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
   const body = (await bodyOf(request)) as Body;
@@ -72,7 +79,7 @@ export async function googleRoute(
     const duration = Number(body.parameters?.['durationSeconds'] ?? 8);
     const prompt = body.instances?.[0]?.prompt ?? '';
     const order = { protocol: 'veo', model, prompt, kind: 'video' as const, outputs: 1, duration };
-    const accepted = await accept(sim, account, order, wording, request.signal);
+    const accepted = await submitJob(sim, account, order, wording, request.signal);
     if ('answer' in accepted) return accepted.answer;
     return Response.json({ name: `models/${model}/operations/${accepted.job.id}` });
   }
@@ -90,7 +97,7 @@ export async function googleRoute(
     width,
     height,
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   if (script.fail === 'moderation') {

@@ -1,10 +1,10 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
+import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 
 /**
- * Ideogram 3. It returns images inline, and errors in the format of RFC 7807. An unsafe image has
- * no URL.
+ * Ideogram 3. It returns images inline, and errors in the format of RFC 7807. An image that
+ * moderation refuses has no URL.
  */
 const wording: Wording = {
   wrongKey: () => problem(401, 'Unauthorized'),
@@ -25,7 +25,7 @@ export async function ideogramRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(sim, request.headers.get('api-key'), wording);
+  const account = accountOrRefusal(sim, request.headers.get('api-key'), wording);
   if (account instanceof Response) return account;
   if (path !== '/v1/ideogram-v3/generate') return problem(404, 'Not found');
   const body = await bodyOf(request);
@@ -41,7 +41,7 @@ export async function ideogramRoute(
     kind: 'image' as const,
     outputs,
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   if (script.fail === 'upstream') return wording.refusal(500, 'server');

@@ -1,6 +1,14 @@
 import type { Simulator } from '../exchange.ts';
 import { newId } from '../shared/random.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
@@ -30,7 +38,7 @@ export async function klingRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(sim, keyIn(request), wording);
+  const account = accountOrRefusal(sim, keyIn(request), wording);
   if (account instanceof Response) return account;
   const url = new URL(request.url);
   if (path.startsWith(ELEMENTS)) return element(path.slice(ELEMENTS.length + 1));
@@ -39,7 +47,7 @@ export async function klingRoute(
   if (request.method === 'GET' && id) {
     const job = jobs.find(account.id, id);
     if (!job) return answer(404, { code: 1203, message: 'no such task' });
-    return refusedPoll(job, wording) ?? succeeded(taskOf(job, url.origin));
+    return refusalOfPoll(job, wording) ?? succeeded(taskOf(job, url.origin));
   }
   if (request.method === 'GET') {
     const account_jobs = jobs
@@ -66,11 +74,14 @@ export async function klingRoute(
     duration: Number(body['duration'] ?? 5),
     details: { path: kind, external_task_id: body['external_task_id'] },
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   return 'answer' in accepted ? accepted.answer : succeeded(taskOf(accepted.job, url.origin));
 }
 
-/** Returns the bearer key itself, or the account whose key signed the token. */
+/**
+ * Returns the bearer key. For a JWT, returns its `iss`, unless the JWT has expired. The signature is
+ * not checked.
+ */
 function keyIn(request: Request): string | undefined {
   const token = request.headers.get('authorization')?.slice('Bearer '.length);
   const [, claims] = token?.split('.') ?? [];

@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
@@ -27,14 +35,14 @@ export async function midjourneyRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(sim, request.headers.get('mj-api-secret'), wording);
+  const account = accountOrRefusal(sim, request.headers.get('mj-api-secret'), wording);
   if (account instanceof Response) return account;
   const { origin } = new URL(request.url);
   const fetched = /^\/task\/([^/]+)\/fetch$/.exec(path)?.[1];
   if (fetched) {
     const job = jobs.find(account.id, decodeURIComponent(fetched));
     if (!job) return Response.json(null);
-    return refusedPoll(job, wording) ?? Response.json(taskOf(job, origin));
+    return refusalOfPoll(job, wording) ?? Response.json(taskOf(job, origin));
   }
   if (path === '/task/list') {
     return Response.json(jobs.of(account.id, 'midjourney').map((job) => taskOf(job, origin)));
@@ -53,7 +61,7 @@ export async function midjourneyRoute(
     height: 512,
     details: { state: body['state'] },
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { id } = accepted.job;
   return Response.json({ code: 1, description: 'Submit success', result: id, properties: {} });

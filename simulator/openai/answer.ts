@@ -7,7 +7,6 @@ import type { ChatRequest } from './parsed-request.ts';
 
 /** Chat completions as the API writes them, whole and in chunks (OpenAI docs: Chat, Streaming). */
 
-/** A reply to a request of this protocol. */
 export type ChatReply = Reply<ChatRequest>;
 
 const FINGERPRINT = 'fp_sim44709d6fcb';
@@ -103,7 +102,7 @@ function chunkHead(reply: ChatReply): string {
   );
 }
 
-/** One delta as JSON, with the tokens in it. */
+/** One delta of a choice, as JSON, and how many tokens are in it. */
 interface Delta {
   index: number;
   delta: string;

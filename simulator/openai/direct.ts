@@ -11,7 +11,7 @@ import { mediaOf } from '../tasks/media.ts';
 import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
 import { openaiHeaders } from './protocol.ts';
 
-/** Dimensions of a vector, by model. */
+/** How many dimensions a vector has if the request does not say. */
 const DIMENSIONS: Record<string, number> = {
   'text-embedding-3-large': 3_072,
   'text-embedding-3-small': 1_536,
@@ -63,8 +63,8 @@ function inputsIn(input: unknown): (string | number[])[] {
 }
 
 /**
- * Returns a vector of length one, always the same for one text. A vector with fewer dimensions is a
- * prefix of the full one.
+ * Returns the vector of a text, scaled to length one. The same text and number of dimensions always
+ * give the same vector.
  */
 export function vector(text: string, dimensions: number): number[] {
   const seed = hashText(text);
@@ -81,7 +81,7 @@ function base64(values: number[]): string {
 }
 
 /** `POST /audio/translations` and `/audio/transcriptions`. Directives are in the prompt. */
-export function audio(
+export function audioToText(
   sim: Simulator,
   request: Request,
   key: string | undefined,
@@ -121,7 +121,7 @@ export function audio(
   });
 }
 
-/** `POST /audio/speech`. Directives are in the text. The sound has more bytes than the text. */
+/** `POST /audio/speech`. Directives are in the text to speak. */
 export function speech(sim: Simulator, request: Request, key: string | undefined) {
   return answered(sim, request, key, async (begin) => {
     const body: unknown = await request.json();
@@ -139,7 +139,7 @@ export function speech(sim: Simulator, request: Request, key: string | undefined
   });
 }
 
-/** Streams the bytes in pieces, with the pauses and the break of the directives. */
+/** Streams the bytes in pieces. Pauses, stalls or breaks off as the directives say. */
 function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal): ReadableStream {
   let piece = 0;
   return new ReadableStream({

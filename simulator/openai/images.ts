@@ -1,12 +1,12 @@
 import type { Simulator } from '../exchange.ts';
 import { leftOrAfter } from '../shared/waiting.ts';
-import { accept, admit, bodyOf, textIn, type Wording } from '../tasks/desk.ts';
+import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
 import { fileUrl } from '../tasks/files.ts';
 import { mediaOf } from '../tasks/media.ts';
 
 /**
- * OpenAI's images (OpenAI docs: Images, create). They are returned inline. The token-priced family
- * returns Base64.
+ * OpenAI's images (OpenAI docs: Images, create). The response to the submission contains the images:
+ * a URL for each image of a DALL-E model, Base64 for each image of a token-priced model.
  */
 const wording: Wording = {
   wrongKey: () =>
@@ -59,13 +59,13 @@ const TOKENS_PER_IMAGE = 1_056;
 const TOKENS_PER_INPUT = 323;
 const DEFAULT_IMAGE_MS = 50;
 
-/** `key` comes from the caller, because OpenAI and Azure use different headers. */
+/** `key` is a parameter, because OpenAI and Azure send the key in different headers. */
 export async function openaiImages(
   sim: Simulator,
   request: Request,
   key: string | undefined,
 ): Promise<Response> {
-  const account = admit(sim, key, wording);
+  const account = accountOrRefusal(sim, key, wording);
   if (account instanceof Response) return account;
   const isEdit = new URL(request.url).pathname.endsWith('/edits');
   const form = isEdit ? await request.formData() : undefined;
@@ -100,7 +100,7 @@ export async function openaiImages(
     width,
     height,
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   const wait = /task_ms=/.test(prompt) ? script.task_ms : DEFAULT_IMAGE_MS;

@@ -6,7 +6,7 @@ import { missing, unsupported, wrongType } from './parameters.ts';
 /** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** The result of a tool, if the conversation ends with one. */
+  /** The tool result at the end of the conversation; null if it ends otherwise. */
   tool_result: string | null;
 }
 
@@ -102,7 +102,7 @@ function checkImage(part: JsonObject, path: string): void {
   }
 }
 
-/** The ids of tool calls that the next messages must answer. */
+/** Returns the ids of a message's tool calls. The next messages must contain their results. */
 function readToolCalls(message: JsonObject, path: string, meter: PromptMeter): Set<unknown> {
   const calls = message['tool_calls'];
   const ids = new Set<unknown>();

@@ -156,7 +156,7 @@ function chosen(body: JsonObject, tools: { name: string; schema: unknown }[]) {
   return isObject(choice) ? tools.filter(({ name }) => name === choice['name']) : tools;
 }
 
-/** Output items of tools that run at the provider, e.g. a web search call. */
+/** The output items of tools that the provider itself runs, e.g. a web search. */
 function ownTools({ parsed, request_id }: Reply<ResponsesRequest>): object[] {
   const tools = Array.isArray(parsed.body['tools']) ? parsed.body['tools'] : [];
   const searches = tools.some((tool) => isObject(tool) && String(tool['type']).startsWith('web_'));

@@ -1,7 +1,7 @@
 import { answerCall, type Simulator } from '../exchange.ts';
 import { ProviderError } from '../shared/protocol.ts';
 import { newId } from '../shared/random.ts';
-import { audio, embeddings, speech } from './direct.ts';
+import { audioToText, embeddings, speech } from './direct.ts';
 import { errorBody, modelNotFound, unknownUrl } from './errors.ts';
 import { openaiChat, openaiHeaders } from './protocol.ts';
 import { openaiResponses } from './responses.ts';
@@ -24,8 +24,8 @@ export function openaiRoute(
   const key = request.headers.get('authorization')?.slice('Bearer '.length);
   if (path === '/embeddings') return embeddings(simulator, request, key);
   if (path === '/audio/speech') return speech(simulator, request, key);
-  if (path === '/audio/translations') return audio(simulator, request, key, 'translate');
-  if (path === '/audio/transcriptions') return audio(simulator, request, key, 'transcribe');
+  if (path === '/audio/translations') return audioToText(simulator, request, key, 'translate');
+  if (path === '/audio/transcriptions') return audioToText(simulator, request, key, 'transcribe');
   try {
     const account = simulator.accounts.findByKey(openaiChat.keyIn(request.headers));
     if (account === undefined || account.control.revoked) throw openaiChat.wrongKey('');

@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 import type { MediaKind } from '../tasks/media.ts';
@@ -27,7 +35,7 @@ export async function replicateRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -39,7 +47,7 @@ export async function replicateRoute(
     const job = jobs.find(account.id, id);
     if (!job) return problem(404, 'Not found', 'The prediction does not exist');
     if (cancel) job.cancelled = true;
-    return refusedPoll(job, wording) ?? Response.json(predictionOf(job, origin));
+    return refusalOfPoll(job, wording) ?? Response.json(predictionOf(job, origin));
   }
   const model = /^\/models\/([^/]+\/[^/]+)\/predictions$/.exec(path)?.[1];
   const body = await bodyOf(request);
@@ -55,7 +63,7 @@ export async function replicateRoute(
     kind,
     outputs: kind === 'image' ? Number(input['num_outputs'] ?? 1) : 1,
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   return Response.json(predictionOf(accepted.job, origin), { status: 201 });
 }

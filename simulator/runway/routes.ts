@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
@@ -24,7 +32,7 @@ export async function runwayRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -41,7 +49,7 @@ export async function runwayRoute(
       job.cancelled = true;
       return new Response(null, { status: 204 });
     }
-    return refusedPoll(job, wording) ?? Response.json(taskOf(job, new URL(request.url).origin));
+    return refusalOfPoll(job, wording) ?? Response.json(taskOf(job, new URL(request.url).origin));
   }
   if (!CREATES.test(path)) return Response.json({ error: 'Not found' }, { status: 404 });
   const body = await bodyOf(request);
@@ -57,7 +65,7 @@ export async function runwayRoute(
     outputs: 1,
     duration: Number(body['duration'] ?? 5),
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   return 'answer' in accepted ? accepted.answer : Response.json({ id: accepted.job.id });
 }
 

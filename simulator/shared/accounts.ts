@@ -1,10 +1,10 @@
 import { hashText, numberAt } from './random.ts';
 
-/** Faults of one account, until a test resets them. Every member is optional. */
+/** Faults that a test sets for one account. They last until the test resets them. */
 export interface AccountControl {
   /** The wait before every answer; a directive's `latency_ms` overrides it. */
   latency_ms?: number;
-  /** The share of calls that fail with `status`, 0 to 1. Always the same calls fail. */
+  /** The share of calls that fail with `status`, 0 to 1. A repeated run fails the same calls. */
   fail_rate?: number;
   /**
    * The HTTP status of failing calls. Without `fail_rate`, every call fails with this status. With
@@ -24,7 +24,7 @@ export interface AccountControl {
 export interface Account {
   readonly id: string;
   control: AccountControl;
-  /** Calls since the control was set. This count alone decides which calls fail. */
+  /** Calls since the control was set. `fail_rate` selects failing calls by this count and `id`. */
   calls: number;
   running: number;
 }
@@ -46,7 +46,7 @@ const KINDS: Record<keyof AccountControl, 'number' | 'boolean'> = {
   max_concurrency: 'number',
 };
 
-/** All accounts. An account exists as soon as a client uses its key. */
+/** Finds accounts by key or id. An account exists as soon as a client uses its key. */
 export class Accounts {
   readonly #accounts = new Map<string, Account>();
 

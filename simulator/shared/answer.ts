@@ -29,7 +29,7 @@ export interface ParsedRequest {
   /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
   parallel_tools: boolean;
-  /** The tool's result, if the conversation ends with one. */
+  /** The tool result at the end of the conversation; null if the conversation ends otherwise. */
   tool_result: string | null;
   /** Tokens of reasoning or thinking; 0 for none. */
   reasoning_tokens: number;
@@ -66,8 +66,8 @@ const TOOL_CALL_ID_LETTERS = 24;
 const MAX_TOOL_CALLS = 128;
 
 /**
- * Returns the answer to a request. It is always the same, keeps the token limit, and has exact
- * counts.
+ * Returns the answer to a request. The same request always gets the same answer. The answer obeys
+ * the token limit, and its token counts are exact.
  */
 export function answerTo(parsed: ParsedRequest, directives: Directives, choice = 0): Answer {
   const seed = choice === 0 ? parsed.seed : numberAt(parsed.seed, choice);
@@ -112,7 +112,7 @@ function wantedText(parsed: ParsedRequest, directives: Directives, seed: number)
   const shown = fixedText(
     `The tool says: ${parsed.tool_result.slice(0, TOOL_RESULT_SHOWN_CHARS)}\n`,
   );
-  // The directive `tokens` sets the length of both parts together.
+  // The directive `tokens` sets the length of the whole text: the quoted result and the words.
   const rest = directives.tokens === undefined ? tokens : Math.max(0, tokens - shown.tokens);
   const text = fixedText(shown.whole() + wordText(seed, rest, unicode).whole());
   return directives.tokens === undefined ? text : text.first(tokens);

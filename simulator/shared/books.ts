@@ -2,7 +2,7 @@
  * How a call ended.
  * - `whole`: the last byte was sent to a connected client
  * - `aborted`: the client disconnected before the end
- * - `truncated`: a directive cut, broke or failed the answer
+ * - `truncated`: a directive ended the answer early or made its JSON invalid
  * - `refused`: the client received an error instead of an answer
  * - `lost`: the work was done, and the connection was reset before any answer
  */
@@ -69,10 +69,10 @@ export interface BookFilter {
 
 const KEPT_CALLS = 200_000;
 
-/** The last calls, oldest first. */
+/** Keeps the newest `kept_calls` calls. Lists them with the oldest first. */
 export class Books {
   #calls: Call[] = [];
-  /** Index of the oldest call, which the next one replaces if the ring is full. */
+  /** Index of the oldest call once the list is full. The next new call replaces that call. */
   #next = 0;
 
   constructor(readonly kept_calls = KEPT_CALLS) {}

@@ -21,12 +21,15 @@ export interface DirectWording {
   readonly headers: (id: string) => Record<string, string>;
 }
 
-/** Starts a call's entry in the books, when its model and its directives are known. */
+/**
+ * A route calls this function once it has read the model and the text with the directives. The
+ * function obeys the directives, then returns the call's entry in the books.
+ */
 export type StartCall = (model: string, directives: string) => Promise<Call>;
 
 /**
- * Runs a direct call. It applies the directives, writes the call into the books, and returns
- * errors.
+ * Runs a direct call: checks the key, opens the call's entry in the books, and lets `answer` write
+ * the response. Turns thrown errors into the provider's error responses.
  */
 export async function answerDirect(
   sim: Simulator,

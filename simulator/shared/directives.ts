@@ -7,7 +7,7 @@ import { WORK_DIRECTIVES } from './work-directives.ts';
 /** Each row has the key, an example value and the meaning. */
 export const CHAT_DIRECTIVES = {
   channel: ['ID', 'apply the rest of this directive on the account `sim-ID` only'],
-  times: ['N', 'apply it to the first N calls with this directive on an account only'],
+  times: ['N', 'apply it only to the first N calls of an account with this directive'],
   latency_ms: ['500', 'wait before the answer'],
   tokens: ['200', 'length of the answer in tokens (max_tokens of the request still cuts it)'],
   unicode: ['1', 'the text has characters of several bytes'],

@@ -1,6 +1,6 @@
 import type { Outcome } from './books.ts';
 
-/** A part of an answer: its text, and the tokens that it carries. */
+/** A piece of the response body, e.g. one event, and how many tokens of the answer are in it. */
 export interface Emission {
   text: string;
   tokens: number;
@@ -20,7 +20,7 @@ export interface StreamPlan {
   early_end: { after_events: number; how: EarlyEnd; error_event: string } | undefined;
 }
 
-export const SMOOTH: StreamPlan = {
+export const NO_FAULTS: StreamPlan = {
   pause_ms: 0,
   split_bytes: 0,
   comments: false,
@@ -90,8 +90,8 @@ class EventSource {
   #pullBatch(controller: Controller): void | Promise<void> {
     const text = this.#gather();
     if (text !== '') controller.enqueue(encoder.encode(text));
-    // The end waits for the next pull. That pull shows that the reader took this batch. A short
-    // answer is one write.
+    // The stream ends at the next pull, which shows that the reader took this batch. Only an
+    // answer of a single batch ends at once, so that it is sent in one write.
     const short = this.#ending === 'whole' && this.#batches === 1;
     if (this.#ending !== undefined && (short || text === '')) return this.#end(controller);
   }
@@ -114,8 +114,8 @@ class EventSource {
   }
 
   /**
-   * Returns the next events: one event if the stream has pauses, else a batch. At the end it sets
-   * the ending.
+   * Returns the next events: one event if the stream has pauses, else a batch. Sets `#ending` when
+   * no event is left or an early end is due.
    */
   #gather(): string {
     this.#batches += 1;

@@ -5,7 +5,7 @@ import { wordText } from './text.ts';
 const ROOMY_DEPTH = 4;
 /** Below this depth nothing is created. A schema that reaches it requires an infinite value. */
 const MAX_DEPTH = 64;
-/** The limit protects against schemas whose values double with every reference. */
+/** Some schemas double their value with every reference. This limit ends their values. */
 const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;
@@ -138,7 +138,7 @@ class Maker {
     if (first * step <= numberOr(schema['exclusiveMinimum'], -Infinity)) first += 1;
     let last = Math.floor(maximum / step);
     if (last * step >= numberOr(schema['exclusiveMaximum'], Infinity)) last -= 1;
-    // The range of allowed values is narrower than the usual step.
+    // No multiple of `step` is between the bounds, so the value in the middle is used.
     if (last < first) return (minimum + maximum) / 2;
     return (first + (this.#draw() % (last - first + 1))) * step;
   }

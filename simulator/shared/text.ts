@@ -45,7 +45,10 @@ function plainPiece(seed: number, index: number): string {
   return ` ${WORDS[number % WORDS.length]}`;
 }
 
-/** The tokenizer joins a full stop with a symbol before it. So these texts have no full stops. */
+/**
+ * Texts with `unicode` have no full stops: the tokenizer would join a full stop and a symbol before
+ * it into one token.
+ */
 function unicodePiece(seed: number, index: number): string {
   const number = numberAt(seed, index);
   if (index === 0) return OPENERS[number % OPENERS.length] as string;
@@ -75,7 +78,7 @@ export function fixedText(text: string): ProducedText {
   };
 }
 
-/** Cuts at whole characters only. So the cut text may be one token shorter than allowed. */
+/** Cuts between whole characters only. So the cut text may have fewer tokens than `limit`. */
 function startOf(pieces: string[], limit: number): string {
   let text = '';
   let tokens = 0;

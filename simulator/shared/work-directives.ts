@@ -3,7 +3,7 @@
  * both a chat and a job.
  */
 export const TASK_DIRECTIVES = {
-  task_ms: ['3000', 'how long the job takes (1500)'],
+  task_ms: ['3000', 'how long the job takes, in ms (1500)'],
   fail: ['moderation', 'the job fails: moderation, input or upstream'],
   at: ['processing', 'where it fails: submit or processing (processing)'],
   unknown: ['1', 'polls return an unknown status'],

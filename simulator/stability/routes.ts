@@ -1,5 +1,5 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, type Wording } from '../tasks/desk.ts';
+import { accountOrRefusal, submitJob, type Wording } from '../tasks/desk.ts';
 import { mediaOf } from '../tasks/media.ts';
 
 /** Stability. It accepts multipart requests only, and returns Base64. */
@@ -24,7 +24,7 @@ export async function stabilityRoute(
   path: string,
   request: Request,
 ): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -38,7 +38,7 @@ export async function stabilityRoute(
   if (prompt === '') return wording.refusal(400, 'input');
   const model = String(form.get('model') ?? 'sd3.5-large');
   const order = { protocol: 'stability', model, prompt, kind: 'image' as const, outputs: 1 };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   if (script.fail === 'upstream') return wording.refusal(500, 'server');

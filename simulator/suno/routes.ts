@@ -1,5 +1,13 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
@@ -23,7 +31,7 @@ const SECONDS = 184;
 const CLIPS = 2;
 
 export async function sunoRoute(sim: Simulator, path: string, request: Request): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -33,7 +41,7 @@ export async function sunoRoute(sim: Simulator, path: string, request: Request):
   if (fetched) {
     const job = jobs.find(account.id, decodeURIComponent(fetched));
     if (!job) return wording.refusal(404, 'input');
-    const refused = refusedPoll(job, wording);
+    const refused = refusalOfPoll(job, wording);
     if (refused) return refused;
     return Response.json({
       code: 'success',
@@ -58,7 +66,7 @@ export async function sunoRoute(sim: Simulator, path: string, request: Request):
     outputs: CLIPS,
     details: { action, title: textIn(body, 'title'), tags: textIn(body, 'tags') },
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   return Response.json({ code: 'success', message: '', data: accepted.job.id });
 }

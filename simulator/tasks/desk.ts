@@ -18,16 +18,16 @@ export interface Wording {
   refusal(status: number, why: 'input' | 'moderation' | 'throttle' | 'quota' | 'server'): Response;
 }
 
-/** The accepted job, or the error response. */
-export type Accepted =
+/** The accepted job, or the response that the client gets instead. */
+export type JobOrResponse =
   | { readonly job: Job; readonly script: Script }
   | { readonly answer: Response };
 
 const INPUT_STATUS = 400;
 const THROTTLED = 429;
 
-/** Returns the account of a key, or the provider's 401. */
-export function admit(
+/** Returns the account of a key, or the response for a wrong key or an unreachable account. */
+export function accountOrRefusal(
   simulator: Simulator,
   key: string | null | undefined,
   wording: Wording,
@@ -39,22 +39,22 @@ export function admit(
 }
 
 /**
- * Handles a submission by the directives of its prompt. It refuses the job, accepts it, or accepts
- * it and loses the answer.
+ * Handles a submission as the directives of its prompt say: refuses the job, accepts it, or accepts
+ * it and spoils the response (reset or broken JSON).
  */
-export async function accept(
+export async function submitJob(
   simulator: Simulator,
   account: Account,
   order: Omit<JobOrder, 'account'>,
   wording: Wording,
   signal: AbortSignal,
-): Promise<Accepted> {
+): Promise<JobOrResponse> {
   const call = newCall(newId('req_'), account.id, order.protocol);
   call.model = order.model;
   call.client_reference = order.key ?? null;
   account.calls += 1;
   simulator.books.open(call);
-  const refuse = (answer: Response): Accepted => {
+  const refuse = (answer: Response): JobOrResponse => {
     call.status = answer.status;
     call.outcome = 'refused';
     const { retry_after } = script ?? {};
@@ -88,8 +88,8 @@ function whyOf(status: number, script: Script): 'throttle' | 'quota' | 'server' 
   return status >= 500 ? 'server' : 'input';
 }
 
-/** Returns the refusal of a poll; undefined if the script allows the poll. */
-export function refusedPoll(job: Job, wording: Wording): Response | undefined {
+/** Counts a poll. Returns its refusal; undefined if the script lets it pass. */
+export function refusalOfPoll(job: Job, wording: Wording): Response | undefined {
   job.polls += 1;
   const { poll_status, poll_times } = job.script;
   if (poll_status === undefined || job.polls > poll_times) return undefined;

@@ -2,7 +2,7 @@ import { newId } from '../shared/random.ts';
 import type { MediaKind } from './media.ts';
 import type { Script } from './script.ts';
 
-/** A submitted job. */
+/** What a submission requests. */
 export interface JobOrder {
   readonly account: string;
   readonly protocol: string;
@@ -32,7 +32,7 @@ export interface Job extends JobOrder {
 export type JobState = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 
 const KEPT_JOBS = 100_000;
-/** The share of its time for which a job is queued. */
+/** A job is `queued` for this share of its duration, then `processing`. */
 const QUEUED_PART = 1 / 3;
 
 /** All jobs of the simulated providers. */
@@ -53,7 +53,7 @@ export class Jobs {
     return { job, isNew: true };
   }
 
-  /** The job of an id; undefined for another account's job. */
+  /** Finds a job; undefined for another account's job, and for a job with the directive `gone`. */
   find(account: string, id: string): Job | undefined {
     const job = this.#jobs.get(id);
     return job?.account === account && !job.script.gone ? job : undefined;

@@ -4,7 +4,7 @@ import { hashText } from '../shared/random.ts';
 /** Small real files: one second of video, H.264 in MP4, and one second of a tone in MP3. */
 const VIDEO = await Bun.file(new URL('./media/video.mp4', import.meta.url)).bytes();
 const AUDIO = await Bun.file(new URL('./media/audio.mp3', import.meta.url)).bytes();
-/** The longest edge of an image, in pixels. A larger image would only take more time. */
+/** The longest edge of an image, in pixels. A larger image would only slow down the tests. */
 const MAX_EDGE = 1_024;
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'model';

@@ -1,6 +1,6 @@
 import { directivesIn } from '../shared/directives.ts';
 
-/** The course of a job, from the directives of its prompt. */
+/** How a job runs and ends, as the directives of its prompt say. */
 export interface Script {
   latency_ms: number;
   status: number | undefined;

@@ -47,7 +47,7 @@ export async function vertexRoute(
   if (!model) return error(404, 'NOT_FOUND', 'The requested resource was not found.');
   const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
   const account = tokens.get(bearer);
-  // An account's key is accepted as an access token too, because most tests are not about tokens.
+  // An account's key works as an access token too, so that most tests need no access token.
   const key = account === undefined ? bearer : `sim-${account}`;
   if (!key.startsWith('sim-')) {
     const words = 'Request had invalid authentication credentials. Expected OAuth 2 access token.';

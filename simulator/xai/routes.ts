@@ -1,9 +1,17 @@
 import type { Simulator } from '../exchange.ts';
-import { accept, admit, bodyOf, jobs, refusedPoll, textIn, type Wording } from '../tasks/desk.ts';
+import {
+  accountOrRefusal,
+  bodyOf,
+  jobs,
+  refusalOfPoll,
+  submitJob,
+  textIn,
+  type Wording,
+} from '../tasks/desk.ts';
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
-/** xAI. It has three forms of errors, returns images inline, and finds videos by request id. */
+/** xAI. Its errors have three shapes. It returns images inline, and finds videos by request id. */
 const wording: Wording = {
   wrongKey: () =>
     Response.json({ code: 'unauthenticated', error: 'Incorrect API key' }, { status: 401 }),
@@ -23,7 +31,7 @@ const UNKNOWN_FIELDS = ['seed', 'fps', 'size', 'negative_prompt'];
 const TICKS_PER_IMAGE = 200_000_000;
 
 export async function xaiRoute(sim: Simulator, path: string, request: Request): Promise<Response> {
-  const account = admit(
+  const account = accountOrRefusal(
     sim,
     request.headers.get('authorization')?.slice('Bearer '.length),
     wording,
@@ -34,7 +42,7 @@ export async function xaiRoute(sim: Simulator, path: string, request: Request): 
   if (id && request.method === 'GET') {
     const job = jobs.find(account.id, id);
     if (!job) return Response.json({ error: 'not found' }, { status: 404 });
-    return refusedPoll(job, wording) ?? videoAnswer(job, origin);
+    return refusalOfPoll(job, wording) ?? videoAnswer(job, origin);
   }
   const scene = /^\/(images|videos)\/(?:generations|edits|extensions)$/.exec(path)?.[1];
   if (!scene) return new Response(null, { status: 404 });
@@ -51,7 +59,7 @@ export async function xaiRoute(sim: Simulator, path: string, request: Request): 
     outputs: isImage ? Number(body['n'] ?? 1) : 1,
     duration: Number(body['duration'] ?? 6),
   };
-  const accepted = await accept(sim, account, order, wording, request.signal);
+  const accepted = await submitJob(sim, account, order, wording, request.signal);
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   if (!isImage) return Response.json({ request_id: job.id });

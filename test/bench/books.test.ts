@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { bookErrors, type Delivered, type Ledger } from '../../bench/books.ts';
+import { type BookedCalls, bookErrors, type Ledger } from '../../bench/books.ts';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import { chargeFor } from '../../src/catalogue/price.ts';
@@ -16,7 +16,7 @@ const PRICE = chargeFor(usage, model.price);
 
 /** Clients received 100 answers. Another 4 clients left, and 2 of their calls are charged. */
 const ANSWERS = 100;
-const delivered: Delivered = {
+const delivered: BookedCalls = {
   ...{ calls: 104, whole: 103, aborted: 1 },
   ...{ prompt_tokens: 104 * 19, completion_tokens: 104 * 20 },
 };

@@ -1,6 +1,6 @@
 /** The load generator's errors, and the answers that are read beside it. */
 import { expect, test } from 'bun:test';
-import { body } from '../../bench/contenders.ts';
+import { bodyOfCall } from '../../bench/contenders.ts';
 import { flawOfMeasurement, measure } from '../../bench/load.ts';
 import { findProgram } from '../../bench/programs.ts';
 import type { Target } from '../../bench/target.ts';
@@ -15,7 +15,7 @@ async function flawUnderLoad(answer: () => Response): Promise<string | undefined
   const wrk = await findProgram('wrk');
   const folder = throwawayFolder('load');
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
-  const target: Target = { url: server.url.href, headers: {}, body: body(true) };
+  const target: Target = { url: server.url.href, headers: {}, body: bodyOfCall(true) };
   try {
     const load = { connections: 2, seconds: 1, stream: true };
     return flawOfMeasurement(await measure(wrk, target, folder, load));
@@ -32,7 +32,7 @@ test('a measurement counts only if every answer is 2xx and every stream ends', a
   const simulator = await startSimulator();
   const url = `${simulator.openai_url}/chat/completions`;
   const headers = { authorization: 'Bearer sim-load', 'content-type': 'application/json' };
-  const sent = await fetch(url, { method: 'POST', headers, body: body(true) });
+  const sent = await fetch(url, { method: 'POST', headers, body: bodyOfCall(true) });
   const text = await sent.text();
   await simulator.stop();
   expect(await flawUnderLoad(() => events(text))).toBeUndefined();

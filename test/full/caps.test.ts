@@ -93,7 +93,8 @@ test.each([false, true])(
     const limitAmount = (price * 10.5) / 1e9;
     const { id, key } = await manage<Key>('POST', '/api-keys', { limitAmount });
     const passed: number[] = [];
-    // A reservation may exceed the price. Callers who send again can use the money that it frees.
+    // A call may be refused only because reservations exceed prices. So all callers send again, until
+    // the cap is spent.
     await until('the cap is spent', async () => {
       const statuses = await Promise.all(
         Array.from({ length: CALLERS }, (_, caller) => call(caller, key, stream)),
@@ -104,7 +105,7 @@ test.each([false, true])(
     });
     expect(passed).toHaveLength(10);
     expect(Math.round((await usedBy(id)) * 1e9)).toBe(price * 10);
-    // When no other call runs, an eleventh call is still refused.
+    // Now no call runs, and an eleventh call is still refused.
     for (const caller of [0, 1, 2]) expect(await call(caller, key, stream)).toBe(402);
     expect(Math.round((await usedBy(id)) * 1e9)).toBe(price * 10);
   },

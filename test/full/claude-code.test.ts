@@ -1,6 +1,6 @@
 /**
- * Claude Code on Claude models. The tests compare its own count of tokens and money with the charge
- * in Weir's ledger and with the provider's books.
+ * Claude Code on Claude models. The tests compare the tokens and the price that Claude Code prints
+ * with the charge in Weir's ledger and with the provider's books.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';

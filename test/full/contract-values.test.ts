@@ -39,7 +39,7 @@ const NEEDED: Record<string, object> = {
   ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
 };
 /**
- * Parameters that the model or other parameters can forbid. The tests of the contracts cover them.
+ * Parameters that depend on the model or on other parameters. The tests of the contracts cover them.
  */
 const DEPENDING = new Set([
   ...['operation', 'task_id', 'extend_at', 'extend_times', 'reference_image_type', 'async'],
@@ -47,8 +47,8 @@ const DEPENDING = new Set([
 ]);
 
 /**
- * Returns the parameter that is refused; undefined if the value is accepted. Throws errors that are
- * no refusal.
+ * Returns the parameter that is refused; undefined if the value is accepted. Throws all other
+ * errors.
  */
 function refusedParam({ model, name, value }: Cell): string | undefined {
   try {

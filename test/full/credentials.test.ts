@@ -25,7 +25,7 @@ interface Credential {
   stranger?: true;
   /** True if only routes that accept the providers' own headers accept the credential. */
   vendor?: true;
-  /** The status on inference routes, for a known key that may not be used. */
+  /** The status on inference routes; set for a known key that may not be used, e.g. a revoked one. */
   refused?: 401 | 403;
 }
 

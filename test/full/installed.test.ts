@@ -1,4 +1,4 @@
-/** Foreign programs are installed once, even if several processes need them at the same time. */
+/** A program is installed once, even if several processes need it at the same time. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

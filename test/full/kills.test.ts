@@ -164,8 +164,8 @@ async function expectCharges(load: MixedLoad): Promise<void> {
     if (outcome === 'broken' && !line && price !== undefined) unknown.push(price);
   }
   expect(wrong).toEqual([]);
-  // Here Weir was killed between the commit and the first byte. The client knows no id, but the
-  // provider has the call.
+  // Charges of calls whose client received no byte, so the client knows no id. Weir was killed
+  // after the commit. Each charge must be the price of a call in the provider's books.
   for (const { charged } of unexplained.values()) {
     const at = unknown.indexOf(charged);
     if (at < 0) wrong.push({ charged, why: 'no call of the provider costs this' });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { repeat, tokensOf, wordsOf } from './support/marked-upstream.ts';
+import { repeatWords, tokensOf, wordsOf } from './support/marked-upstream.ts';
 
 setDefaultTimeout(180_000);
 
@@ -28,7 +28,7 @@ const MARKERS = /marker-\d+-\d+-end/g;
 const ROUTES = [
   { path: '/v1/chat/completions', model: 'gpt-4o-mini', price: [150, 600] },
   { path: '/v1/messages', model: 'claude-haiku-4-5', price: [1_000, 5_000] },
-  // These calls go to the other provider, with translation.
+  // In the next two routes, the protocol of the call is not that of the provider.
   { path: '/v1/chat/completions', model: 'claude-haiku-4-5', price: [1_000, 5_000] },
   { path: '/v1/messages', model: 'gpt-4o-mini', price: [150, 600] },
 ] as const;
@@ -79,7 +79,7 @@ test(`${CALLS} calls, a third with a client that leaves: each answer belongs to 
   gateway.upstream.answer = async (asked) => {
     const words = wordsOf(asked);
     await Bun.sleep(tokensOf(words).output % 17);
-    return repeat(asked);
+    return repeatWords(asked);
   };
   const outcomes: Outcome[] = [];
   let next = 0;

@@ -1,5 +1,5 @@
 /**
- * Compares what calls are charged, over HTTP, with prices that are computed elsewhere. An
+ * Makes calls over HTTP, and compares their charges with prices that are computed elsewhere. An
  * independent price list gives the prices of tokens. The other prices are computed by hand from the
  * providers' pages.
  */

@@ -12,7 +12,7 @@ setDefaultTimeout(60_000);
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  // The first call takes longer than the wait of an attempt. So it is made before the attempts.
+  // The first call is slow. An attempt waits less for its answer, so the first call is made here.
   await sendRaw(gateway.base_url, [hidden()], 2_000);
 });
 afterAll(() => gateway.stop());

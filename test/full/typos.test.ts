@@ -1,4 +1,4 @@
-/** The route that refuses a misspelled model names the model that was meant. */
+/** Weir refuses a misspelled model or parameter, and the error names the one that was meant. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { builtInModels } from '../../src/catalogue/built-in.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';

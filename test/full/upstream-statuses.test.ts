@@ -61,8 +61,8 @@ const ASKS: [what: string, path: string, body: (protocol: Protocol) => object][]
 ];
 
 /**
- * Makes a channel healthy again. Failures count against a channel, and each status must meet a
- * healthy one.
+ * Makes a channel healthy again. Each refusal counts against the channel, and an unhealthy channel
+ * would get no further calls.
  */
 async function mend(protocol: Protocol): Promise<void> {
   const path = `/v1/operator/channels/canary-channel-${protocol}/enable`;
@@ -104,8 +104,8 @@ describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream (protocol %s)', 
       expect(seen).toEqual({ ...seen, leak: false });
       for (const name of UPSTREAM_HEADERS) expect(response.headers.get(name)).toBeNull();
       expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
-      // The client's own error stays a client error. All other statuses become an error that Weir
-      // knows.
+      // A refusal of the client's request stays a client error. Every other status becomes one of
+      // Weir's own upstream errors.
       expect([400, 413, 415, 429, 502, 503, 504]).toContain(response.status);
       const { error } = JSON.parse(text) as { error: { message: string; type: string } };
       expect(error.message).toBeString();
@@ -115,7 +115,7 @@ describe.each(Object.keys(CHANNELS) as Protocol[])('an upstream (protocol %s)', 
   });
 });
 
-test('P12: none of these calls is charged', async () => {
+test('P12: a call that the upstream refused is not charged', async () => {
   const { sql } = database;
   const [row] = await sql<{ lines: number }[]>`select count(*)::int4 as lines from usage_line`;
   expect(row?.lines).toBe(0);

@@ -94,7 +94,7 @@ const TARGETS: Target[] = [
 const VERSION = { 'anthropic-version': '2023-06-01' };
 
 describe.each(TARGETS)('POST $path', (target) => {
-  test(`answers ${SAMPLE.numRuns} bodies with 200 or the envelope`, async () => {
+  test(`answers each of ${SAMPLE.numRuns} bodies with 200 or the error envelope`, async () => {
     const bodies = fc.sample(target.bodies, SAMPLE);
     const statuses = new Map<number, number>();
     for (let start = 0; start < bodies.length; start += AT_ONCE) {
@@ -109,13 +109,13 @@ describe.each(TARGETS)('POST $path', (target) => {
         }),
       );
     }
-    // Both outcomes must be frequent. Otherwise the bodies prove nothing.
+    // 200 and 400 must both be frequent. Otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(SAMPLE.numRuns / 50);
     expect(statuses.get(400)).toBeGreaterThan(SAMPLE.numRuns / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
   });
 
-  test('answers raw bytes with the envelope', async () => {
+  test('answers raw bytes with the error envelope', async () => {
     const bodies = fc.sample(fc.uint8Array({ maxLength: 200 }), { ...SAMPLE, numRuns: 500 });
     await Promise.all(
       bodies.map(async (bytes) => {

@@ -49,7 +49,7 @@ const anyKeyId = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
 
-/** Sends all bodies. Every response must be a record or the error envelope. */
+/** Sends all bodies. Every response must be a key record or the error envelope. */
 async function sendAll(
   send: (body: unknown, index: number) => Promise<Response>,
   bodies: unknown[],
@@ -70,22 +70,22 @@ async function sendAll(
 }
 
 describe('random bodies', () => {
-  test(`POST /v1/management/api-keys answers ${RUNS} bodies with a key or the envelope`, async () => {
+  test(`POST /v1/management/api-keys answers each of ${RUNS} bodies with the new key or an error envelope`, async () => {
     const bodies = fc.sample(createBody, SAMPLE);
     const statuses = await sendAll((body) => app.manage('POST', '/api-keys', body), bodies);
-    // Both outcomes must be frequent. Otherwise the bodies prove nothing.
+    // 200 and 400 must both be frequent. Otherwise the bodies prove nothing.
     expect(statuses.get(200)).toBeGreaterThan(RUNS / 50);
     expect(statuses.get(400)).toBeGreaterThan(RUNS / 10);
     expect(app.reported.filter((error) => (error as { id?: string }).id === undefined)).toEqual([]);
   });
 
-  test(`PATCH /v1/management/api-keys/{keyId} answers ${RUNS} bodies with the key or the envelope`, async () => {
+  test(`PATCH /v1/management/api-keys/{keyId} answers each of ${RUNS} bodies with the changed key or an error envelope`, async () => {
     const bodies = fc.sample(patchBody, SAMPLE);
     const ids = fc.sample(sometimes(anyKeyId), SAMPLE);
     let revoked = 0;
     const statuses = await sendAll(async (body, index) => {
       const response = await app.manage('PATCH', `/api-keys/${ids[index] || key_id}`, body);
-      // A revoked key refuses almost every change, so it is left out.
+      // Weir refuses almost every change of a revoked key. So the next bodies go to a new key.
       if ((body as { status?: string } | null)?.status === 'revoked' && response.ok) {
         revoked += 1;
         key_id = await newKeyId();
@@ -111,7 +111,7 @@ describe('random bodies', () => {
 });
 
 describe('bodies that are not JSON', () => {
-  test('POST /v1/management/api-keys answers raw bytes with the envelope', async () => {
+  test('POST /v1/management/api-keys answers raw bytes with the error envelope', async () => {
     const bodies = fc.sample(fc.uint8Array({ maxLength: 200 }), { ...SAMPLE, numRuns: 500 });
     await Promise.all(
       bodies.map(async (bytes) => {

@@ -12,7 +12,7 @@ import { streamed } from '../upstreams/upstream.ts';
 /** A busy machine may need longer than the default of 5 s. */
 setDefaultTimeout(60_000);
 
-/** There are few slots. So one slot that is not freed shows soon. */
+/** Slots of each channel. There are few, so the calls soon wait if slots are not freed. */
 const MAX_CONCURRENCY = 60;
 const AT_ONCE = 40;
 const SAMPLE = { numRuns: 5_000, seed: 20_261_122 };

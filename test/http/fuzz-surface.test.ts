@@ -1,4 +1,4 @@
-/** The routes other than chat and messages: each response is valid or the error envelope. */
+/** The routes other than chat and messages: each response is valid, or it is the error envelope. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { startTestApp, type TestApp } from '../support/app.ts';

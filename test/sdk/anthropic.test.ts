@@ -77,7 +77,7 @@ describe('the official @anthropic-ai/sdk package', () => {
     expect(message.usage.output_tokens).toBeGreaterThan(0);
   });
 
-  test('a tool is called with streamed arguments, and the model answers its result', async () => {
+  test('a tool is called with streamed arguments, and the model answers after it gets the tool result', async () => {
     const tools = [
       {
         name: 'weather',
@@ -124,13 +124,13 @@ describe('the official @anthropic-ai/sdk package', () => {
     expect(answer.content.map((block) => block.type)).toContain('thinking');
   });
 
-  test('models.list pages', async () => {
+  test('models.list reads all pages', async () => {
     const ids: string[] = [];
     for await (const model of client.models.list()) ids.push(model.id);
     expect(ids).toContain(model);
   });
 
-  describe('errors are caught as their classes', () => {
+  describe('the SDK throws its own class for each kind of error', () => {
     test('AuthenticationError for a wrong key', async () => {
       const wrong = clientWith('sk-wrong-wrong-wrong');
       const error = await failureOf(

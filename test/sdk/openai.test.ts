@@ -22,7 +22,7 @@ describe('the official openai package', () => {
     return new OpenAI({ baseURL: `${installation.weir.base_url}/v1`, apiKey, maxRetries: 0 });
   }
 
-  /** The error of a failed call. */
+  /** Returns the error that a call throws. */
   async function failureOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
     try {
       await call;
@@ -108,7 +108,7 @@ describe('the official openai package', () => {
     expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toHaveProperty('age');
   });
 
-  test('models.list pages and models.retrieve finds one', async () => {
+  test('models.list reads all pages, and models.retrieve returns one model', async () => {
     const ids: string[] = [];
     for await (const model of client.models.list()) ids.push(model.id);
     expect(ids).toContain('gpt-4o');
@@ -118,7 +118,7 @@ describe('the official openai package', () => {
     );
   });
 
-  describe('errors are caught as their classes', () => {
+  describe('the SDK throws its own class for each kind of error', () => {
     test('AuthenticationError for a wrong key', async () => {
       const error = await failureOf(
         clientWith('sk-wrong-wrong-wrong').chat.completions.create({

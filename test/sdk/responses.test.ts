@@ -1,6 +1,6 @@
 /**
- * Tests responses on an upstream with the same protocol, through the official package. Nothing may
- * be lost.
+ * Calls `/v1/responses` through the official package, on an upstream with the same protocol. The
+ * client must get everything that the upstream sends.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';

@@ -16,7 +16,7 @@ export interface Route {
   vendor_headers?: true;
   /** The status for a credential that opens the route. All bodies are `{}`. */
   status: number;
-  /** The status for the credential of another organization, if it differs. */
+  /** The status for another organization's credential, if it differs from `status`. */
   stranger?: number;
 }
 

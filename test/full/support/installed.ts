@@ -1,5 +1,5 @@
 /**
- * Foreign programs for the tests of `bin/test --full`. Each is installed once, at an exact version,
+ * Programs of other projects for the tests of `bin/test --full`. Each is installed once, at an exact version,
  * below `.cache/programs`.
  *
  * ```ts

@@ -11,14 +11,14 @@ export function wordsOf({ text }: Asked): string {
   return (content as { text: string }[]).map((part) => part.text).join('');
 }
 
-/** Returns the tokens with which a marker is billed. Each call has its own token counts. */
+/** Returns the token counts that the upstream reports for a call. Calls differ in them. */
 export function tokensOf(words: string): { input: number; output: number } {
   const n = Number(/\d+/.exec(words)?.[0]);
   return { input: 10 + (n % 97), output: 1 + (n % 89) };
 }
 
 /** Repeats the words of the call. If the call requests a stream, the words arrive in pieces. */
-export function repeat(asked: Asked): Response {
+export function repeatWords(asked: Asked): Response {
   const { model, stream } = JSON.parse(asked.text) as { model: string; stream?: boolean };
   const words = wordsOf(asked);
   const isNative = asked.path.endsWith('/messages');

@@ -25,7 +25,7 @@ export function sendRaw(
     const end = () => {
       clearTimeout(timer);
       socket.destroy();
-      // No line of a JSON body begins with these characters.
+      // A JSON body does not contain these characters.
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
       resolve({ text, statuses, closed });
     };

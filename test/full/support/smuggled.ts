@@ -131,7 +131,7 @@ function oddChunks(): Smuggling[] {
   }));
 }
 
-/** Ends of the headers, or of a line, in a form that only one of two readers reads as an end. */
+/** Characters that only one of two readers takes for the end of a line or of the headers. */
 function oddLines(): Smuggling[] {
   const attempts: Record<string, Smuggling['write']> = {
     'the call in the value of a header': ({ head, hidden }) => `${head}X: ${hidden}`,

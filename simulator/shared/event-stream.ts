@@ -52,13 +52,13 @@ export function eventStream(
   plan: StreamPlan,
   ended: (outcome: Outcome, written_tokens: number) => void,
 ): ReadableStream<Uint8Array> {
-  return new ReadableStream(new EventSource(source, plan, ended), { highWaterMark: 0 });
+  return new ReadableStream(new EventWriter(source, plan, ended), { highWaterMark: 0 });
 }
 
 type Ending = 'whole' | EarlyEnd;
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-class EventSource {
+class EventWriter {
   #events = 0;
   #batches = 0;
   #tokens = 0;

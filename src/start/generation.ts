@@ -14,7 +14,7 @@ import { BucketStorage } from '../storage/bucket-storage.ts';
 import { FolderStorage } from '../storage/folder-storage.ts';
 import { ForbiddenAddressError, guardedFetch } from '../storage/guarded-fetch.ts';
 import { signedPath } from '../storage/signed-path.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { FileStorage } from '../storage/storage.ts';
 import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
 import { GENERATION_PROTOCOLS } from '../upstreams/generation/protocols.ts';
 import type { TaskParts } from './tasks.ts';
@@ -82,7 +82,7 @@ export function openGeneration(
   };
 }
 
-function openStorage(environment: Environment): Storage {
+function openStorage(environment: Environment): FileStorage {
   const {
     WEIR_S3_BUCKET: bucket,
     WEIR_S3_ENDPOINT: endpoint,

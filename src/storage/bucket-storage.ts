@@ -1,5 +1,5 @@
 import { S3Client } from 'bun';
-import { assertStoredName, contentTypeOf, type Storage, type StoredFile } from './storage.ts';
+import { assertStoredName, contentTypeOf, type FileStorage, type StoredFile } from './storage.ts';
 
 /** Options of an S3-compatible bucket (AWS, R2, MinIO …). */
 export interface BucketOptions {
@@ -21,7 +21,7 @@ const RETRIES = 3;
 const TIMEOUT_MS = 30_000;
 
 /** Files in a bucket, over Bun's S3 client. A file becomes visible when its upload is complete. */
-export class BucketStorage implements Storage {
+export class BucketStorage implements FileStorage {
   private readonly client: S3Client;
   private readonly timeout_ms: number;
 

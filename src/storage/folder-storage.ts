@@ -1,12 +1,12 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { assertStoredName, contentTypeOf, type Storage, type StoredFile } from './storage.ts';
+import { assertStoredName, contentTypeOf, type FileStorage, type StoredFile } from './storage.ts';
 
 /**
  * Files in a folder. A file is written under a temporary name and then renamed. So a crash leaves
  * no incomplete file under a file's name.
  */
-export class FolderStorage implements Storage {
+export class FolderStorage implements FileStorage {
   constructor(private readonly folder: string) {}
 
   async put(name: string, bytes: Uint8Array | Blob | ReadableStream): Promise<void> {

@@ -2,7 +2,7 @@
  * Storage of results: the data folder, or an S3-compatible bucket. Every method throws if the name
  * is not one that Weir makes.
  */
-export interface Storage {
+export interface FileStorage {
   /** Stores a file. If a file of the same name exists, it is replaced as a whole. */
   put(name: string, bytes: Uint8Array | Blob | ReadableStream, content_type: string): Promise<void>;
   /** Opens a file; undefined if the file does not exist. */

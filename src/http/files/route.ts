@@ -1,11 +1,15 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { readSignedPath } from '../../storage/signed-path.ts';
-import type { Storage, StoredFile } from '../../storage/storage.ts';
+import type { FileStorage, StoredFile } from '../../storage/storage.ts';
 import type { Handler } from '../endpoint.ts';
 
 export interface FileRouteDeps {
   /** undefined if this installation stores no files. */
-  files?: { readonly storage: Storage; readonly secret: Uint8Array; readonly now: () => number };
+  files?: {
+    readonly storage: FileStorage;
+    readonly secret: Uint8Array;
+    readonly now: () => number;
+  };
 }
 
 const MS_PER_S = 1_000;

@@ -1,4 +1,5 @@
 import type { VideoInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
@@ -18,7 +19,6 @@ import {
   messageIn,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const TASKS = '/contents/generations/tasks';

@@ -1,4 +1,5 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -6,15 +7,7 @@ import {
   type JobCall,
   LostSubmissionError,
 } from './contract.ts';
-import {
-  asObject,
-  asText,
-  failed,
-  type JsonObject,
-  queryJob,
-  submitJob,
-  withoutUndefined,
-} from './exchange.ts';
+import { asObject, asText, failed, type JsonObject, queryJob, submitJob } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
 

@@ -1,4 +1,5 @@
 import type { ImageInput, SoundInput, VideoInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {
@@ -11,7 +12,6 @@ import {
   messageIn,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });

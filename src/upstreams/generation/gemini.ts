@@ -1,4 +1,5 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
@@ -8,15 +9,7 @@ import {
   LostSubmissionError,
   type UpstreamOutput,
 } from './contract.ts';
-import {
-  asList,
-  asObject,
-  asText,
-  failed,
-  type JsonObject,
-  submitJob,
-  withoutUndefined,
-} from './exchange.ts';
+import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
 /** Gemini's images (Gemini API docs: Image generation). Each call returns one image inline. */

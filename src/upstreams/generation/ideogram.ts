@@ -1,6 +1,7 @@
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
-import { asList, asObject, asText, failed, submitJob, withoutUndefined } from './exchange.ts';
+import { asList, asObject, asText, failed, submitJob } from './exchange.ts';
 
 /**
  * Ideogram 3 (Ideogram docs: Generate v3). The response to the submission has the URLs of the

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { KlingElement, VideoInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -21,7 +22,6 @@ import {
   type ProviderAnswer,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const TOKEN_LIFE_S = 1_800;

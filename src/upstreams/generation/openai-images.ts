@@ -1,4 +1,5 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
 import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -9,15 +10,7 @@ import {
   type SubmitResult,
   type UpstreamOutput,
 } from './contract.ts';
-import {
-  asList,
-  asObject,
-  asText,
-  failed,
-  type JsonObject,
-  submitJob,
-  withoutUndefined,
-} from './exchange.ts';
+import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { GenerationInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import {
   type GenerationProtocol,
   type JobCall,
@@ -14,7 +15,6 @@ import {
   type JsonObject,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });

@@ -1,4 +1,5 @@
 import type { VideoInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -15,7 +16,6 @@ import {
   type JsonObject,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const VERSION = '2024-11-06';

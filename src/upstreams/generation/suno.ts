@@ -1,4 +1,5 @@
 import type { MusicInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -19,7 +20,6 @@ import {
   messageIn,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });

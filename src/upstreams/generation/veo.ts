@@ -1,4 +1,5 @@
 import type { VideoInput } from '../../catalogue/inputs.ts';
+import { withoutUndefined } from '../../json/object.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -16,7 +17,6 @@ import {
   messageIn,
   queryJob,
   submitJob,
-  withoutUndefined,
 } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 

@@ -1,5 +1,5 @@
 /** Reads and writes answers of OpenAI chat completions. */
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import { openaiUsage } from '../../protocols/openai-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -15,7 +15,7 @@ import type {
   StreamReader,
   StreamWriter,
 } from './neutral.ts';
-import { listOrEmpty, type ReadonlyJsonObject, withoutUndefined } from './reading.ts';
+import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
 
 const STOPS: Record<string, StopReason> = {
   stop: 'end',

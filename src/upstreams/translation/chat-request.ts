@@ -1,5 +1,5 @@
 /** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions). */
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
   Format,
@@ -23,7 +23,6 @@ import {
   readImageUrl,
   requireObject,
   requireText,
-  withoutUndefined,
 } from './reading.ts';
 
 /** Members of the body that are read below, and members that do not change the answer. */

@@ -1,4 +1,5 @@
 /** Writes requests for upstreams with OpenAI chat completions. */
+import { withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
   Format,
@@ -10,7 +11,6 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { withoutUndefined } from './reading.ts';
 
 /** Returns the body of the request, without `model`. */
 export function writeChat(request: NeutralRequest): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /** Reads requests of Gemini's generateContent (Gemini API docs: generateContent). */
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import { addToUser } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -19,7 +19,6 @@ import {
   type ReadonlyJsonObject,
   requireObject,
   requireText,
-  withoutUndefined,
 } from './reading.ts';
 
 const KNOWN = new Set(

@@ -1,5 +1,5 @@
 /** Writes requests for upstreams with Gemini's generateContent. */
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
   ImagePart,
@@ -10,7 +10,7 @@ import type {
   ToolChoice,
   UserPart,
 } from './neutral.ts';
-import { parseArguments, withoutUndefined } from './reading.ts';
+import { parseArguments } from './reading.ts';
 
 /**
  * The signature that Gemini accepts for tool calls that another provider's model made (Gemini API

@@ -1,6 +1,6 @@
 /** Reads requests of Anthropic messages (Anthropic docs: Messages). */
 
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import { addToUser, readTexts } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -23,7 +23,6 @@ import {
   type ReadonlyJsonObject,
   requireObject,
   requireText,
-  withoutUndefined,
 } from './reading.ts';
 
 /** Members of the body that are read below, and members that do not change the answer. */

@@ -1,4 +1,5 @@
 /** Writes requests for upstreams with Anthropic messages. */
+import { withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
   ImagePart,
@@ -10,7 +11,7 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { parseArguments, withoutUndefined } from './reading.ts';
+import { parseArguments } from './reading.ts';
 
 /** Token budget of each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };

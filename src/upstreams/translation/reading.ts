@@ -70,16 +70,6 @@ export function readDataUrl(url: string): { media_type: string; data: string } |
   return data === undefined ? undefined : { media_type, data };
 }
 
-/** Returns the object without its undefined members. */
-export function withoutUndefined<Value extends object>(
-  value: Value,
-): {
-  [Key in keyof Value]: Exclude<Value[Key], undefined>;
-} {
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  return Object.fromEntries(entries) as never;
-}
-
 /**
  * Returns the unchanged text of a call's arguments. If the text is not a JSON object, notes the
  * feature `broken_arguments`.

@@ -1,5 +1,5 @@
 /** Reads requests of OpenAI responses (OpenAI docs: Responses). */
-import { isObject } from '../../json/object.ts';
+import { isObject, withoutUndefined } from '../../json/object.ts';
 import { addToUser, readEffort, readFile, readFunction, readNamedFormat } from './chat-request.ts';
 import type {
   AssistantPart,
@@ -21,7 +21,6 @@ import {
   readImageUrl,
   requireObject,
   requireText,
-  withoutUndefined,
 } from './reading.ts';
 
 /** Members of the body that are read below, and members that do not change the answer. */

@@ -1,4 +1,5 @@
 /** Writes requests for upstreams with OpenAI responses. */
+import { withoutUndefined } from '../../json/object.ts';
 import { imageUrl, writeEffort } from './chat-write.ts';
 import type {
   AssistantPart,
@@ -9,7 +10,6 @@ import type {
   Turn,
   UserPart,
 } from './neutral.ts';
-import { withoutUndefined } from './reading.ts';
 
 /** Returns the body of the request, without `model`. */
 export function writeResponsesRequest(request: NeutralRequest): Record<string, unknown> {

@@ -133,10 +133,10 @@ function splitEvents(text: string): { name: string | undefined; data: string }[]
   return events;
 }
 
-type ErrorEvent = UpstreamProtocol['errorEvent'];
+type WriteErrorEvent = UpstreamProtocol['errorEvent'];
 
 /** Writes the error event of a broken stream in a client's protocol. */
-const ERROR_EVENTS: Record<ClientProtocol, ErrorEvent> = {
+const ERROR_EVENTS: Record<ClientProtocol, WriteErrorEvent> = {
   openai: ({ type, code, message }) =>
     `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\ndata: [DONE]\n\n`,
   anthropic: ({ native_type, message }) =>

@@ -1,4 +1,5 @@
 /** A test client of OpenAI responses. */
+import { withoutUndefined } from '../../../src/json/object.ts';
 import { writeEffort } from '../../../src/upstreams/translation/chat-write.ts';
 import type {
   AssistantPart,
@@ -7,10 +8,7 @@ import type {
   NeutralRequest,
   StreamReader,
 } from '../../../src/upstreams/translation/neutral.ts';
-import {
-  type ReadonlyJsonObject,
-  withoutUndefined,
-} from '../../../src/upstreams/translation/reading.ts';
+import type { ReadonlyJsonObject } from '../../../src/upstreams/translation/reading.ts';
 
 /** Returns the body of the request as a client sends it. */
 export function writeResponses(request: NeutralRequest): Record<string, unknown> {

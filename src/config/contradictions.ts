@@ -9,8 +9,8 @@ type Add = (pointer: string, message: string) => void;
 type Declared = ReturnType<typeof findModelContradictions>;
 
 /**
- * Reports mistakes that a schema cannot find: repeated names, models that are not declared, and
- * models that cannot be served. `known` are the models of the catalogue.
+ * Reports with `add` the mistakes that a schema cannot find, e.g. repeated names, models that are
+ * not declared, and models that no channel can serve. `known` are the models of the catalogue.
  */
 export function findContradictions(
   config: WeirYaml,
@@ -57,8 +57,9 @@ function unknownModel(id: string, declared: Declared): string {
 }
 
 /**
- * Reports default models that cannot be served. With such a default, every call that names no model
- * fails.
+ * Reports default models that are not declared, that no channel serves, or that belong to another
+ * scene (what a model makes, e.g. `image`). With such a default, every call of the scene that names
+ * no model fails.
  */
 function findWrongDefaults(config: WeirYaml, declared: Declared, add: Add): void {
   const served = new Set(config.channels.flatMap(({ models }) => Object.keys(models)));

@@ -29,8 +29,8 @@ const PATHS: Partial<Record<ChannelProtocol, string>> = {
 };
 
 /**
- * The ids that the providers' protocols require for these models. Any other model has the id
- * `<id>-sim` at the simulator.
+ * The ids that some models have at the simulator, because the protocol of the provider requires
+ * these ids. Every other model has the id `<id>-sim` at the simulator.
  */
 const PHYSICAL: Record<string, string> = {
   'gpt-image-2': 'gpt-image-2',

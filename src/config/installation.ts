@@ -39,8 +39,9 @@ export function installationOf(yaml: WeirYaml): Installation {
 }
 
 /**
- * Returns the default model of each scene. The file's default comes first, then the catalogue's
- * default, then the first served model.
+ * Returns the default model of each scene (what a model makes, e.g. `image`). This is the default
+ * of the file. If the file has none, it is the default of the catalogue if a channel serves it, and
+ * otherwise the first served model.
  */
 function defaultModels(
   served: readonly ModelDeclaration[],
@@ -67,7 +68,8 @@ export function mergeModels(
   const by_id = new Map(builtIn.map((model): [string, ModelOverride] => [model.id, model]));
   for (const override of overrides) {
     const { pricing_provenance, ...declared } = by_id.get(override.id) ?? { id: override.id };
-    // If the file sets a price, the catalogue's source of the price no longer applies.
+    // `pricing_provenance` is the source of the catalogue's price. It does not apply to a price
+    // that the file sets.
     const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
     by_id.set(override.id, { ...declared, ...provenance, ...override });
   }

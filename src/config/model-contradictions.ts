@@ -23,8 +23,8 @@ const CHAT_PRICES = [
   'long_context',
 ];
 /**
- * The units in which models of each scene may be priced. A model of the family `token-priced-image`
- * may be priced in tokens instead.
+ * The units in which models of each scene (what a model makes) may be priced. A model of the family
+ * `token-priced-image` may be priced in tokens instead.
  */
 const SCENE_UNITS = {
   image: ['image', 'request'],
@@ -35,8 +35,9 @@ const SCENE_UNITS = {
 } as const;
 
 /**
- * Reports models of the file that are incomplete or contradict themselves. Returns every model by
- * its id, with overrides merged. Incomplete models are returned too.
+ * Reports models of the file that are incomplete or contradict themselves. Returns every model of
+ * the catalogue and of the file by its id, with overrides merged. Incomplete models are returned
+ * too.
  */
 export function findModelContradictions(
   models: readonly ModelOverride[],
@@ -110,8 +111,8 @@ function checkChatPrice(price: Price, pointer: string, add: Add): void {
   for (const name of Object.keys(price).filter((key) => !CHAT_PRICES.includes(key))) {
     add(`${pointer}/${name}`, 'is not a price of a chat model');
   }
-  // The reservation of a call uses the higher price. So the price of long contexts must be the
-  // higher price.
+  // If the input of a call may be a long context, the call reserves money at the price of long
+  // contexts. So this price must also cover a shorter context.
   for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok'] as const) {
     const [usual = 0, long = usual] = [price[name], price.long_context?.[name]];
     if (long < usual)

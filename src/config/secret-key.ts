@@ -12,7 +12,7 @@ export type KeyUse = 'file-urls' | 'webhook-secrets';
 /**
  * Returns the installation's key. The key is `WEIR_SECRET_KEY`, or a file in the data folder (mode
  * 0600) that the first start creates. All replicas need the same key. Otherwise one replica refuses
- * addresses that another one signed. Throws ConfigurationError if the key is too short.
+ * the file URLs that another replica signed. Throws ConfigurationError if the key is too short.
  */
 export function openSecretKey(configured: string | undefined, dataDir: string): SecretKey {
   if (configured !== undefined) return new SecretKey(Buffer.from(configured, 'utf8'));
@@ -20,8 +20,8 @@ export function openSecretKey(configured: string | undefined, dataDir: string): 
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true });
     const generated = randomBytes(KEY_BYTES).toString('base64url');
-    // Another process may create the file at the same moment. Both processes append a key, and both
-    // read the first key in the file.
+    // If two processes create the file at the same moment, each process appends a key to the file.
+    // Both then use only the first key in the file.
     writeFileSync(file, generated, { mode: 0o600, flag: 'a' });
   }
   return new SecretKey(Buffer.from(readFileSync(file, 'utf8').slice(0, 43), 'utf8'));

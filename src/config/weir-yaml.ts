@@ -68,7 +68,7 @@ export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirY
 
 /**
  * Returns the value with defaults filled in and `env:NAME` replaced. Numbers and booleans from the
- * environment are parsed.
+ * environment are parsed. Reports a missing variable, or a wrong alias, with `add`.
  */
 function resolve(
   source: YamlSource,
@@ -97,9 +97,9 @@ function resolve(
 }
 
 /**
- * Returns the value with defaults. If a mapping stands in the place of a list, TypeBox merges the
- * mapping into the default list. This function puts the mapping back, so that it is reported as a
- * mistake.
+ * Returns the value with defaults. If `channels` or `models` is a mapping instead of a list,
+ * TypeBox merges the mapping into the default list. This function puts the mapping back, so that
+ * the validation reports it.
  */
 function withDefaults(value: unknown): unknown {
   const filled: unknown = Value.Default(WeirYamlSchema, structuredClone(value));
@@ -138,7 +138,7 @@ function explain(error: ValueError): { pointer: string; message: string } {
   return { pointer, message: meant ? `${message}; did you mean ${meant}?` : message };
 }
 
-/** Removes the last slash of base URLs, because paths are appended to them. */
+/** Removes the slashes at the end of base URLs, because paths are appended to them. */
 function withTidyAddresses(config: WeirYaml): WeirYaml {
   return {
     ...config,

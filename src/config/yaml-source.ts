@@ -10,7 +10,8 @@ export interface Mistake {
 }
 
 /**
- * The most repetitions through aliases. Without this limit a small file could become a huge value.
+ * The limit for the repetitions that the aliases of a file cause. Without this limit a small file
+ * could become a huge value.
  */
 const MAX_ALIASES = 100;
 
@@ -41,8 +42,8 @@ export class YamlSource {
   }
 
   /**
-   * Returns the line of the key or list entry that a JSON pointer names. If the text lacks it,
-   * returns the line of its nearest ancestor.
+   * Returns the line of the key or list entry that a JSON pointer names. If the file has no such
+   * key or entry, returns the line of its nearest ancestor.
    */
   lineOf(pointer: string): number {
     let node: unknown = this.document.contents;

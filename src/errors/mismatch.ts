@@ -39,8 +39,9 @@ function wrongValue(error: ValueError, message: string): Mismatch {
 }
 
 /**
- * Returns the mismatch inside the only variant of a union that has the JSON type of the value.
- * Returns undefined if no variant or several variants have that type.
+ * Explains why a value fits no variant of a union. If only one variant has the JSON type of the
+ * value, returns the mismatch with that variant. Otherwise returns undefined. Literals do not count
+ * as variants here.
  */
 function insideUnion({ schema, value, path }: ValueError): Mismatch | undefined {
   const matching = variantsOf(schema).filter(

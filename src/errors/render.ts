@@ -73,7 +73,7 @@ function openaiBody(error: WeirError): object {
 }
 
 /**
- * Returns the native envelope of an error that is not an HTTP response, e.g. of one item of a
+ * Returns the native envelope of an error that is not a response of its own, e.g. of one item of a
  * batch.
  */
 export function nativeEnvelope(error: WeirError, request_id: string): object {
@@ -100,7 +100,7 @@ function nativeBody(error: WeirError, request_id: string): object {
 /** Returns the optional members of the envelope. `param` is always present (spec: Errors). */
 function details(error: WeirError): object {
   const { param, ...others } = error.details;
-  // A client error that a retry cannot help has no `retryable`, unless `details` sets it.
+  // `retryable: false` is left out of a client error (4xx), unless `details` sets it.
   const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
   return {

@@ -68,9 +68,9 @@ export interface AppDeps
 }
 
 /**
- * In effect no limit: above its limit Bun would send 413 with an empty body, before a handler runs.
- * The handlers have limits of their own and send an error envelope. Bun does not keep a body in
- * memory that no handler reads.
+ * Switches off Bun's own limit. Above that limit, Bun would send 413 with an empty body, before a
+ * handler runs. Each handler has a limit of its own and sends an error envelope. If no handler
+ * reads a body, Bun does not keep the body in memory.
  */
 const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 /** Bun's default of 10 s would end slow answers. 255 s is Bun's maximum. */
@@ -198,8 +198,8 @@ function notServedHere(): never {
 }
 
 /**
- * Creates the HTTP app of Weir. The handlers read the bodies, because Elysia would strip and coerce
- * fields.
+ * Creates the HTTP app of Weir. Elysia does not parse the bodies, because it would strip and coerce
+ * fields. Each handler reads the body itself.
  */
 export function createApp(deps: AppDeps) {
   const app = new Elysia({
@@ -217,7 +217,8 @@ export function createApp(deps: AppDeps) {
       app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
     const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
-    // Without this route, `GET /v1/images/edits` for example would match `/v1/images/:id`.
+    // A path with a parameter must not take this GET. For example, `GET /v1/images/edits` would
+    // match `/v1/images/:id` without this route.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }

@@ -3,8 +3,8 @@ import { skipString } from '../json/strings.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
 /**
- * The limit for bodies of calls. It is the provider's limit for messages (Anthropic docs: Errors,
- * 413).
+ * The largest body of an inference request. It is the limit of Anthropic for messages (Anthropic
+ * docs: Errors, 413).
  */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
 export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
@@ -47,8 +47,8 @@ export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
 }
 
 /**
- * Reads the bytes of a body whose content type is JSON, without parsing them. Throws WeirError like
- * `readJsonObject`.
+ * Reads the bytes of a body whose content type is JSON, without parsing them. Throws WeirError if
+ * the content type is wrong, or if the body is too large or too slow.
  */
 export function readJsonBytes(
   request: Request,
@@ -100,8 +100,8 @@ function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uin
 }
 
 /**
- * A body that has not arrived yet. A body that is already complete does not use this class, and so
- * needs no timer.
+ * The wait for a body that has not arrived yet. `withTimeout` creates no wait for a body that is
+ * already complete.
  */
 class PendingBody implements Watched {
   constructor(

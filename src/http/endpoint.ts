@@ -24,9 +24,9 @@ interface ElysiaContext {
 }
 
 /**
- * Wraps a handler. It adds the request id to each response, and renders each error in the family's
- * envelope. It is one function instead of a chain of hooks, because every request passes through
- * it.
+ * Wraps a handler. It adds the request id to each response. It reports each error, and renders the
+ * error in the family's envelope. It is one function instead of a chain of hooks, because every
+ * request passes through it.
  */
 export function endpoint(
   family: ErrorFamily,

@@ -11,17 +11,18 @@ import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
 /** The differences between the routes that create generations. */
 export interface GenerationRoute {
+  /** What the route generates, e.g. `image`. */
   readonly scene: GenerationScene;
   readonly path: string;
   readonly max_body_bytes: number;
   /**
-   * Reads a body that may be a form, or that has extra rules. If missing, the body is read as JSON.
-   * Throws WeirError.
+   * Reads the body, if it may be a form or has extra rules. If missing, the body is read as JSON of
+   * at most `max_body_bytes`. Throws WeirError.
    */
   readonly read?: (request: Request) => Promise<JsonBody>;
   /**
-   * Renders the response if the task completed while the client waited. If missing, no client
-   * waits: the response is always a task.
+   * Renders the response if the task completed while the client waited. If missing, the client
+   * never waits, and the response is always a task.
    */
   readonly inline?: (context: InlineContext) => Promise<Response>;
 }
@@ -80,7 +81,10 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
   };
 }
 
-/** Returns the requested model; undefined means the scene's default. Throws WeirError. */
+/**
+ * Returns the requested model; undefined if the request names none, so that the scene's default is
+ * used. Throws WeirError if `model` is empty or not a text.
+ */
 function modelName(model: unknown): string | undefined {
   if (model === undefined || model === null) return undefined;
   if (typeof model === 'string' && model !== '') return model;
@@ -107,7 +111,8 @@ function idempotencyKey(request: Request): string | undefined {
 const MAX_WEBHOOK_URL_CHARS = 2_048;
 
 /**
- * Returns the webhook URL. The address that its host resolves to is checked whenever Weir sends a
+ * Returns the webhook URL; undefined if the request has none. Throws WeirError if it is not a
+ * public https URL. The addresses of its host are not checked here, but each time Weir sends a
  * webhook.
  */
 function webhookUrl(url: unknown): string | undefined {

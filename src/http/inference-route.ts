@@ -19,7 +19,10 @@ export interface InferenceRouteDeps {
   inference: () => InferencePort;
 }
 
-/** The body that goes to the upstream, and the function that stores the answer. */
+/**
+ * The body that goes to the upstream. `storeAnswer` stores the answer; it is missing if the answer
+ * is not stored.
+ */
 export interface PreparedBody {
   readonly body: Record<string, unknown>;
   readonly body_text: string;

@@ -8,7 +8,10 @@ import {
 import { WeirError } from '../errors/weir-error.ts';
 
 const WINDOW_S = 60;
-/** Requests per minute of a role that the configuration does not have. It is the smallest limit. */
+/**
+ * Requests per minute of a role that the configuration does not have. It is the smallest limit of
+ * the built-in roles.
+ */
 const UNKNOWN_ROLE_LIMIT = 60;
 /** If Redis does not answer in this time, Weir does not use Redis for REDIS_PAUSE_MS. */
 const REDIS_TIMEOUT_MS = 250;
@@ -105,7 +108,7 @@ export class RateLimit {
       new RateLimiterRedis({
         ...options,
         storeClient: this.redis,
-        // Without a connection to Redis the limiter in memory counts. Commands to Redis are not
+        // Without a connection to Redis, requests are counted in memory. Commands to Redis are not
         // queued.
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,

@@ -7,8 +7,8 @@ import { readAudioForm } from './form.ts';
 import { formatTranscript } from './formats.ts';
 
 /**
- * The lowest bitrate of coded speech (Opus at 6 kbit/s). It gives the longest possible duration of
- * a file.
+ * The lowest bitrate of coded speech (Opus at 6 kbit/s). The size of a file, divided by this rate,
+ * is the longest duration that the file can have.
  */
 const MIN_BYTES_PER_S = 750;
 

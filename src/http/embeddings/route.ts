@@ -49,7 +49,10 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
   };
 }
 
-/** Throws WeirError unless the model can produce vectors of this length. */
+/**
+ * Throws WeirError if the model cannot produce vectors of this length. A model whose declaration
+ * has no `dimensions` accepts every length here.
+ */
 function checkDimensions(model: DirectModel, dimensions: number | undefined): void {
   const { dimensions: max, fixed_dimensions } = model.declaration;
   if (dimensions === undefined || max === undefined || dimensions === max) return;

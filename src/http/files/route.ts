@@ -61,8 +61,9 @@ function fileResponse(file: StoredFile, range: string | null): Response {
 }
 
 /**
- * Returns the requested byte range, or `unsatisfiable` if the file has no byte in it. For several
- * ranges or a malformed header it returns undefined, and the whole file is sent (RFC 9110, 14.2).
+ * Returns the requested byte range, or `unsatisfiable` if the file has no byte in that range.
+ * Returns undefined for several ranges or a malformed header: then the whole file is sent (RFC
+ * 9110, 14.2).
  */
 function readRange(
   range: string,

@@ -56,8 +56,8 @@ export const UpdateKeySchema = Type.Object(
 export type CreateKeyBody = Static<typeof CreateKeySchema>;
 
 /**
- * Checks rules that a schema cannot express. Returns only the fields that the body has. Throws
- * WeirError.
+ * Checks rules that a schema cannot express. Returns the fields of the body as they are stored. A
+ * field that the body lacks is left out. Throws WeirError.
  */
 export function normalizeKeyFields(body: CreateKeyBody) {
   if (body.limitCurrency === 'CNY') {
@@ -82,8 +82,8 @@ function trimmedName(name: string): string {
 }
 
 /**
- * Returns the cap in nano-USD. A higher amount is stored as 100,000 USD. 0 means that the key may
- * spend nothing, null means unlimited.
+ * Returns the cap in nano-USD. An amount above 100,000 USD is stored as 100,000 USD. 0 means that
+ * the key may spend nothing, null means unlimited.
  */
 function storedCap(limitAmount: number | null): number | null {
   if (limitAmount === null || limitAmount === 0) return limitAmount;

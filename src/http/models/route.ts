@@ -41,7 +41,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
   };
 }
 
-/** Returns the models of a scene, best model first. */
+/** Returns the models of a scene (what a model makes, e.g. `image`), best model first. */
 function modelsByRank(
   models: readonly CatalogueModel[],
   scene: RankedScene,

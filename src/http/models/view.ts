@@ -40,8 +40,9 @@ function pricingUnit(model: CatalogueModel): string {
 }
 
 /**
- * Returns a model's rank in its scene. Channel and physical model are null, because they are secret
- * (P5).
+ * Returns the rank and the success rate of a model in its scene (what the model makes, e.g.
+ * `image`). Returns an empty object for a model without a rank. Channel and physical model are
+ * null, because they are secret (P5).
  */
 function agentPreferences({ id, category }: CatalogueModel, snapshot: RankingSnapshot | undefined) {
   const scene = RANKED_SCENES.find((each) => each === category);
@@ -85,7 +86,10 @@ function contractSummary(model: CatalogueModel): object | null {
   };
 }
 
-/** The operations of each scene in which all models have the same operations. */
+/**
+ * The operations of the models of each scene. `video` is missing, because its models have different
+ * operations.
+ */
 const OPERATIONS: Record<Exclude<GenerationModel['scene'], 'video'>, readonly string[]> = {
   image: ['text-to-image'],
   music: ['text-to-music'],
@@ -100,7 +104,8 @@ function operationsOf(scene: GenerationModel['scene'], operations: readonly stri
 
 /**
  * Returns the model object, with the members that the SDKs of OpenAI and Anthropic read (spec:
- * Model object). Limits are in tokens. A limit is null if the model has none.
+ * Model object). `weir` holds Weir's own members. Limits are in tokens. A limit is null if the
+ * model has none.
  */
 export function modelObject(model: CatalogueModel, weir: object) {
   return {

@@ -44,8 +44,8 @@ const validateTest = validator(TestSchema);
 
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
- * `/drain`. `/disable` and `/drain` set the channel's switch, `/enable` removes it. A switch
- * applies to all replicas, overrides the file and survives a restart. The health in a response is
+ * `/drain`. `/disable` and `/drain` set a switch that turns the channel off, and `/enable` removes
+ * the switch. A switch applies to all replicas and survives a restart. The health in a response is
  * what the answering replica knows.
  */
 export class OperatorChannels {
@@ -67,7 +67,10 @@ export class OperatorChannels {
   /** Works like `disable`, but the state is `draining` while tasks run on the channel. */
   readonly drain: Handler = (context) => this.switchOff(context, 'draining');
 
-  /** Lets a channel take calls again. Resets its circuits as a successful probe does. */
+  /**
+   * Lets a channel take calls again. Throws WeirError if `weir.yaml` disables the channel. Resets
+   * the circuits of the channel as a successful probe does.
+   */
   readonly enable: Handler = async (context) => {
     const { account, parts } = await this.requireChannel(context);
     if (!account.config.enabled) {

@@ -11,8 +11,8 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 /** The provider's default for `max_tokens_per_doc` (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
 /**
- * A search unit is a query with up to 100 documents. A long document counts once for every 500
- * tokens.
+ * A search unit is a query with up to 100 documents. A document with more than 500 tokens counts as
+ * one document for each 500 tokens that it begins.
  */
 const DOCUMENTS_PER_UNIT = 100;
 const TOKENS_PER_DOCUMENT = 500;
@@ -83,8 +83,8 @@ function responseBody(
 }
 
 /**
- * Returns the most search units of a call. A token has at least one byte, so bytes give the upper
- * bound of the tokens.
+ * Returns the most search units that a call can use. A token has at least one byte, so a text has
+ * at most as many tokens as bytes.
  */
 function maxSearchUnits(documents: readonly string[], tokens_per_doc: number): number {
   const parts = documents.reduce((sum, text) => {

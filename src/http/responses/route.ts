@@ -40,8 +40,9 @@ export function createResponse(deps: ResponsesDeps): Handler {
 }
 
 /**
- * Puts the items of the previous response before those of the request. Instructions of the previous
- * response are not used (OpenAI docs: previous_response_id).
+ * Prepares the body: puts the items of the previous response before those of the request.
+ * Instructions of the previous response are not used (OpenAI docs: previous_response_id). Throws
+ * WeirError for `background: true`, an unknown previous response, or too many items.
  */
 async function withPreviousItems(
   sql: Sql,

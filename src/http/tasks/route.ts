@@ -10,9 +10,9 @@ const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
  * Returns the status of a task (spec: Async task polling). All paths share this handler, so that
- * authorization, ownership and response are the same. A task whose scene is not in `scenes` is not
- * found. Another organization's task gives exactly the same response as a task that does not exist
- * (P6).
+ * authorization, ownership and response are the same. A task is not found if its scene (what it
+ * makes, e.g. `image`) is not in `scenes`. Another organization's task gives exactly the same
+ * response as a task that does not exist (P6).
  */
 export function getTask(
   deps: GenerationRouteDeps,

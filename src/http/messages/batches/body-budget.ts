@@ -9,9 +9,9 @@ export class BodyBudget {
   constructor(private readonly max_bytes: number) {}
 
   /**
-   * Reserves the content length of a request. If the request has no content length, it reserves the
-   * whole budget. Returns the function that ends the reservation. Throws WeirError (503) if the
-   * bodies of other requests leave too little. Without other bodies, every body fits.
+   * Reserves the content length of a request, or the whole budget if the request has none. Returns
+   * the function that ends the reservation. Throws WeirError (503) if the bodies of other requests
+   * leave too little. If no other body has a reservation, every body is accepted.
    */
   reserve(content_length: string | null): () => void {
     const declared = content_length === null ? this.max_bytes : Number(content_length) || 0;

@@ -16,9 +16,9 @@ const MAX_QUOTED_CHARS = 100;
 export type ReadItem = Omit<NewItem, 'request_id'>;
 
 /**
- * Yields the requests of a batch, parsed slice by slice. So the objects of a body of 256 MB are not
- * all in memory. Weir can serve other calls between two slices. Throws WeirError that names the
- * parameter.
+ * Parses the body of a batch slice by slice, and yields the validated requests of each slice. So
+ * the objects of a body of 256 MB are not all in memory, and Weir can serve other calls between two
+ * slices. Throws WeirError that names the wrong parameter.
  */
 export async function* readItems(
   bytes: Uint8Array,

@@ -4,8 +4,8 @@ import type { ItemEnd } from '../../../../db/batches/items.ts';
 const NO_COUNTS = { succeeded: 0, errored: 0, canceled: 0, expired: 0 };
 
 /**
- * The batch record (Anthropic docs: The MessageBatch object). `origin` must be Weir's own origin, because
- * the SDK sends the client's key to `results_url`.
+ * The batch record (Anthropic docs: The MessageBatch object). `origin` must be Weir's own origin,
+ * because the SDK sends the client's key to `results_url`.
  */
 export function batchRecord(batch: BatchRow, origin: string) {
   const { id, total, counts } = batch;

@@ -1,6 +1,6 @@
 /**
- * What the inference floor knows of an upstream. Each file of `chat/` implements `UpstreamProtocol`
- * for one provider protocol. No floor above knows a provider's wire format.
+ * The interface between `src/inference` and an upstream, a provider's API. Files of `chat/`
+ * implement `UpstreamProtocol`. No code outside `src/upstreams` knows a provider's wire format.
  */
 
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
@@ -17,8 +17,8 @@ export interface UpstreamTarget {
 }
 
 /**
- * Why an upstream call failed. Only `throttle`, `timeout`, `server`,
- * `malformed`, `connection` and `auth` count against a channel; `client` never does (P9).
+ * Why an upstream call failed. `client` means that the client's request is wrong. It never lowers
+ * the channel's health; every other class does (P9).
  */
 export type FailureClass =
   | 'client'
@@ -29,7 +29,7 @@ export type FailureClass =
   | 'malformed'
   | 'connection';
 
-/** A failure that another channel might avoid, or the same channel at a later time. */
+/** A failure of one attempt. Another channel, or a later attempt on this channel, may succeed. */
 export class RetryableUpstreamError extends Error {
   override readonly name = 'RetryableUpstreamError';
   constructor(
@@ -67,7 +67,7 @@ export class TerminalUpstreamError extends Error {
   }
 }
 
-/** One event of an upstream's stream, with public ids and model names. */
+/** One event of an upstream's stream, after Weir replaced the upstream's ids and model names. */
 export interface StreamEvent {
   /**
    * The complete SSE event for the client, with its blank line. It is '' if the client gets
@@ -80,13 +80,13 @@ export interface StreamEvent {
    */
   readonly produced: string;
   /**
-   * True for the event that completes the answer and for all later events. These events wait until
-   * the charge is committed.
+   * True for the event that completes the answer and for all later events. The client gets these
+   * events only after the charge is committed.
    */
   readonly final: boolean;
 }
 
-/** Tells whether a call was canceled. Any AbortSignal can be used. */
+/** Tells whether a call was canceled, and why. Any AbortSignal has these members. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
 /** One upstream call. The client's body is forwarded with as few changes as possible. */
@@ -102,8 +102,9 @@ export interface UpstreamCall {
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
-   * The limit of output tokens per choice to send to the upstream, because the reservation covers
-   * no more. It is undefined if the call got the whole amount that it asked for.
+   * The most output tokens per choice that the reservation, the money held for the call, covers.
+   * The request to the upstream gets this limit. Undefined if the reservation covers all the output
+   * that the client asked for.
    */
   readonly max_output_tokens?: number | undefined;
   /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
@@ -119,25 +120,28 @@ export interface UpstreamAnswer {
   readonly body_text: string;
   /** null if the upstream reported no usage. An explicit zero is a report (P12). */
   readonly usage: TokenUsage | null;
-  /** All text that the model produced, for counting tokens if no usage was reported. */
+  /** Returns all text that the model produced. Weir counts its tokens if no usage was reported. */
   readonly produced: () => string;
 }
 
 /** An answer that arrives as a stream. */
 export interface UpstreamStream {
   /**
-   * Batches of events as the bytes arrive. The batches end after the terminal event. Throws
-   * RetryableUpstreamError if the upstream breaks off. If the consumer leaves its loop early, the
-   * upstream's request is canceled.
+   * The events in batches, as the bytes arrive. The last batch ends with the event that ends the
+   * stream. The iteration throws RetryableUpstreamError if the upstream breaks off. If the consumer
+   * leaves its loop early, the upstream's request is canceled.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
   /** Usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
   /** Usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
-  /** Returns the events that end a started answer cleanly if no money is left to continue it. */
+  /**
+   * Returns the SSE text that ends a started answer as if it reached its output limit. The caller
+   * uses it when no money is left to continue. `usage` is what the caller charges.
+   */
   endEarly(usage: TokenUsage): string;
-  /** The complete answer in the client's protocol; absent if Weir did not assemble it. */
+  /** Returns the whole answer in the client's protocol; undefined if the stream did not keep it. */
   answer?(): object | undefined;
 }
 

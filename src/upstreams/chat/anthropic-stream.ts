@@ -18,6 +18,7 @@ export class MessageStream implements MeteredStreamProtocol {
    * input is known.
    */
   private isCounted = false;
+  /** Index of the content block that has started and not stopped; undefined between blocks. */
   private openBlock: unknown;
   private stopping = false;
   private done = false;

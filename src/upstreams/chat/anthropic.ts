@@ -12,7 +12,10 @@ import {
 } from '../pass-through/request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
-/** The `anthropic-version` that accepts the sampling parameters. Later versions refuse them. */
+/**
+ * The `anthropic-version` that accepts `temperature`, `top_p` and `top_k`. Later versions refuse
+ * them.
+ */
 const SAMPLING_VERSION = '2023-06-01';
 const KNOWN_VERSIONS = [SAMPLING_VERSION, '2026-10-21'];
 /** The smallest budget for thinking, in tokens (Anthropic docs: Extended thinking). */
@@ -78,8 +81,9 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 }
 
 /**
- * Returns edits that lower `max_tokens` to the output that the reservation covers. The thinking
- * budget must be smaller than `max_tokens`; otherwise the upstream refuses the call.
+ * Returns edits that lower `max_tokens` to the output that the reservation covers. The upstream
+ * refuses a thinking budget that is not smaller than `max_tokens`. So the edits also lower such a
+ * budget, or disable thinking if `max_tokens` is too small for it.
  */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};

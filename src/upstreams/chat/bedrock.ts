@@ -37,7 +37,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
-    // The path carries the model, and the method for a stream or a whole answer.
+    // The path contains the model, and its last segment tells whether the answer is a stream.
     model: null,
     stream: null,
     anthropic_version: VERSION,
@@ -67,13 +67,16 @@ async function signed(api_key: string, url: string, body: string): Promise<Recor
     },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
-  // The HTTP client sends these headers itself.
+  // Both headers are added when the request is sent.
   headers.delete('host');
   headers.delete('content-type');
   return Object.fromEntries(headers);
 }
 
-/** Reads the region from a host such as `bedrock-runtime.eu-central-1.amazonaws.com`. */
+/**
+ * Reads the region from a host such as `bedrock-runtime.eu-central-1.amazonaws.com`. If the host
+ * names no region, returns the default region.
+ */
 function regionOf(url: string): string {
   return /\b([a-z]{2}(?:-[a-z]+)+-\d)\b/.exec(new URL(url).hostname)?.[1] ?? DEFAULT_REGION;
 }

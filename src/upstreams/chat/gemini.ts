@@ -66,7 +66,8 @@ function methods(
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const { body, max_output_tokens: limit, physical_model } = call;
-  // The path carries the model and the method. Gemini's body has none of these members.
+  // Gemini's body has none of these members. The path contains the model, and tells whether the
+  // answer is a stream.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
   if (limit !== undefined) {
     const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
@@ -148,7 +149,10 @@ class ContentStream implements MeteredStreamProtocol {
     return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
   }
 
-  /** The protocol has no event that ends the stream. The last chunk carries a finish reason. */
+  /**
+   * Returns no events, because the protocol has no event that ends a stream. Throws if no chunk had
+   * a finish reason: then the answer was cut off.
+   */
   atEnd(): StreamEvent[] {
     if (!this.finished) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');

@@ -2,7 +2,10 @@ import { isObject } from '../../json/object.ts';
 
 const TEXT_MEMBERS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
-/** Returns all text that is charged: content, refusal, reasoning and tool calls. */
+/**
+ * Returns the charged text of all choices: content, refusal, reasoning and tool calls. `part` names
+ * the member with the text: `message` in a whole answer, `delta` in a chunk of a stream.
+ */
 export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {

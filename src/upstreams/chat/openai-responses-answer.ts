@@ -1,6 +1,6 @@
 import { isObject } from '../../json/object.ts';
 
-/** Returns all text of the output items that is charged. */
+/** Returns the charged text of the output items: all text that the model wrote. */
 export function producedByItems(output: readonly unknown[]): string {
   return output.map((item) => textsIn(item, 0)).join('');
 }
@@ -21,8 +21,8 @@ function textsIn(value: unknown, depth: number): string {
 }
 
 /**
- * Returns the JSON of an `error` of OpenAI responses in the form that OpenAI's other error bodies
- * have.
+ * Returns an `error` of OpenAI responses as JSON with the structure of OpenAI's HTTP error bodies:
+ * `{"error": …}`. So the same code classifies both.
  */
 export function asEnvelope(error: unknown): string {
   const { code, message, param } = isObject(error) ? error : {};

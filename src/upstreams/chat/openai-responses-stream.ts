@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The events of one streamed response. */
 export class ResponseStream implements MeteredStreamProtocol {
   private reported: TokenUsage | null = null;
-  /** The newest response object that an event carried, with public ids and model names. */
+  /** The response object of the newest event that had one, with public ids and model names. */
   private response: Json = {};
   private readonly output: unknown[] = [];
   private sequence = -1;
@@ -85,8 +85,8 @@ export class ResponseStream implements MeteredStreamProtocol {
   }
 
   /**
-   * Returns the event's JSON with public ids and model names. Keeps the event's response, its usage
-   * and its model names.
+   * Returns the event's JSON with public ids and model names. Stores the event's response, its
+   * usage and the model names to hide in this object.
    */
   private published(data: string, response: Json): string {
     this.reported = responsesUsage(response['usage']) ?? this.reported;
@@ -103,7 +103,7 @@ export class ResponseStream implements MeteredStreamProtocol {
   }
 }
 
-/** A tool's name is output of the model, so it is charged. */
+/** Returns a tool's name, or ''. The name is output of the model, so it is charged. */
 function nameIn(item: unknown): string {
   return isObject(item) && typeof item['name'] === 'string' ? item['name'] : '';
 }

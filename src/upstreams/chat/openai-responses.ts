@@ -60,13 +60,13 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }
 
-/** Types of items whose ids no other item refers to. */
+/** Types of input items whose `id` can be removed, because no other item refers to it. */
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * Returns the item without its id, because the upstream stores no items. Drops a reasoning item
- * without encrypted content, because the upstream could find it only by its id (OpenAI docs:
- * Reasoning, stateless).
+ * Returns a list of the item without its id, because the upstream stores no items. Items of other
+ * types keep their ids. The list is empty for a reasoning item without encrypted content: the
+ * upstream could find it only by its id (OpenAI docs: Reasoning, stateless).
  */
 function withoutOwnId(item: unknown): unknown[] {
   if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];

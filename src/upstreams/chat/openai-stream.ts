@@ -66,7 +66,10 @@ export class ChatStream implements MeteredStreamProtocol {
     };
   }
 
-  /** Some servers omit `[DONE]`. If a choice has no finish reason, the answer was cut off. */
+  /**
+   * Returns `[DONE]`, which some servers omit. Throws if a choice has no finish reason: then the
+   * answer was cut off.
+   */
   atEnd(): StreamEvent[] {
     if (!this.isFinished()) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');

@@ -73,8 +73,9 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
 }
 
 /**
- * The output limit has two names, and a server may obey only one of them. So Weir lowers the limit
- * under each name that the body has. If the body has none, Weir adds `max_completion_tokens`.
+ * Adds edits that limit the output. The limit is named `max_tokens` or `max_completion_tokens`, and
+ * a server may obey only one of the names. So each name that the body has gets the lower limit. If
+ * the body has neither, `max_completion_tokens` is added.
  */
 function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
   const { body, max_output_tokens: limit } = call;

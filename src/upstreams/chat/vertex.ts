@@ -37,8 +37,8 @@ interface Token {
 const tokens = new Map<string, Token>();
 
 /**
- * Returns the access token for a channel's key: the key itself if it is no JSON; else the service
- * account's cached token, or a new one.
+ * Returns the access token for a channel's key. A key that is not JSON is itself the token. For the
+ * JSON of a service account, returns the cached token, or fetches a new one.
  */
 function accessToken(api_key: string, timeout_ms: number): Promise<string> {
   if (!api_key.trimStart().startsWith('{')) return Promise.resolve(api_key);
@@ -52,7 +52,10 @@ function accessToken(api_key: string, timeout_ms: number): Promise<string> {
   return value;
 }
 
-/** Exchanges a signed claim for a token (RFC 7523; Google Identity docs: OAuth 2.0 for server to server). */
+/**
+ * Exchanges a signed claim for a token (RFC 7523; Google Identity docs: OAuth 2.0 for server to
+ * server). Throws RetryableUpstreamError if this fails.
+ */
 async function exchange(api_key: string, timeout_ms: number): Promise<string> {
   try {
     const account: unknown = JSON.parse(api_key);

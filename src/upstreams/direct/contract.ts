@@ -1,7 +1,7 @@
 /**
- * Calls of embeddings, transcription, speech, rerank and translation. Each file beside this one
- * implements some of them for one provider. Each call throws RetryableUpstreamError,
- * TerminalUpstreamError, or the signal's reason.
+ * Interfaces for embeddings, transcription, speech, rerank and translation. The files named after a
+ * provider implement some of them. Each function throws RetryableUpstreamError or
+ * TerminalUpstreamError, or the signal's reason if the signal was aborted.
  */
 import type { UpstreamCall } from '../contract.ts';
 
@@ -89,7 +89,7 @@ interface Translations {
 }
 
 export interface Embedder {
-  /** `counted` is Weir's own count of the input's tokens, for an upstream that reports no usage. */
+  /** `counted` returns Weir's own count of the input's tokens, for an upstream without usage. */
   embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
 }
 export interface Transcriber {

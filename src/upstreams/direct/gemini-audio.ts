@@ -56,7 +56,10 @@ const TRANSCRIPT_SCHEMA = {
   required: ['language', 'segments'],
 };
 
-/** Transcription and speech through generateContent, with the parameters of OpenAI's routes. */
+/**
+ * Transcription and speech through generateContent. The calls have the parameters of OpenAI's audio
+ * routes.
+ */
 export const geminiAudio: Transcriber & SpeechSynthesizer = {
   async transcribe(call, what) {
     if (what.file.size > MAX_INLINE_BYTES) {
@@ -167,7 +170,10 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
   };
 }
 
-/** Parses the answer's text as JSON. Throws RetryableUpstreamError if the text was cut off. */
+/**
+ * Parses the answer's text, without thoughts, as JSON. Throws RetryableUpstreamError if it is not
+ * JSON, e.g. because it was cut off.
+ */
 function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
   const parts = partsOf(answer).filter(({ thought }) => thought !== true);
   return parseObject(parts.map(({ text }) => (typeof text === 'string' ? text : '')).join(''));
@@ -178,8 +184,8 @@ function seconds(value: unknown): number {
 }
 
 /**
- * Returns the duration of the audio in seconds. It is computed from the number of audio tokens; if
- * Gemini did not report them, it is the end of the last segment.
+ * Returns the duration of the audio in seconds, computed from the number of audio tokens. If Gemini
+ * did not report this number, returns the latest end of a segment.
  */
 function durationOf(answer: Record<string, unknown>, segments: readonly Segment[]): number {
   const usage = answer['usageMetadata'];
@@ -200,8 +206,8 @@ function partsOf(answer: Record<string, unknown>): Record<string, unknown>[] {
 }
 
 /**
- * Writes the prompt. Style instructions come before the text (Gemini API docs: Speech generation,
- * prompting).
+ * Returns the prompt: the style instructions, if any, and then the text to speak (Gemini API docs:
+ * Speech generation, prompting).
  */
 function scriptOf({ input, instructions }: UpstreamCall['body']): string {
   return instructions === undefined ? String(input) : `${instructions}: ${input}`;

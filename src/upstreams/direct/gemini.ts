@@ -8,8 +8,9 @@ import { toBase64 } from './vectors.ts';
 const MAX_TEXTS = 100;
 
 /**
- * Gemini's embeddings in OpenAI's form. Weir scales each vector to length one: OpenAI's vectors
- * have this length, and Gemini's docs advise it for shortened vectors.
+ * Gemini's embeddings, returned in OpenAI's answer format. Weir scales each vector to length one:
+ * OpenAI's vectors have this length, and Gemini's docs advise it for vectors with reduced
+ * `dimensions`.
  */
 export const geminiDirect: Embedder = {
   async embed(call, counted) {

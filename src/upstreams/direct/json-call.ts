@@ -3,8 +3,8 @@ import { parseObject, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure } from '../transport/failures.ts';
 
 /**
- * Sends a JSON body that Weir wrote and parses the answer. Throws the errors that contract.ts
- * names.
+ * Sends `body` as JSON and returns the parsed answer. Throws RetryableUpstreamError or
+ * TerminalUpstreamError, or the signal's reason if the signal was aborted.
  */
 export function requestJson(
   call: UpstreamCall,

@@ -72,7 +72,7 @@ export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
 /**
- * Returns the form of a transcription request. It always asks for `verbose_json`, because Weir
+ * Returns the body of a transcription request. It always asks for `verbose_json`, because Weir
  * makes every output format from the segments and their times.
  */
 function formOf(

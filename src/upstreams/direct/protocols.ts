@@ -8,7 +8,7 @@ import { azureDirect, openaiDirect } from './openai.ts';
 
 type Spoken<Protocol> = Partial<Record<ChannelProtocol, Protocol>>;
 
-/** The implementation of each kind of call, by a channel's protocol. */
+/** This table and those below have the implementations of one kind of call, by protocol. */
 export const EMBEDDERS: Spoken<Embedder> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,

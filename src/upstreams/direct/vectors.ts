@@ -1,8 +1,9 @@
 import { isObject } from '../../json/object.ts';
 
 /**
- * Returns the answer's text with its vectors in the client's `encoding_format`: numbers, or the
- * bytes of little-endian float32 in Base64.
+ * Returns the answer `text` with its vectors in the format `wanted`, the client's
+ * `encoding_format`. For `base64`, a vector is little-endian float32 in Base64; otherwise it is a
+ * list of numbers. `data` is the parsed member `data` of the answer.
  */
 export function inEncodingFormat(text: string, data: readonly unknown[], wanted: unknown): string {
   const isBase64 = wanted === 'base64';

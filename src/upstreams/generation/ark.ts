@@ -47,7 +47,7 @@ export const arkProtocol: GenerationProtocol = {
     return status === 404 ? { type: 'unknown', message: 'no such task' } : progressOf(body);
   },
 
-  /** Only a queued job can be canceled. */
+  /** Ark cancels only a queued job. Its refusal for any other job is not an error here. */
   async cancel(call, { id }) {
     const path = `${TASKS}/${encodeURIComponent(id)}`;
     await queryJob(
@@ -106,7 +106,8 @@ function bodyFor({ physical_model }: GenerationCall, input: VideoInput): JsonObj
   const first = start_image ?? image;
   const content = [
     ...(input.prompt ? [{ type: 'text', text: input.prompt }] : []),
-    // Ark accepts no request with both frame roles and reference roles.
+    // Ark refuses a request that has both a first frame and references. So if there are references,
+    // the first image becomes one of them.
     ...(first ? [imagePart(first, hasReferences ? 'reference_image' : 'first_frame')] : []),
     ...(end_image ? [imagePart(end_image, 'last_frame')] : []),
     ...reference_images.map((url) => imagePart(url, 'reference_image')),

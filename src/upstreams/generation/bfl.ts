@@ -26,10 +26,10 @@ export const bflProtocol: GenerationProtocol = {
   },
 
   async poll(call, { id, poll_url = '/get_result' }) {
-    // The polling URL may lack the id. It may also be on a regional host of the provider.
+    // Some polling URLs do not contain the job's id, so it is added.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    // Some responses call the member `status` by the name `state`.
+    // In some responses, the member is named `state` instead of `status`.
     const state = asText(body['status']) ?? asText(body['state']) ?? '';
     switch (state) {
       case 'Pending':
@@ -76,8 +76,9 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
 }
 
 /**
- * Returns the requested size; else a size of about one megapixel with this aspect ratio. Each edge
- * of the computed size is a multiple of 32 pixels, the models' step.
+ * Returns the requested width and height. Without them, computes a size of about one megapixel with
+ * the aspect ratio; the models need edges that are multiples of 32 pixels. Returns no size if the
+ * ratio is absent too.
  */
 function sizeFor(
   width: number | undefined,

@@ -1,7 +1,7 @@
 /**
- * The interface between the upper floors and a provider of images, videos or music. Each file
- * beside this one implements `GenerationProtocol` for one provider. Submit, poll, download and
- * cancel are separate, because the process may be killed between any two of them.
+ * The interface between `src/inference` and a provider of images, videos, music, sounds or 3D
+ * models. The files named after a provider implement `GenerationProtocol`. Submit, poll, download
+ * and cancel are separate, because the process may be killed between any two of them.
  */
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';
@@ -16,7 +16,10 @@ export interface GenerationCall {
   readonly input: GenerationInput;
   /** A UUID of at most 36 characters. All attempts of this submission carry the same key. */
   readonly idempotency_key: string;
-  /** Aborted when the effect times out. */
+  /**
+   * Aborted when the time limit of the step passes. A submission that returns the result itself is
+   * also aborted when the client leaves.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -24,8 +27,8 @@ export interface GenerationCall {
 export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal'>;
 
 /**
- * What the provider calls a job: its id, and a polling URL or path if the provider gave one. It is
- * stored with the task and never shown (P5).
+ * What Weir needs to find a job at the provider again. It is stored with the task and never shown
+ * to clients (P5).
  */
 export interface UpstreamJob {
   readonly id: string;
@@ -34,11 +37,11 @@ export interface UpstreamJob {
    * domain.
    */
   readonly poll_url?: string;
-  /** Other data that `poll` needs, e.g. the path of the provider's operation. */
+  /** Data that `poll` needs, e.g. a path or a result URL. Each protocol defines its meaning. */
   readonly path?: string;
 }
 
-/** One result: a URL to download, or its bytes in Base64. */
+/** One result: a URL to download, the bytes in Base64, or a text. */
 export interface UpstreamOutput {
   readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
   readonly url?: string;
@@ -55,7 +58,10 @@ export interface UpstreamOutput {
   readonly duration?: number;
   readonly width?: number;
   readonly height?: number;
-  /** The id that a continuation refers to, e.g. a clip id. Clients never see it unchanged. */
+  /**
+   * The provider's name of this result in a request that continues it, e.g. a clip id. Clients see
+   * an id of Weir's instead.
+   */
   readonly continuation_id?: string;
 }
 
@@ -102,7 +108,7 @@ export type Progress =
   | { readonly type: 'unknown'; readonly message: string };
 
 /**
- * The response to a submission was lost after the request was sent, so the job may exist (P10).
+ * A submission was sent, but its response was lost or is unreadable. So the job may exist (P10).
  * Weir sends the submission again only if the protocol is idempotent, and then only to the same
  * channel.
  */
@@ -111,10 +117,11 @@ export class LostSubmissionError extends Error {
 }
 
 /**
- * One provider's wire format. Each function makes one or a few HTTP requests with a time limit. It
- * throws RetryableUpstreamError if the provider certainly accepted nothing. It throws
- * TerminalUpstreamError if the request is wrong. Only `submit` throws LostSubmissionError. If the
- * signal was aborted, each function throws the signal's reason.
+ * One provider's wire format. Each HTTP request has a time limit. `submit` throws
+ * RetryableUpstreamError if the provider certainly accepted no job, LostSubmissionError if a job
+ * may exist, and TerminalUpstreamError if the request is wrong. The other functions throw
+ * RetryableUpstreamError if their request failed. If the signal was aborted, each function throws
+ * the signal's reason.
  */
 export interface GenerationProtocol {
   readonly name: string;
@@ -124,11 +131,11 @@ export interface GenerationProtocol {
   /** Absent if `submit` returns the result itself. */
   poll?(call: JobCall, job: UpstreamJob): Promise<Progress>;
   /**
-   * Finds the job of a lost submission by its `idempotency_key`; undefined if the provider has no
-   * such job.
+   * Finds the job of a lost submission by its `idempotency_key`. Returns undefined if the provider
+   * does not list such a job. The member is absent if the provider cannot search.
    */
   find?(call: GenerationCall): Promise<UpstreamJob | undefined>;
-  /** Sends the provider a cancel request for the job. A failure of this request is ignored. */
+  /** Asks the provider to cancel the job. It does not tell whether the provider did so. */
   cancel?(call: JobCall, job: UpstreamJob): Promise<void>;
   /** Headers for downloading a result with `needs_key`. */
   downloadHeaders?(target: UpstreamTarget): Record<string, string>;

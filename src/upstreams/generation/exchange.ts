@@ -7,7 +7,7 @@ import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } f
 
 export type JsonObject = Record<string, unknown>;
 
-/** One request to a provider. `body` is sent as a form if it is FormData; otherwise as JSON. */
+/** One request to a provider. A FormData `body` is sent as multipart; any other body as JSON. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the target's base URL, or a complete URL that the provider gave. */
@@ -19,7 +19,7 @@ export interface ProviderRequest {
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body. It is `{}` if the body is empty or not an object. */
+  /** The parsed body. It is `{}` if the body is not a JSON object. */
   readonly body: JsonObject;
   readonly bytes: Uint8Array;
 }
@@ -45,7 +45,10 @@ export function isModerated(...words: unknown[]): boolean {
   return words.some((each) => typeof each === 'string' && MODERATION_WORDS.test(each));
 }
 
-/** Returns the failure of a job. `message` is for the log only; the client gets a fixed text. */
+/**
+ * Returns the failure of a job. `message` is for the log only; the client gets a fixed text. If no
+ * reason is given, the words of `message` decide between `moderation` and `upstream`.
+ */
 export function failed(message: string, reason?: Failed['reason']): Failed {
   const why = reason ?? (isModerated(message) ? 'moderation' : 'upstream');
   const public_message =
@@ -58,9 +61,10 @@ export function failed(message: string, reason?: Failed['reason']): Failed {
 }
 
 /**
- * Sends a submission. Throws LostSubmissionError if the job may exist, because the response broke
- * off or is unreadable. Throws RetryableUpstreamError if the job cannot exist. Throws
- * TerminalUpstreamError if the request is wrong. Returns `Failed` if the content was refused.
+ * Sends a submission and returns the response, or `Failed` if the content was refused. Throws
+ * TerminalUpstreamError if the request is wrong, and RetryableUpstreamError if the job cannot exist
+ * for another reason. Throws LostSubmissionError if the job may exist, because the response broke
+ * off or has a status from 500, except 503 and 529. The caller must check the members of the body.
  */
 export async function submitJob(
   call: GenerationCall,
@@ -104,7 +108,10 @@ export async function queryJob(
   throw retryable(answer, messageIn(answer));
 }
 
-/** Classifies the response to a submission; undefined if its status is no error. */
+/**
+ * Returns the failure that the response to a submission reports; undefined if its HTTP status is
+ * below 400.
+ */
 function failureFromAnswer(
   call: GenerationCall,
   answer: ProviderAnswer,
@@ -112,7 +119,7 @@ function failureFromAnswer(
   const { status } = answer;
   if (status < 400) return undefined;
   const message = messageIn(answer);
-  // Stability refuses content with status 403. A key without permission gets the same status.
+  // Status 403 means refused content at Stability, and also a key without permission.
   const mayBeContent = status === 403 || CLIENT_FAULT_STATUSES.includes(status);
   if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
   if (CLIENT_FAULT_STATUSES.includes(status) && !OPERATOR_FAULT_WORDS.test(message)) {
@@ -149,7 +156,10 @@ export function classifyRefusalInBody(
   return failureFromAnswer(call, answer) ?? failed(message);
 }
 
-/** Returns the message in an error body, in any of the usual shapes. */
+/**
+ * Returns the texts of the usual error members at any depth up to `MAX_DEPTH`, joined. If there are
+ * none, returns the start of the body.
+ */
 export function messageIn({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string {
   const words: string[] = [];
   collectWords(body, words, 0);
@@ -222,8 +232,8 @@ function parsed(headers: Headers, bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Returns the URL of a request. Throws if the provider gave a URL on a foreign host, because the
- * request carries the account's key.
+ * Returns the URL of a request. Throws if `path` is a URL that the provider gave and its host is
+ * foreign: the request contains the account's key.
  */
 function addressOf({ target }: JobCall, path: string): string {
   if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
@@ -234,8 +244,8 @@ function addressOf({ target }: JobCall, path: string): string {
 }
 
 /**
- * True if `url` is on the host of `base_url` or on the same domain. Some providers give polling
- * URLs on regional hosts.
+ * True if `url` has the host of `base_url`, or a host whose last two labels are the same, e.g.
+ * `example.com`. Some providers give polling URLs on regional hosts. The scheme must be the same.
  */
 function isOwnHost(base_url: string, url: string): boolean {
   const [own, other] = [new URL(base_url), new URL(url)];

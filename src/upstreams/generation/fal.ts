@@ -16,7 +16,7 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
 
-/** fal's queue (fal docs: Queue API). `TEMPLATES` names the inputs of each video operation. */
+/** Jobs in fal's queue, for every kind of generation (fal docs: Queue API). */
 export const falProtocol: GenerationProtocol = {
   name: 'fal',
   idempotent: false,
@@ -29,7 +29,8 @@ export const falProtocol: GenerationProtocol = {
     const [id, poll_url, result] = [request_id, status_url, response_url].map(asText);
     if (!id || !poll_url || !result)
       throw new LostSubmissionError('the response lacks the job id or a polling URL');
-    // fal's URLs omit the model's sub-path. So Weir keeps them and does not build them from the model.
+    // The polling URL and the result URL do not contain the sub-path of the model. So Weir cannot
+    // build them from the model id, and stores the URLs that fal returned.
     return { type: 'accepted', job: { id, poll_url, path: result } };
   },
 
@@ -123,7 +124,8 @@ function requestFor({ physical_model, input }: GenerationCall): { path: string; 
         body: withoutUndefined({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
       };
     case '3d': {
-      // Some models have separate endpoints for text and for images.
+      // Some models have one endpoint for text and one for images. Their physical model contains
+      // `{source}`.
       const path = physical_model.replace('{source}', input.image ? 'image' : 'text');
       const { prompt, image, seed } = input;
       return {
@@ -177,8 +179,9 @@ const PRESETS: Readonly<Record<string, string>> = {
 };
 
 /**
- * How fal names one operation. `suffix` is the end of its path for each family of models, '' if it
- * has no path of its own. `inputs` returns its inputs under fal's names.
+ * How Weir requests one video operation from fal. `suffix` is what follows the model in the path,
+ * for each family of models; '' if nothing follows. `inputs` returns the operation's own inputs
+ * under fal's names.
  */
 interface Template {
   readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;

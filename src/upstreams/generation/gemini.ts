@@ -12,7 +12,10 @@ import {
 import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** Gemini's images (Gemini API docs: Image generation). Each call returns one image inline. */
+/**
+ * Gemini's images (Gemini API docs: Image generation). Each HTTP request returns one image inline,
+ * so `submit` sends one request for each image.
+ */
 export const geminiProtocol: GenerationProtocol = {
   name: 'gemini',
   idempotent: false,
@@ -65,7 +68,7 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
   });
   if ('type' in answer) return answer;
   const { candidates, promptFeedback, usageMetadata } = answer.body;
-  // If Gemini refuses the content, it returns a 200 without candidates.
+  // If Gemini refuses the prompt, the status is 200 and the response has no candidates.
   const blocked = asText(asObject(promptFeedback)['blockReason']);
   if (blocked) return failed(blocked, 'moderation');
   const [candidate] = asList(candidates).map(asObject);

@@ -4,8 +4,8 @@ import { type GenerationProtocol, LostSubmissionError } from './contract.ts';
 import { asList, asObject, asText, failed, submitJob } from './exchange.ts';
 
 /**
- * Ideogram 3 (Ideogram docs: Generate v3). The response to the submission has the URLs of the
- * images.
+ * Ideogram 3 (Ideogram docs: Generate v3). The response to the submission already has the URLs of
+ * the images, so there is no job to poll.
  */
 export const ideogramProtocol: GenerationProtocol = {
   name: 'ideogram',

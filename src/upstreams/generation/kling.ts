@@ -38,8 +38,8 @@ const PAGE_SIZE = 100;
 /** Kling's v1 task API (Kling docs: API overview, video generation, elements). */
 export const klingProtocol: GenerationProtocol = {
   name: 'kling',
-  // `external_task_id` serves only to find a task. Kling does not document what happens if it is
-  // repeated.
+  // Kling does not document what happens if two submissions have the same `external_task_id`. So
+  // Weir uses it only to find a task.
   idempotent: false,
 
   async submit(call) {
@@ -82,8 +82,8 @@ export const klingProtocol: GenerationProtocol = {
 };
 
 /**
- * Returns the authorization header. A key pair `access:secret` signs a token (JWT, HS256). Any
- * other key is itself the token.
+ * Returns the authorization header. If the channel's key is a pair `access:secret`, the header has
+ * a JWT that is signed with the secret (HS256). Any other key is itself the token.
  */
 function keyOf({ target }: JobCall): Record<string, string> {
   const [access, secret] = target.api_key.split(':');
@@ -97,8 +97,9 @@ function keyOf({ target }: JobCall): Record<string, string> {
 }
 
 /**
- * Returns or throws the refusal in a response; undefined if Kling accepted the request. A `code`
- * other than 0 is a refusal at any HTTP status.
+ * Returns undefined if Kling accepted the request (`code` 0). Returns `Failed` if it refused the
+ * content, and throws for every other refusal. Throws LostSubmissionError if the response has no
+ * code.
  */
 function refusalIn(call: GenerationCall, answer: ProviderAnswer) {
   const code = Number(answer.body['code']);
@@ -109,7 +110,7 @@ function refusalIn(call: GenerationCall, answer: ProviderAnswer) {
   throw refusal;
 }
 
-/** Returns the HTTP status that has the meaning of a code of Kling. */
+/** Returns the HTTP status with the same meaning as Kling's `code`. */
 function statusOf(code: number): number {
   if (code >= 1_000 && code < 1_005) return 401;
   if (code === 1_101 || code === 1_102 || code === 1_103) return 402;
@@ -219,8 +220,9 @@ function bodyFor(
 }
 
 /**
- * Creates the elements that the prompt names, each by its own task, and returns their ids. The
- * first image of an element is the frontal one.
+ * Creates the elements, the named subjects of the prompt, and returns their ids, or `Failed` if
+ * Kling refused one. Each element needs its own task at Kling. The first image of an element is the
+ * frontal one.
  */
 async function makeElements(call: GenerationCall, elements: readonly KlingElement[]) {
   const ids: string[] = [];

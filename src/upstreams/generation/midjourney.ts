@@ -10,15 +10,15 @@ import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
 /**
- * Values of `code` in the proxy's response. The HTTP status is always 200 (midjourney-proxy:
- * ReturnCode).
+ * Values of `code` in the proxy's response (midjourney-proxy: ReturnCode). Refusals also have the
+ * HTTP status 200, so only `code` tells them apart. These values mean: the task is accepted.
  */
 const ACCEPTED_CODES = [1, 21, 22];
 const INVALID_INPUT_CODE = 4;
 const QUEUE_FULL_CODE = 23;
 const BANNED_CONTENT_CODE = 24;
 
-/** Midjourney through midjourney-proxy. One task makes one grid of four images. */
+/** Midjourney through midjourney-proxy. One task makes one image: a grid of four pictures. */
 export const midjourneyProtocol: GenerationProtocol = {
   name: 'midjourney',
   idempotent: false,
@@ -32,7 +32,7 @@ export const midjourneyProtocol: GenerationProtocol = {
       prompt: input.prompt + ratio,
       botType: call.physical_model,
       base64Array: input.images ?? [],
-      // The proxy returns `state` with the task, so a lost submission can be found.
+      // The proxy lists `state` with each task. `find` uses it to find a lost submission.
       state: call.idempotency_key,
     };
     const answer = await submitJob(call, { path: '/submit/imagine', headers: keyOf(call), body });

@@ -13,10 +13,7 @@ import {
 import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/**
- * The DALL·E models accept `style` and `response_format`. The token-priced models refuse both
- * parameters.
- */
+/** The DALL·E models. They accept `style`; the models that are priced by tokens refuse it. */
 const CLASSIC = /^dall-e/;
 
 /** OpenAI images, returned inline (OpenAI docs: Create image, Create image edit). */
@@ -27,8 +24,8 @@ export const openaiImagesProtocol: GenerationProtocol = {
 };
 
 /**
- * OpenAI images on Azure (Azure docs: Image generation). Only the key's header differs. The path of
- * the channel's base URL names the deployment. `response_format` is never forwarded (spec: Image
+ * OpenAI images on Azure (Azure docs: Image generation). Only the header with the key differs. The
+ * channel's base URL contains the deployment. `response_format` is never forwarded (spec: Image
  * generation, 4).
  */
 export const azureImagesProtocol: GenerationProtocol = {
@@ -80,8 +77,8 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObj
 }
 
 /**
- * Returns the request as a form with the images as files. Edits need a form (OpenAI docs: Create
- * image edit).
+ * Returns an edit request as a multipart body, with the input images and the mask as files (OpenAI
+ * docs: Create image edit).
  */
 async function formFor(
   body: JsonObject,
@@ -122,7 +119,10 @@ function outputOf(picture: JsonObject, format: unknown): UpstreamOutput | undefi
   };
 }
 
-/** Only token-priced models report tokens. The input count includes cached tokens. */
+/**
+ * Returns the number of images, and the tokens if the model reports them. The reported
+ * `input_tokens` includes image tokens and cached tokens, so both are subtracted.
+ */
 function usageOf(usage: unknown, images: number): GenerationUsage {
   const reported = asObject(usage);
   if (reported['output_tokens'] === undefined) return { images };

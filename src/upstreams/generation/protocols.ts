@@ -15,7 +15,7 @@ import { sunoProtocol } from './suno.ts';
 import { veoProtocol } from './veo.ts';
 import { xaiProtocol } from './xai.ts';
 
-/** Providers of images, videos and music, by a channel's `protocol`. */
+/** The implementation for each value of a channel's `protocol`. */
 export const GENERATION_PROTOCOLS: Readonly<Record<GenerationProtocolName, GenerationProtocol>> = {
   'openai-images': openaiImagesProtocol,
   'azure-images': azureImagesProtocol,

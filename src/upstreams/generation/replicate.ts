@@ -38,7 +38,8 @@ export const replicateProtocol: GenerationProtocol = {
     if ('type' in answer) return answer;
     const id = asText(answer.body['id']);
     if (!id) throw new LostSubmissionError('the response has no job id');
-    // The output does not tell whether it is an image, a video or audio. So `path` keeps the scene.
+    // The output does not tell whether it is an image, a video or audio. So `path` stores the
+    // scene, the kind of generation that was requested.
     return { type: 'accepted', job: { id, path: call.input.scene } };
   },
 
@@ -86,7 +87,10 @@ const KINDS = {
   audio: 'audio',
 } as const;
 
-/** Reads the output. Each model has its own form: a URL, a list of URLs, or an object with URLs. */
+/**
+ * Returns the URLs in a prediction's output. The model decides whether the output is a URL, a list
+ * of URLs, or an object with URLs.
+ */
 function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   const kind = KINDS[scene as keyof typeof KINDS] ?? 'image';
   const all = Array.isArray(output)

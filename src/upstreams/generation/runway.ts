@@ -68,7 +68,7 @@ export const runwayProtocol: GenerationProtocol = {
 function progressOf(task: JsonObject): Progress {
   switch (task['status']) {
     case 'PENDING':
-    // The task is accepted, but queued until the account has capacity.
+    // THROTTLED means that the task waits until the account has capacity.
     case 'THROTTLED':
       return { type: 'running', status: 'queued', retry_after_ms: POLL_MS };
     case 'RUNNING': {

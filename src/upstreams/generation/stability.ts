@@ -10,7 +10,8 @@ import {
 import { asText, failed, submitJob } from './exchange.ts';
 
 /**
- * Stable Diffusion 3.5 (Stability docs: Stable Image). Each HTTP request returns one image inline.
+ * Stable Diffusion 3.5 (Stability docs: Stable Image). Each HTTP request returns one image inline,
+ * so `submit` sends one request for each image.
  */
 export const stabilityProtocol: GenerationProtocol = {
   name: 'stability',

@@ -27,8 +27,8 @@ const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_ke
 const ACCEPTED_CODES = ['success', '1', '200'];
 
 /**
- * Suno through relays, which have paths to submit and to fetch tasks (Suno publishes no API of its
- * own).
+ * Suno through relays, servers of third parties that submit and fetch tasks. Suno itself publishes
+ * no API.
  */
 export const sunoProtocol: GenerationProtocol = {
   name: 'suno',
@@ -90,7 +90,7 @@ function produced(id: string, data: unknown): Progress {
     return { type: 'produced', outputs: [output], usage: { songs: 1 } };
   }
   const clips = asList(data).map(asObject);
-  // Until the clip is complete, its URL is a live stream and not a file.
+  // While a clip has the status `streaming`, its URL is a live stream and not a file.
   if (clips.some((clip) => asText(clip['status']) === 'streaming')) {
     return { type: 'running', status: 'processing' };
   }
@@ -107,7 +107,7 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
   return {
     kind: 'audio',
     url,
-    // To continue a clip, Suno also needs the id of the task that made the clip.
+    // A request to continue a clip needs the clip's id and the id of the task that made it.
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
     ...withoutUndefined({
       title: asText(clip['title']),
@@ -122,7 +122,10 @@ function musicOf({ input }: GenerationCall): MusicInput {
   return input;
 }
 
-/** With a title or tags, the prompt is the lyrics. Without them, the prompt describes the song. */
+/**
+ * Returns the body for a song. If the client sent a title or tags, its prompt is the lyrics.
+ * Otherwise the prompt describes the song.
+ */
 function songBody({ physical_model }: GenerationCall, input: MusicInput): JsonObject {
   const { prompt, title, tags, continue_clip_id, continue_at } = input;
   const isCustom = title !== undefined || tags !== undefined;

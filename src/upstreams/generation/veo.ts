@@ -53,7 +53,7 @@ export const veoProtocol: GenerationProtocol = {
     return resultOf(body);
   },
 
-  /** Downloads of Veo's files need the account's key. */
+  /** Veo's files can be downloaded only with the account's key. */
   downloadHeaders: (target) => keyOf({ target }),
 };
 
@@ -93,7 +93,7 @@ async function bodyFor({ signal }: GenerationCall, input: VideoInput): Promise<J
     referenceImages: referenceImages.length > 0 ? referenceImages : undefined,
     video: input.continued_job ? { uri: input.continued_job } : undefined,
   });
-  // The seed, fps and the audio switch are not sent: only Vertex AI accepts them.
+  // `seed`, `fps` and `output_audio` are not sent: of Google's APIs, only Vertex AI accepts them.
   const parameters = withoutUndefined({
     aspectRatio: input.aspect_ratio,
     resolution: input.resolution,

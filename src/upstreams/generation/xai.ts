@@ -24,7 +24,10 @@ import {
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
 
-/** xAI's Grok Imagine: images inline, videos as jobs (xAI docs: Image and Video generations). */
+/**
+ * xAI's Grok Imagine (xAI docs: Image and Video generations). The response to a submission has the
+ * images themselves; a video is a job that is polled.
+ */
 export const xaiProtocol: GenerationProtocol = {
   name: 'xai',
   idempotent: false,

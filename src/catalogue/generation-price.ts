@@ -84,8 +84,9 @@ function toNanoUsd(usd: number): number {
 
 /**
  * Returns the upper bound of a generation's charge in nano-USD. It is the amount of the
- * generation's hold. The most input tokens follow from the bytes of the prompt. The most output
- * tokens follow from the largest image of the requested size.
+ * generation's hold. For a price by tokens, the bytes of the prompt and the number of input images
+ * give the most input tokens. The size, the quality and the number of images (partial images
+ * included) give the most output tokens.
  */
 export function estimateGeneration(model: PricedModel, input: GenerationInput): number {
   const { price } = model;
@@ -169,8 +170,8 @@ function maxOutputTokens(input: GenerationInput): number {
 }
 
 /**
- * Returns nano-USD, rounded up once. Whole and fractional nano-USD are summed separately, so that
- * every product is exact. Throws RangeError if the sum is not exact.
+ * Returns the charge of these tokens in nano-USD, rounded up once. Whole and fractional nano-USD
+ * are summed separately, so that every product is exact. Throws RangeError if the sum is not exact.
  */
 function chargeForTokens(
   price: TokenPrices,

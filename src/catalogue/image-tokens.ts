@@ -1,8 +1,8 @@
 import type { ImageInput } from './inputs.ts';
 
 /**
- * One output token covers a square with sides of this length, pixels (OpenAI docs: image
- * generation, cost).
+ * For each quality, one output token covers a square with sides of this length, pixels (OpenAI
+ * docs: image generation, cost).
  */
 const TILE_PIXELS: Record<string, number> = { low: 64, medium: 32, high: 16 };
 /** Output tokens of each requested partial image (OpenAI docs: image generation, cost). */

@@ -35,8 +35,8 @@ const PriceTierSchema = Type.Object(
 /**
  * The price of a model. A price by tokens is in USD per million tokens. If a cache price is
  * missing, the input price applies. Any other price is one of `usd_per_mchar`, `usd_per_image`,
- * `usd_per_second`, `usd_per_song`, `usd_per_request`. For a price of this second kind, the first
- * tier that fits a call replaces the price.
+ * `usd_per_second`, `usd_per_song`, `usd_per_request`. If a generation has such a price, the first
+ * of `tiers` that fits the call replaces the price.
  */
 const PriceSchema = Type.Object(
   {

@@ -165,8 +165,9 @@ export class Inference {
   }
 
   /**
-   * Runs `attempt` on the model's channels, with failover. If the model is hedged, it also uses a
-   * hedge. `discard` receives the result of a canceled attempt that succeeded too late.
+   * Runs `attempt` on the model's channels, with failover. If the model declares `hedge`, a slow
+   * attempt gets a second attempt beside it (see `withHedge`). `discard` receives the result of a
+   * canceled attempt that succeeded too late.
    */
   private callChannels<Result>(
     call: InferenceCall,
@@ -190,8 +191,8 @@ export class Inference {
   }
 
   /**
-   * Returns the model's channels that can express every parameter of the call. If there is no such
-   * channel, throws WeirError (400) that names the parameter.
+   * Returns the model's channels that can express every parameter of the call. If the model has
+   * chat channels, but none of them can, throws WeirError (400) that names the parameter.
    */
   private channelsFor(call: InferenceCall): readonly ChannelActor[] {
     const serving = this.deps.channels.serving(call.model.id);

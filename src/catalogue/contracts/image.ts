@@ -73,7 +73,7 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
 const EDIT_PARAMETERS = ['image', 'mask'];
 
 const MAX_PROMPT_CHARS = 32_000;
-/** The most characters of `user`, which is a name and not a description. */
+/** The most characters of `user`, the client's name for its end user. */
 const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
 /** The shortest and the longest edge of a FLUX-type image, pixels (BFL docs). */

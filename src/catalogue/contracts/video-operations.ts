@@ -2,7 +2,7 @@ import type { VideoOperation } from '../inputs.ts';
 import { invalidParameter } from './check.ts';
 import type { Body } from './contract.ts';
 
-/** Parameters that set the first frame of a video. A call may have one of them. */
+/** Parameters that set the first frame of a video. A call may have at most one of them. */
 export const START_IMAGES = ['start_image', 'image_url', 'image', 'image_urls'] as const;
 const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url'] as const;
 

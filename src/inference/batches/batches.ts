@@ -111,8 +111,9 @@ export class Batches {
   }
 
   /**
-   * Yields the outcome of each item of an ended batch, in order. It reads the next rows only when
-   * the consumer asks for the next list.
+   * Yields the outcome of each item of an ended batch, in order. The caller must have checked that
+   * the batch has ended and belongs to the organization. It reads the next rows only when the
+   * consumer asks for the next list.
    */
   async *results(id: string): AsyncGenerator<ItemEnd[]> {
     for (let after = -1; ; ) {

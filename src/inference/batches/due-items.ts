@@ -4,7 +4,10 @@
  */
 const READ_AHEAD = 32;
 
-/** Hands out each due position of a batch once. Several runners may share one instance. */
+/**
+ * Hands out the positions of the due items of a batch, each position once. Several runners may
+ * share one instance.
+ */
 export class DueItems {
   private readonly queued: number[] = [];
   private last_position = -1;

@@ -73,8 +73,9 @@ export class BatchWorker {
   constructor(private readonly deps: BatchWorkerDeps) {}
 
   /**
-   * Runs a batch. Resolves when no item is left to start. Throws if this replica must stop. After a
-   * throw, `work` is called again, on this or another replica.
+   * Runs a batch. Resolves when the batch is not open any more, or when no item is left to run.
+   * Throws if this replica must stop. After a throw, `work` is called again, on this or another
+   * replica.
    */
   async work(batch_id: string, signal: AbortSignal): Promise<void> {
     const callSignal = AbortSignal.any([signal, this.abort.signal]);
@@ -125,7 +126,7 @@ export class BatchWorker {
 
   /**
    * Runs one attempt of one item. Returns the time to wait before the next attempt of the item, ms.
-   * Returns 0 if the item ended.
+   * Returns 0 if the item has ended, or does not exist.
    */
   private async run(
     batch_id: string,

@@ -82,8 +82,8 @@ export class Budget {
   }
 
   /**
-   * Returns the request for a call that must wait for its money. The call may start with less than
-   * `amount`, but needs money for its input and at least one output token.
+   * Returns the request with which a call waits for its money in the admission queue. The call may
+   * start with less than `amount`, but needs money for its input and at least one output token.
    */
   admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
     const minimum = () => Math.min(amount, maxChargeFor(this.input_tokens, 1, this.price));
@@ -102,8 +102,8 @@ export class Budget {
 
   /**
    * Returns the limit of output tokens per choice to send to the upstream. `requested` is the
-   * amount that the call asked for, and `held` is the amount that it got. Returns undefined if the
-   * call got the whole amount.
+   * amount of money that the call asked for, and `held` is the amount that it got. Returns
+   * undefined if the call got the whole amount.
    */
   outputLimitFor(held: number, requested: number): number | undefined {
     if (held >= requested) return undefined;
@@ -113,8 +113,8 @@ export class Budget {
 }
 
 /**
- * Sets the prices of those cache writes to 0 that the request cannot cause. Anthropic charges more
- * for a cache write than for plain input, and writes to its cache only on request.
+ * Returns the price without cache writes that the request cannot cause: their price is 0. Anthropic
+ * charges more for a cache write than for plain input, and writes to its cache only on request.
  */
 function withoutUnusedCache(price: TokenPrice, model: ChatModel, body_text: string): TokenPrice {
   // An escaped character could hide the word. So a body with an escaped character counts as if it

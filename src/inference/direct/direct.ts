@@ -72,7 +72,10 @@ export async function runDirect<Protocol, Answer>(
   }
 }
 
-/** A direct call with an open answer. Its holder must end the permit and the reservation. */
+/**
+ * A direct call whose upstream has answered, or has begun to answer. The holder of this object must
+ * end the permit and the reservation.
+ */
 export interface OpenDirect<Opened> {
   readonly opened: Opened;
   readonly permit: ChannelPermit;
@@ -80,8 +83,8 @@ export interface OpenDirect<Opened> {
 }
 
 /**
- * Opens a direct call: reserve → route → call. Throws like `runDirect`. If it throws, permit and
- * reservation are ended.
+ * Opens a direct call: reserve → route → call. Throws like `runDirect`. If it throws, it has ended
+ * the permit and the reservation.
  */
 export async function openDirect<Protocol, Opened>(
   deps: DirectDeps,

@@ -16,8 +16,9 @@ export type SpeechCall = Omit<DirectCall<SpeechSynthesizer, OpenedSpeech>, 'requ
 
 /**
  * Returns speech as a stream. The last piece is held back until the charge is committed (P4). A
- * provider bills the whole text with the first byte. So if the client leaves, the whole text is
- * charged. If the upstream breaks off, nothing is charged (P12). Throws like `runDirect`.
+ * provider bills the whole text once it has sent the first byte. So if the client leaves, the whole
+ * text is charged. If the upstream fails before the end, nothing is charged (P12). Throws like
+ * `runDirect`.
  */
 export async function runSpeech(
   deps: DirectDeps,

@@ -54,8 +54,8 @@ export class KeyCache {
   private readonly keyLookups = new SharedLookups<KeyRecord | undefined>(MAX_LOOKUPS);
   private readonly tokenLookups = new SharedLookups<TokenRecord | undefined>(MAX_LOOKUPS);
   /**
-   * How many changes were announced so far. If this number grew while a record was read, the record
-   * may be outdated and is not cached.
+   * How many changes of keys were announced so far. If this number grew while a record was read,
+   * the record may be outdated and is not cached.
    */
   private announcements = 0;
 

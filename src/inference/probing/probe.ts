@@ -19,12 +19,17 @@ export interface ProbeResult {
    */
   readonly kind: 'call' | 'reach';
   readonly latency_ms: number;
-  /** Class of the failure. The class is `client` if the upstream did not fail. */
+  /**
+   * Why the probe failed: `failure` of the RetryableUpstreamError, or `client` for any other error.
+   */
   readonly failure?: string;
   readonly message?: string;
 }
 
-/** Sends a probe to a channel. The platform pays for it. Never throws. */
+/**
+ * Tests a channel with the cheapest call of the model. If the model has no cheap call, only checks
+ * that the host responds. The platform pays for the call. Never throws.
+ */
 export async function probe(
   channel: ChannelActor,
   model: CatalogueModel | undefined,

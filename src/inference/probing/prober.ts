@@ -42,8 +42,8 @@ export class Prober {
   }
 
   /**
-   * Probes a channel now and returns the result. If the probe's call succeeds, the channel serves
-   * again.
+   * Probes a channel now and returns the result. If the probe called the model with success, the
+   * channel serves again. A check of kind `reach` does not change the channel.
    */
   async test(channel: ChannelActor): Promise<ProbeResult> {
     const result = await this.runProbe(channel);
@@ -52,8 +52,9 @@ export class Prober {
   }
 
   /**
-   * Probes one channel of an account if a probe is due. An account has at most one probe at a time,
-   * and at most one probe in `probe_s` seconds.
+   * Probes one channel of an account if a probe is due. An account holds what all models of one
+   * configured channel share. It has at most one probe at a time, and at most one probe in
+   * `probe_s` seconds.
    */
   private probeIfDue(account: ChannelAccount<ChannelActor>): void {
     const { id, probe_s } = account.config;

@@ -5,8 +5,8 @@ import { type Attempt, Failover, type RoutingOptions, type Served } from './rout
 const OTHER_WAS_FASTER = new DOMException('another channel answered first', 'AbortError');
 
 /**
- * Works like `withFailover`, with a hedge. If the first channel takes longer than the p95 of its
- * last calls, a second channel is called too. The first answer wins, and the other attempt is
+ * Works like `withFailover`, but hedges the call: if the first channel takes longer than 95% of its
+ * last calls (p95), a second channel is called too. The first answer wins, and the other attempt is
  * aborted. If the aborted attempt succeeds all the same, `discard` receives its result. The client
  * is charged only for the first answer. The platform pays for the other attempt.
  */

@@ -7,13 +7,17 @@ import type { RoutingPolicy } from '../../catalogue/schema.ts';
  */
 interface OrderKey {
   readonly tiers: readonly [number, number];
-  /** If 0, the order is not random: the channels keep the order of the configuration. */
+  /**
+   * If 0, channels with equal tiers are not in random order, but in the order of the configuration.
+   */
   readonly weight: number;
 }
 
 /** What a policy needs to know about all channels of a call. */
 interface Candidates {
-  /** The lowest mean time of a call over all channels whose time is known, ms. */
+  /**
+   * Mean time of a call on the fastest channel, ms. Channels whose time is not known do not count.
+   */
   readonly fastest_ms: number;
 }
 
@@ -36,8 +40,8 @@ const POLICIES: Record<RoutingPolicy, SortKeyOf> = {
   }),
   priority: (channel) => ({ tiers: [channel.config.priority, 0], weight: 0 }),
   /**
-   * A channel that is twice as slow gets a quarter of the calls. A channel without a known time
-   * counts as the fastest, so that its time becomes known.
+   * A channel that is twice as slow as another gets a quarter of the calls that the other gets. A
+   * channel without a known time counts as the fastest, so that its time becomes known.
    */
   latency: (channel, { fastest_ms }) => {
     const ms = Math.max(MIN_MEAN_MS, channel.latency.mean_ms ?? fastest_ms);

@@ -86,9 +86,10 @@ export class Failover<Result> {
   }
 
   /**
-   * Runs attempts until one succeeds. Throws an error that no other channel could avoid. If no
-   * channel is left, it throws `refusal()`; with `control` it returns undefined instead, because
-   * the other run may still succeed.
+   * Runs attempts until one succeeds. If an attempt throws anything but a RetryableUpstreamError,
+   * this method throws that error (see `publicError`) and tries no other channel. If no channel is
+   * left, it throws `refusal()`; with `control` it returns undefined instead, because the other run
+   * may still succeed.
    */
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
@@ -119,7 +120,8 @@ export class Failover<Result> {
 
   /**
    * Acquires a permit for the next channel. A channel that declined is tried again last, as an
-   * urgent call. An urgent call may exceed the channel's share.
+   * urgent call. A degraded or recovering channel gives an urgent call a slot that it refuses to
+   * other calls.
    */
   private acquireNext(): ChannelPermit | undefined {
     for (let channel = this.untried.pop(); channel; channel = this.untried.pop()) {

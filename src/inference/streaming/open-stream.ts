@@ -13,8 +13,8 @@ import type { OpenStream } from './stream.ts';
  * Opens a stream and reads its events up to the first token. Before the first token nothing was
  * sent to the client, so another channel may still serve the call (P7). Throws
  * RetryableUpstreamError `timeout` if the first token does not arrive in time. Also throws the
- * errors of `UpstreamProtocol.stream` and of the stream's events. `hedge_signal` stops the stream
- * too.
+ * errors of `UpstreamProtocol.stream` and of the stream's events. `hedge_signal` is aborted if
+ * another attempt was faster. Like the client's signal, it stops the stream.
  */
 export async function openStream(
   call: InferenceCall,

@@ -160,10 +160,7 @@ export class StreamRun {
     return tokens < this.covered_tokens;
   }
 
-  /**
-   * Stops the upstream and ends the answer with the finish reason that means: the length limit was
-   * reached.
-   */
+  /** Stops the upstream, and ends the answer as if it had reached its length limit. */
   private endForLackOfMoney(): void {
     this.deps.open.stop.abort();
     this.held = this.deps.open.stream.endEarly(this.usageSoFar());

@@ -4,7 +4,7 @@ import type { GenerationInput } from '../../catalogue/inputs.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProducedRecord } from './deps.ts';
 
-/** Public id of a clip: `<task id>-<number of its output>`. */
+/** Public id of a clip, which is one output of a task: `<task id>-<number of the output>`. */
 const CLIP_ID = /^(.+)-(\d{1,3})$/;
 
 /** An input in which ids of earlier results are replaced by the upstream's own ids. */

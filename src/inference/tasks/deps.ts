@@ -42,7 +42,8 @@ export interface TaskEffectDeps {
   readonly storage: ResultStorage;
   readonly fetchOutput: FetchOutput;
   /**
-   * Starts the webhook of a task that has ended, if the task has one. A repeated call is harmless.
+   * Starts to send the webhook of a task that has ended, if the task has one. A repeated call is
+   * harmless.
    */
   readonly announce: (task_id: string) => Promise<void>;
   /** Milliseconds since the Unix epoch. */
@@ -75,10 +76,10 @@ export type ProducedOutput = Omit<UpstreamOutput, 'base64'> & {
   readonly file?: string;
 };
 
-/** Returns a task's row with its JSON columns typed. */
+/** Returns a task's row with typed JSON columns. The content of the columns is not checked. */
 export const workOf = (row: TaskWorkRow): TaskWork => row as unknown as TaskWork;
 
-/** A channel that can serve a generation now, and what a call over this channel needs. */
+/** A channel that is configured for a model, and what a call over this channel needs. */
 export interface Route {
   readonly channel: ChannelActor;
   readonly protocol: GenerationProtocol;
@@ -86,7 +87,11 @@ export interface Route {
   readonly physical_model: string;
 }
 
-/** Returns the route over a channel; undefined if the channel does not serve the model now. */
+/**
+ * Returns the route over a channel. Returns undefined if the channel is undefined, if its
+ * configuration lacks the model, or if its protocol is not for generations. The state of the
+ * channel is not checked.
+ */
 export function routeOver(
   deps: Pick<TaskEffectDeps, 'protocols'>,
   channel: ChannelActor | undefined,

@@ -23,11 +23,12 @@ const HOLD_WAIT_MS = 10_000;
 const IN_FLIGHT_WAIT_MS = 1_000;
 
 /**
- * Sends a command with a durable hold until it is committed or refused for good. The command is
- * repeated while idle grants are recalled. So a create near the cap is never refused falsely.
- * `attempt` gets the sequence number of the recall that an earlier attempt started. Throws
- * WeirError 402 if the money is gone or held by work in flight. Throws the error of the key's
- * status, or `service_unavailable`. Throws the signal's reason if the client left.
+ * Sends a command with a durable hold until it is committed or refused for good. Idle grants may
+ * have unused money of the same organization. A recall asks their holders to return this money, and
+ * meanwhile the command is repeated. So a create near the cap is never refused falsely. `attempt`
+ * gets the sequence number of the recall that an earlier attempt started. Throws WeirError 402 if
+ * the money is gone or held by work in flight. Throws the error of the key's status, or
+ * `service_unavailable`. Throws the signal's reason if the client left.
  */
 export async function withHold(
   quotas: Quotas,

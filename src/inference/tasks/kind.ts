@@ -12,7 +12,7 @@ import { Submission } from './submission.ts';
 
 /** The `kind` of the durable actors that run generation tasks. */
 export const TASK_KIND = 'task';
-/** Longer than any upstream call or download of one effect. */
+/** Time limit of one effect. It is longer than any upstream call or download of an effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
 
@@ -68,8 +68,8 @@ function exhaustedEvent(effect: string, random: number): TaskEvent {
 function projectionOf({ id, from_state, to_state, snapshot }: StateChange): TaskProjection[] {
   if (publicStatus(from_state) === publicStatus(to_state)) return [];
   const { error_code, billing_id } = snapshot.context as TaskContext;
-  // The snapshot is the state at the end of the transaction, so the status is taken from the
-  // snapshot.
+  // One transaction may change the state several times. The snapshot has the last state, so the
+  // status is taken from the snapshot.
   const status = publicStatus(topLevelOf(snapshot.value));
   const failed = status === 'failed';
   return [

@@ -66,8 +66,9 @@ export interface TaskPort {
   /**
    * Creates a task, or finds the task of the same idempotency key. Without `wait`, it resolves when
    * the task is committed. With `wait`, it resolves when the task has reached its terminal state.
-   * Throws WeirError: 402, or `idempotency_key_reused`. With `wait`, it also throws the error of a
-   * failed generation.
+   * Throws WeirError, e.g. 402, `idempotency_key_reused`, `service_unavailable`, or
+   * `invalid_request` if the continued result does not exist. With `wait`, it also throws the error
+   * of a failed generation. Throws the signal's reason if the client left.
    */
   create(request: CreateTask): Promise<TaskView>;
   /**

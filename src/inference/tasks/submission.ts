@@ -26,7 +26,7 @@ import type { RunningSubmissions } from './running.ts';
 
 /**
  * If the protocol can neither find nor repeat a submission, its outcome counts as lost for good
- * after this time. Before, a replica that was taken for dead may still report the answer.
+ * after this time. Until then, a replica that was taken for dead may still report the answer.
  */
 const LATE_REPORT_MS = 15_000;
 /**
@@ -41,7 +41,7 @@ const CANCELLED: SubmissionReport = {
   report: { type: 'UPSTREAM_FAILED', error_code: 'request_cancelled' },
 };
 
-/** The event of an effect, and what is committed with it. */
+/** The event that an effect reports, and the writes that are committed in the same transaction. */
 type SubmissionReport = { report: TaskEvent } & Pick<EffectReport, 'inTransaction'>;
 
 /** The effects `submit` and `locate`: they send a job to an upstream at most once (P10). */
@@ -158,7 +158,7 @@ export class Submission {
 
   /**
    * Sends the job once. `hasOtherChannel` is true if another channel can take the job. `isRepeat`
-   * is true if an earlier submission with the same key may have been accepted.
+   * is true if the upstream may have accepted an earlier submission with the same idempotency key.
    */
   private async attempt(
     work: TaskWork,
@@ -302,8 +302,8 @@ export class Submission {
   }
 
   /**
-   * Reports that the outcome is still unknown. The report is final if `hopeless_ms` have passed
-   * since the submission.
+   * Reports that the outcome is still unknown. `hopeless` is true in the report if `hopeless_ms`
+   * have passed since the submission, or if no submission is recorded.
    */
   private unanswered(work: TaskWork, hopeless_ms = Number.POSITIVE_INFINITY): SubmissionReport {
     const hopeless = (work.submitted_ms_ago ?? Number.POSITIVE_INFINITY) >= hopeless_ms;

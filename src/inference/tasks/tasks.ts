@@ -45,8 +45,8 @@ export interface TasksDeps {
 
 /**
  * Durable generation tasks for the routes. A create is one transaction. The transaction writes the
- * idempotency key, the task, its actor with the first event, and the hold. It commits as a whole or
- * not at all (P4, P7).
+ * idempotency key, the task, its actor with the first event, and the hold, which is the money
+ * reserved for the task. The transaction commits as a whole or not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
   private readonly endings: TaskEndings;

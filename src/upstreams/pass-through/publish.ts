@@ -22,8 +22,8 @@ export function publishAnswer(text: string, answer: Json, call: UpstreamCall): s
 }
 
 /**
- * Returns the JSON texts of the model names to hide: the configured name and the name in the
- * answer.
+ * Returns the JSON texts of the model names to hide. These are the configured name and the name in
+ * the answer, unless they are equal to the public name.
  */
 export function modelNames(
   answered: unknown,
@@ -39,7 +39,8 @@ export function modelNames(
 }
 
 /**
- * If a member `model` has one of these names, at any depth, replaces the name by `public_model`.
+ * Replaces the value of each member `model`, at any depth, by `public_model` if the value is one of
+ * `names`. `names` are JSON texts.
  */
 export function hideModel(text: string, names: readonly string[], public_model: string): string {
   let result = text;
@@ -54,8 +55,9 @@ export function hideModel(text: string, names: readonly string[], public_model: 
 }
 
 /**
- * Publishes the chunks of one stream. All chunks start with the same members up to `model`. The
- * start is edited once and cached, so later chunks need a comparison instead of a scan.
+ * Publishes the chunks of one stream. Normally all chunks start with the same members up to `id` and
+ * `model`. This start is edited once and cached, so later chunks need a comparison instead of a
+ * scan.
  */
 export class ChunkPublisher {
   private head = '';
@@ -108,6 +110,6 @@ export class ChunkPublisher {
   }
 }
 
-/** The end of a chunk whose upstream has no usage to report yet. */
+/** The end of a chunk in which the upstream reports no usage yet. */
 const NO_USAGE = ',"usage":null}';
 const USAGE_TO_END = NO_USAGE.length - 1;

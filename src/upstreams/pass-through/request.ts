@@ -124,7 +124,10 @@ class ProtocolStream implements UpstreamStream {
   }
 }
 
-/** Sends a call; resolves when the upstream has accepted it. Throws like requestAnswer. */
+/**
+ * Sends a call and returns the exchange when the upstream has accepted the call. The caller must
+ * read the attached response or close the exchange. Throws like requestAnswer.
+ */
 export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
   const headers = request.authorize ? await authorized(call, request, body) : request.headers;

@@ -18,8 +18,9 @@ const codec = new EventStreamCodec(
 );
 
 /**
- * Converts an AWS event stream to server-sent events. Each chunk contains one event of the model's own
- * protocol (AWS docs: InvokeModelWithResponseStream). An exception becomes the protocol's error event.
+ * Converts an AWS event stream to server-sent events. Each message of the stream contains one event
+ * in the model's own protocol (AWS docs: InvokeModelWithResponseStream), or an exception. An
+ * exception becomes an event `error`.
  */
 export function toServerSentEvents(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let unread: Uint8Array = new Uint8Array();

@@ -1,7 +1,9 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { StreamEvent } from '../contract.ts';
 
-/** Parses one event of a protocol as a whole. */
+/**
+ * Parses a whole event and returns its public form, or undefined if clients must not see the event.
+ */
 export interface ProtocolReader {
   take(event: EventSourceMessage): StreamEvent | undefined;
 }
@@ -28,8 +30,9 @@ const PROBE_TEXT = 'template probe';
  * event is recognised by the bytes before and after the string. The event is not parsed. Its public
  * form is built from the public form of the last event.
  *
- * A template is used only after a test: the protocol must turn an event with another text into the
- * expected public event. The bytes around the string are equal, so only the string can differ.
+ * A template is the text before and after the string, in the event and in its public form. It is
+ * used only after a test: the protocol must convert an event with another string into the public
+ * event that the template predicts.
  */
 export class DeltaTemplates {
   private eventName: string | undefined;

@@ -24,7 +24,10 @@ export interface StreamProtocol {
   atEnd(): StreamEvent[];
 }
 
-/** The events that some bytes completed. `error` is set if the stream failed after these events. */
+/**
+ * The events that one call of `feed` or `end` completed. `error` is set if the stream failed after
+ * these events.
+ */
 export interface FeedResult {
   readonly batch: StreamEvent[];
   readonly error: unknown;
@@ -151,8 +154,8 @@ const KEEP_BYTE_ORDER_MARK = { ignoreBOM: true };
 const utf8 = new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
 
 /**
- * Decodes UTF-8 in pieces. A few pieces end inside a character. From the first piece that does not
- * end in ASCII, this class uses a streaming decoder.
+ * Decodes UTF-8 in pieces. A piece that ends with an ASCII byte does not end inside a character, so
+ * it is decoded alone. From the first piece with another end, a streaming decoder is used.
  */
 class Utf8Decoder {
   private streaming: TextDecoder | undefined;

@@ -50,7 +50,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   private readonly events: EventBatches;
   private hasStarted = false;
   private isDone = false;
-  /** Received bytes that were not read yet. */
+  /** Received bytes that were not turned into events yet. */
   private unread: Uint8Array | undefined;
   /** The error to throw after the batch that was returned last. */
   private pendingError: unknown;
@@ -111,8 +111,8 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   }
 
   /**
-   * Returns a slice of the received bytes, so that a slow client keeps only a small part of an
-   * answer in memory.
+   * Returns the first bytes and keeps the others in `unread`. So only a small number of bytes becomes
+   * events in memory before a slow client reads them.
    */
   private slice(bytes: Uint8Array): Uint8Array {
     this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
@@ -127,7 +127,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     void drain(this.exchange, reader);
   }
 
-  /** Closes the exchange after the end of the body. */
+  /** Closes the exchange after the end of the body. A pending error is still thrown. */
   private onBodyEnd(): void {
     this.isDone = !this.pendingError;
     this.exchange.close();

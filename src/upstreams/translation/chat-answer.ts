@@ -33,8 +33,8 @@ const REASONS: Record<StopReason, string> = {
 };
 
 /**
- * If the request forced a tool by name, OpenAI sends `stop` after the call (OpenAI docs: Function
- * calling).
+ * Returns the stop reason. If the request forced a tool by name, OpenAI sends `stop` after the call
+ * (OpenAI docs: Function calling). So an answer with calls does not become `end`, but `calls`.
  */
 function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   const stop = STOPS[String(reason)] ?? 'end';
@@ -49,7 +49,7 @@ function usageIn(value: unknown): AnswerUsage | null {
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
-/** Returns the usage in the form of chat completions. */
+/** Returns the usage as the member `usage` of a chat completion. */
 function writeUsage(usage: AnswerUsage): object {
   const prompt_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
   const { output_tokens, reasoning_tokens } = usage;

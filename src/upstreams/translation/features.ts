@@ -1,7 +1,7 @@
 /**
- * Features that a request may use, in addition to plain text turns. If an upstream's protocol does not support
- * a feature, the request is refused and the error names the parameter. Nothing is dropped silently.
- * `docs/protocols.md` is generated from these tables.
+ * Features that a request may use, in addition to plain text turns. If an upstream's protocol does
+ * not support a feature, Weir refuses the request instead of dropping the feature, and the error
+ * names the parameter. `docs/protocols.md` is generated from these tables.
  */
 export const FEATURES = {
   system: 'a system prompt',

@@ -61,8 +61,8 @@ export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): 
 }
 
 /**
- * Reads a stream of Gemini. Each chunk has whole parts. Consecutive texts of the same type become
- * one part.
+ * Reads a stream of Gemini. Gemini's parts are never cut between two chunks. Consecutive texts
+ * become one neutral part, and so do consecutive texts of reasoning.
  */
 export class GeminiReader implements StreamReader {
   private open: 'text' | 'reasoning' | undefined;
@@ -70,8 +70,8 @@ export class GeminiReader implements StreamReader {
   private callCount = 0;
 
   /**
-   * If `isSerial` is true, the reader keeps only the first tool call of an answer, because Gemini
-   * has no parameter that limits the calls.
+   * `isSerial` is true if the client allows only one tool call in an answer. Gemini has no
+   * parameter for this, so the reader drops all calls after the first.
    */
   constructor(private readonly isSerial = false) {}
 

@@ -119,7 +119,8 @@ function textsIn(parts: unknown, param: string): string[] {
 
 function readContents(contents: readonly unknown[], features: FeatureUses): Turn[] {
   const turns: Turn[] = [];
-  // Calls without a result yet. A result without an id belongs to the oldest of them with its name.
+  // Calls without a result yet, oldest first. If a result has no id, it belongs to the first of
+  // these calls that has the same function name.
   const openCalls: { id: string; name: string }[] = [];
   for (const [at, value] of contents.entries()) {
     const param = `contents[${at}]`;
@@ -225,7 +226,10 @@ function readTools(value: unknown, param: string, features: FeatureUses): Tool[]
   });
 }
 
-/** Converts a schema of Gemini to JSON Schema: Gemini writes types in capitals. */
+/**
+ * Converts a Gemini schema to JSON Schema. Gemini writes the names of types in capitals, e.g.
+ * `STRING`.
+ */
 function lowerTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowerTypes);
   if (!isObject(schema)) return schema;

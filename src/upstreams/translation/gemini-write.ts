@@ -13,8 +13,8 @@ import type {
 import { parseArguments } from './reading.ts';
 
 /**
- * The signature that Gemini accepts for tool calls that another provider's model made (Gemini API
- * docs: Thought signatures).
+ * Sent as the signature of a tool call. Gemini accepts this value if a model of another provider
+ * made the call (Gemini API docs: Thought signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -72,7 +72,10 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
   }
 }
 
-/** Gemini accepts only objects as results. Any other value is put into the member `result`. */
+/**
+ * Returns the result of a tool call as an object, because Gemini accepts only objects. A result
+ * that is not a JSON object is put into the member `result`.
+ */
 function toResultObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
@@ -118,7 +121,7 @@ function writeChoice(choice: ToolChoice | undefined): object | undefined {
   return { functionCallingConfig: { mode, ...allowed } };
 }
 
-/** Token budget of each effort. */
+/** The token budget that replaces each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
 
 function writeThinking(reasoning: Reasoning | undefined): object | undefined {

@@ -45,7 +45,7 @@ function usageIn(value: unknown, before: TokenUsage | null): AnswerUsage | null 
   return usage && typeof thinking === 'number' ? { ...usage, reasoning_tokens: thinking } : usage;
 }
 
-/** Returns the usage in the form of messages; zeros if there is none. */
+/** Returns the member `usage` of a message. All its numbers are 0 if no usage is known. */
 function writeUsage(usage: AnswerUsage | null): object {
   return {
     input_tokens: usage?.input_tokens ?? 0,

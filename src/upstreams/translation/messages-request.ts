@@ -183,7 +183,8 @@ function readAssistant(content: unknown, param: string, features: FeatureUses): 
             arguments: JSON.stringify(block['input'] ?? {}),
           },
         ];
-      // No feature is noted, because writers for other protocols may drop reasoning.
+      // Reasoning of earlier turns is not a feature. So the request is not refused if the upstream's
+      // protocol cannot carry the reasoning. The writer for that protocol drops it.
       case 'thinking':
         return [
           withoutUndefined({

@@ -13,7 +13,7 @@ import type {
 } from './neutral.ts';
 import { parseArguments } from './reading.ts';
 
-/** Token budget of each effort. */
+/** The token budget that replaces each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
 /** The smallest thinking budget that Anthropic accepts. */
 const MIN_BUDGET_TOKENS = 1_024;
@@ -55,7 +55,8 @@ function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   if ('off' in reasoning) return { type: 'disabled' as const };
   const requested_tokens =
     'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
-  // Thinking counts as output. So half of the output is kept for the text of the answer.
+  // The tokens of thinking count toward `max_tokens`. So thinking gets at most half of them, but not
+  // less than the smallest budget.
   const budget_tokens = Math.max(
     MIN_BUDGET_TOKENS,
     Math.min(requested_tokens, Math.floor(max_tokens / 2)),

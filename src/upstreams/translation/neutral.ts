@@ -1,7 +1,8 @@
 /**
  * The neutral form between chat protocols. A reader converts a request from the client's protocol
  * into this form. A writer converts it from this form into the upstream's protocol. Answers go the
- * other way. So each protocol needs one reader and one writer, not one for each other protocol.
+ * other way. So each protocol needs only one reader and one writer. No code translates directly
+ * between two protocols.
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
@@ -82,12 +83,15 @@ export interface Tool {
   readonly strict?: boolean;
 }
 
-/** Which tools the model may or must call. `any`: it must call at least one of them. */
+/**
+ * Which tools the model may or must call. `auto`: the model decides. `any`: it must call at least
+ * one tool. `none`: it must not call a tool. `tool`: it must call the named tool.
+ */
 export type ToolChoice =
   | { readonly type: 'auto' | 'any' | 'none' }
   | { readonly type: 'tool'; readonly name: string };
 
-/** The required form of the answer: any JSON, or JSON that matches a schema. */
+/** The format that the answer must have: any JSON, or JSON that matches a schema. */
 export type Format =
   | { readonly type: 'json' }
   | {
@@ -153,7 +157,10 @@ export interface NeutralAnswer {
   readonly usage: AnswerUsage | null;
 }
 
-/** The start of a part in a stream. Its text follows in deltas. */
+/**
+ * The start of a part in a stream. The text of the part, or the arguments of the call, follow in
+ * deltas. Only redacted reasoning is complete at its start.
+ */
 export type OpenedPart =
   | { readonly type: 'text' | 'reasoning' | 'refusal' }
   | { readonly type: 'redacted'; readonly data: string }
@@ -187,7 +194,10 @@ export interface StreamReader {
   read(event: string | undefined, data: string): NeutralEvent[];
 }
 
-/** Writes a stream in one protocol. Each returned text contains complete server-sent events. */
+/**
+ * Writes a stream in one protocol. `write` returns complete server-sent events, or an empty text if
+ * the protocol has nothing to send for the neutral event.
+ */
 export interface StreamWriter {
   write(event: NeutralEvent): string;
   /** Returns what was written so far as a whole answer in the client's protocol. */

@@ -15,7 +15,10 @@ export class FeatureUses {
     this.uses.push({ feature, param });
   }
 
-  /** Notes each unknown member as `other`, because it may change the answer. */
+  /**
+   * Notes the feature `other` for each member that is not in `known` and has a value, because the
+   * member may change the answer.
+   */
   noteOthers(body: ReadonlyJsonObject, known: ReadonlySet<string>, prefix = ''): void {
     for (const [key, value] of Object.entries(body)) {
       if (value !== null && value !== undefined && !known.has(key)) {
@@ -57,7 +60,7 @@ export function numberOrUndefined(value: unknown): number | undefined {
 
 const DATA_URL = /^data:([^;,]+)?(?:;[^;,]+)*;base64,(.*)$/s;
 
-/** Reads an image from a URL, which may be a `data:` URL. */
+/** Reads an image from a URL. Notes whether the image is inline, that is, a `data:` URL. */
 export function readImageUrl(url: string, param: string, features: FeatureUses): ImagePart {
   const inline = readDataUrl(url);
   features.note(inline ? 'image_inline' : 'image_url', param);

@@ -3,7 +3,10 @@ import { isObject } from '../../json/object.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
 
-/** Members of the request that every response repeats, with their defaults. */
+/**
+ * Members that every response copies from its request. The values are the defaults, which are used
+ * if the request does not have the member.
+ */
 const REPEATED_MEMBERS: Record<string, unknown> = {
   instructions: null,
   max_output_tokens: null,
@@ -82,13 +85,17 @@ export function statusOf({ stop }: NeutralAnswer): [ResponseStatus, string | nul
 
 const PREFIXES = { text: 'msg', refusal: 'msg', reasoning: 'rs', redacted: 'rs', call: 'fc' };
 
-/** Returns the id of an item: a prefix for its type, the id of the response, the item's number. */
+/**
+ * Returns the id of an item. It consists of a prefix for the item's type, the id of the response
+ * without its own prefix, and the item's number.
+ */
 export function itemId({ id }: AnswerNames, type: keyof typeof PREFIXES, at: number): string {
   return `${PREFIXES[type]}_${id.slice(id.indexOf('_') + 1)}${at}`;
 }
 
 /**
- * Returns a part of an answer as an item. Its status is `in_progress` until the part is complete.
+ * Returns a part of an answer as an item of a response. If `status` is `in_progress`, a message item
+ * has no content yet.
  */
 export function itemOf(
   part: AssistantPart,
@@ -135,7 +142,7 @@ function encryptedContent(
   return isRequested && part.signature !== undefined ? { encrypted_content: part.signature } : {};
 }
 
-/** True if Weir must store the response: the request has no `store: false`. */
+/** True if Weir must store the response. Only `store: false` in the request prevents this. */
 export function mustStore(request: unknown): boolean {
   return isObject(request) && request['store'] !== false;
 }

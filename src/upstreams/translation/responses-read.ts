@@ -25,7 +25,10 @@ export function readResponsesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   return { parts, stop, usage: usageIn(answer['usage']) };
 }
 
-/** Returns the parts of an item. Items of tools that the provider runs itself have no parts. */
+/**
+ * Returns the parts of an item. The list is empty for the call of a tool that the provider itself
+ * runs.
+ */
 function partsOf(item: ReadonlyJsonObject): AssistantPart[] {
   switch (item['type']) {
     case 'message':
@@ -72,7 +75,7 @@ function usageIn(value: unknown): AnswerUsage | null {
   return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
-/** Reads the events of a streamed response. Each part closes before the next one opens. */
+/** Reads the events of a streamed response. OpenAI ends each part before it starts the next one. */
 export class ResponsesReader implements StreamReader {
   private hasStarted = false;
   private open: OpenedPart['type'] | undefined;
@@ -120,7 +123,10 @@ export class ResponsesReader implements StreamReader {
     return [{ type: 'open', part: { type } }];
   }
 
-  /** Opens a reasoning part. All parts of a summary become one reasoning part. */
+  /**
+   * OpenAI sends a summary of reasoning in several parts, which become one neutral reasoning part.
+   * The first opens the neutral part. Each later one adds a line break to it.
+   */
   private openSummary(): NeutralEvent[] {
     if (this.open === 'reasoning') return [{ type: 'delta', text: '\n' }];
     this.open = 'reasoning';

@@ -16,7 +16,7 @@ import {
   writeResponse,
 } from './responses-answer.ts';
 
-/** Writes the events of a streamed response. Events are numbered without gaps. */
+/** Writes the events of a streamed response. Their `sequence_number` has no gaps. */
 export class ResponsesWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private sequence_number = 0;

@@ -79,7 +79,8 @@ function writeUserPart(part: UserPart): object[] {
       const file_data = `data:${part.media_type};base64,${part.data}`;
       return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
     }
-    // The feature check refuses audio earlier (features.ts), because responses do not support it.
+    // A request with audio is refused before it is written, because the protocol `responses` has no
+    // audio input (features.ts).
     case 'audio':
     case 'result':
       return [];
@@ -98,7 +99,8 @@ function writeAssistantPart(part: AssistantPart): object[] {
       const { id: call_id, name, arguments: text } = part;
       return [{ type: 'function_call', call_id, name, arguments: text }];
     }
-    // Reasoning of another provider's model is dropped, because OpenAI's models cannot use it.
+    // All reasoning is dropped. It can come from another provider's model, and OpenAI's models
+    // cannot use such reasoning.
     case 'reasoning':
       return [];
     default:

@@ -54,7 +54,7 @@ interface ClientTranslator {
   readonly stream: (names: AnswerNames) => StreamWriter;
 }
 
-/** How answers are written for clients, by the client's protocol. */
+/** Write answers for clients. The key is the client's protocol. */
 export const CLIENT_TRANSLATORS: Record<ClientProtocol, ClientTranslator> = {
   openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
   anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
@@ -69,7 +69,7 @@ interface UpstreamTranslator {
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
-/** How requests are written for upstreams and answers are read, by the upstream's protocol. */
+/** Write requests for upstreams and read their answers. The key is the upstream's protocol. */
 export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> = {
   openai: {
     // The answer to the client needs the usage. OpenAI streams it only with this option.
@@ -140,7 +140,8 @@ export function translateCall(
 
 /**
  * Returns the last events of a stream that ends early because the money for its call is exhausted.
- * The stop reason of the answer is `length`. `isOpen` tells whether a part is open.
+ * The stop reason of the answer is `length`. `isOpen` tells whether a part of the
+ * answer is still open.
  */
 export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (

@@ -16,7 +16,8 @@ const MS_PER_S = 1_000;
 /**
  * Returns a protocol that serves clients of the protocol `client` through `upstream`. It translates
  * the call, and the answer event by event. `upstream` still limits the output, hides ids and model
- * names, counts the text and classifies failures.
+ * names, counts the text and classifies failures. `form` is the format of the request bodies that
+ * `upstream` takes.
  */
 export function translateProtocol(
   client: ClientProtocol,

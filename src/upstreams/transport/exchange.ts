@@ -6,7 +6,7 @@ import type { HttpResponse } from './http1/response.ts';
 
 /** The most bytes of an answer's body. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The most bytes of an error response's body. No error message is longer. */
+/** The most bytes of an error response's body. Such bodies contain only a message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Headers of a request, without the content type. */
@@ -65,7 +65,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Sends the request with `fetch`. Used for forms, and for all requests if a proxy is configured.
+   * Sends the request with `fetch`. Used for multipart forms, and for all requests if a
+   * proxy is configured.
    */
   private sendWithFetch(
     url: string,
@@ -97,7 +98,10 @@ export class Exchange implements Watched {
     this.deadline_ms = performance.now() + this.timeout_ms;
   }
 
-  /** Uses the channel's stall timeout for all later waits, because the answer has started. */
+  /**
+   * Uses the channel's stall timeout, if it has one, for all later waits. Called when the answer has
+   * started.
+   */
   useStallTimeout(): void {
     this.timeout_ms = this.call.target.stall_timeout_ms ?? this.timeout_ms;
   }
@@ -155,7 +159,8 @@ export type ResponseHead = Pick<HttpResponse, 'ok' | 'status' | 'headers'>;
 
 /**
  * POSTs a request, reads the whole response of any status, and returns the result of `parse`.
- * Throws RetryableUpstreamError, the signal's reason, or an error of `parse`.
+ * `parse` must check the status. Throws RetryableUpstreamError, the signal's reason, or an error of
+ * `parse`.
  */
 export async function requestWhole<Result>(
   call: UpstreamCall,
@@ -226,7 +231,7 @@ export async function* readChunks(
 function readText(response: HttpResponse, max_bytes: number): Promise<string> {
   const { headers } = response;
   const content_length = headers.get('content-length');
-  // The length of a compressed body is not the length of its text.
+  // If the body is compressed, `Content-Length` counts compressed bytes, so the text can be longer.
   if (content_length === null || headers.has('content-encoding'))
     return readBounded(response, max_bytes);
   if (Number(content_length) > max_bytes) throw tooLargeError();
@@ -251,7 +256,10 @@ function tooLargeError(): RetryableUpstreamError {
   return new RetryableUpstreamError('malformed', 'the answer is too large');
 }
 
-/** Parses an upstream's JSON object. Throws RetryableUpstreamError `malformed`. */
+/**
+ * Parses an upstream's JSON object. Throws RetryableUpstreamError `malformed` if the text is not a
+ * JSON object.
+ */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

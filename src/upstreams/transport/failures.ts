@@ -25,18 +25,23 @@ const OPERATOR_CODES = [
 const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
 /**
- * Objects that a client names by id. If such an object is missing, the client caused the error. If
- * a model is missing, the operator must fix the configuration.
+ * Words for objects that a client names by id. If the message of a 404 contains such a word, the
+ * client caused the error. Otherwise the model or the address is wrong, and the operator must fix
+ * the configuration.
  */
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
 const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
-/** Statuses that a client cannot cause. They mean that the channel's key or address is wrong. */
+/**
+ * Statuses that mean that the channel's key or address is wrong. A client causes them only if a
+ * content filter sends one of them.
+ */
 const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
  * Converts an error response of an upstream. A 4xx that the client caused becomes a
- * TerminalUpstreamError. Errors of keys, quotas and rates are retryable on another channel.
+ * TerminalUpstreamError. All other errors, e.g. of keys, quotas and rates, are retryable on
+ * another channel.
  */
 export function classifyFailure(
   call: UpstreamCall,
@@ -100,7 +105,7 @@ function isFiltered(code: string, message: string): boolean {
   );
 }
 
-/** The HTTP status for each type or code of an error that came without a status. */
+/** The HTTP statuses of errors that came without a status. The key is the error's code or type. */
 const STATUS_OF: Record<string, number> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,

@@ -28,7 +28,7 @@ export interface Http1Request {
   onComplete(): void;
 }
 
-/** A request with at most this number of bytes is written as a string, which avoids a copy. */
+/** An ASCII request with at most this many bytes is written as a string, which avoids a copy. */
 const MAX_STRING_BYTES = 16 * 1024;
 
 /** One HTTP/1.1 connection to an upstream. It carries one request at a time (RFC 9112). */
@@ -71,8 +71,8 @@ export class Connection implements ParserSink {
   }
 
   /**
-   * True before the first byte of the response. If a reused connection closes before this byte, it
-   * had already timed out at the upstream. Then the request is sent again.
+   * True before the first byte of the response. If a reused connection closes before this byte, the
+   * upstream had closed it while it was idle. Then the caller sends the request again.
    */
   get isUnanswered(): boolean {
     return !this.hasReceived;

@@ -51,8 +51,8 @@ interface HeadPrefix {
 }
 
 /**
- * Builds a head prefix. If the headers are the same as for the destination's last request, returns
- * the prefix of that request.
+ * Returns the head prefix for these headers. It is built only if the headers differ from the headers
+ * of the destination's last request.
  */
 function headPrefixOf(
   destination: Destination,
@@ -154,7 +154,10 @@ class PostedRequest implements Posted {
 class Origin {
   /** Idle connections, each with the `performance.now()` when it became idle. */
   private readonly idle = new Map<Connection, number>();
-  /** The newest idle connection is used first, so that the others become old and are closed. */
+  /**
+   * Idle connections, newest last. It can also contain connections that are closed. The newest idle
+   * connection is used first, so that the others become old and are closed.
+   */
   private readonly stack: Connection[] = [];
   private sweeper: Timer | undefined;
 

@@ -91,7 +91,10 @@ export class ResponseParser {
     return this.isDone;
   }
 
-  /** Parses the next part. Returns the position after it, or INCOMPLETE. */
+  /**
+   * Parses the head, a line, or some bytes of the body. Returns the position after them, or
+   * INCOMPLETE.
+   */
   private parseNext(input: Bytes, at: number): number {
     switch (this.state) {
       case 'head':

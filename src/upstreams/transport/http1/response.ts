@@ -107,14 +107,20 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
     this.resume();
   }
 
-  /** Rejects the pending read and all later reads. After the end of the body, it has no effect. */
+  /**
+   * Rejects the pending read. Later reads return the bytes that were received, and then reject. After
+   * the end of the body, it has no effect.
+   */
   fail(error: unknown): void {
     if (this.hasEnded) return;
     this.error ??= error;
     this.wake();
   }
 
-  /** Resolves the pending read once for all bytes that arrived together. */
+  /**
+   * Ends the pending read if the body has new bytes, its end or an error. The connection calls it
+   * after it pushed all bytes that arrived together, so that one read returns them.
+   */
   wake(): void {
     const { waiter } = this;
     if (!waiter || !(this.error || this.hasEnded || (this.buffered_bytes > 0 && !this.isReadWhole)))

@@ -35,9 +35,12 @@ export type Orm = PostgresJsDatabase<typeof schema>;
 export const POOLS = {
   /** Reads and small writes on behalf of a request. */
   requests: 16,
-  /** Transactions of the money lane. The pool for durable actors has the same size. */
+  /**
+   * Transactions of the lane, the queue that commits ledger commands. The pool for durable actors
+   * has the same size.
+   */
   lane: 2,
-  /** Timers, outbox, reaper and other workers. */
+  /** Timers, outbox, the reaper (which closes the grants of dead replicas) and other workers. */
   background: 6,
   /** A single connection: migrations, probes, tests. */
   single: 1,

@@ -15,7 +15,7 @@ const KEY_CREATION_LOCK = 7_301;
 
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
-/** The part of a key that authentication needs. */
+/** The columns of a key that authentication needs. */
 export interface KeyRecord {
   id: string;
   organization_id: string;
@@ -156,8 +156,9 @@ export interface KeyChanges {
 
 /**
  * Changes a key of this organization. The commit notifies every replica. If the new limit is below
- * the used and held money, the enforced ceiling sinks to the limit as money is returned. Returns
- * false if there is no such key, or if the key is revoked and would become usable again.
+ * the used and held money, the ceiling starts at the used and held money. It sinks to the limit as
+ * held money is returned. Returns false if there is no such key, or if the key is revoked and would
+ * become usable again.
  */
 export async function updateKey(
   orm: Orm,

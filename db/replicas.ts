@@ -25,7 +25,7 @@ export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<
   return rows.length === 1;
 }
 
-/** Declares a replica dead because it stops in an orderly way. */
+/** Declares this replica dead when its process stops in an orderly way. */
 export async function retireReplica(sql: Sql, id: string): Promise<void> {
   await sql`update replica set status = 'dead' where id = ${id}`;
 }

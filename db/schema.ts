@@ -37,8 +37,8 @@ export const organization = pgTable(
     deposited_nano_usd: int8('deposited_nano_usd').notNull().default(0),
     balance_nano_usd: int8('balance_nano_usd').notNull().default(0),
     /**
-     * Money set aside in open grants and open holds. Of a grant, only the part that is not posted
-     * counts.
+     * Money set aside in open grants and open holds. A grant counts with its granted amount minus
+     * its posted charges.
      */
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
@@ -145,8 +145,8 @@ export const accessToken = pgTable(
 );
 
 /**
- * One run of one Weir process. Its lease covers the grants, tasks and timers that the replica owns.
- * A dead replica stays dead; a process that is fenced registers under a new id.
+ * One run of one Weir process. It keeps its grants, tasks and timers while it renews its lease. A
+ * dead replica stays dead; if its process still runs, the process registers under a new id.
  */
 export const replica = pgTable(
   'replica',
@@ -162,15 +162,15 @@ export const replica = pgTable(
 );
 
 /**
- * The sequence that numbers recalls. A grant stores the number of the last recall that it
- * acknowledged.
+ * Numbers the recalls, which request the replicas to return unused money of their grants. A grant
+ * stores the number of the last recall that it acknowledged.
  */
 export const recallSeq = pgSequence('recall_seq');
 
 /**
- * Part of a key's cap and of its organization's balance, set aside for one replica. A settlement
- * changes this row, but not the rows of the key and the organization. The charges are posted to
- * those rows later (`posted`), when another command locks them.
+ * Money of a key and its organization that is set aside for one replica. A settlement changes only
+ * this row. When another command locks the rows of the key and the organization later, the charges
+ * are posted, i.e. added to those rows.
  */
 export const quotaGrant = pgTable(
   'quota_grant',
@@ -315,7 +315,7 @@ export const actor = pgTable(
     seq: integer('seq').notNull().default(0),
     /** False after the machine reached a final state. */
     live: boolean('live').notNull().default(true),
-    /** The replica that runs the actor. `epoch` grows with each adoption. */
+    /** The replica that runs the actor. `epoch` grows when another replica adopts the actor. */
     owner: text('owner'),
     epoch: int8('epoch').notNull().default(0),
     created_at: createdAt(),
@@ -327,7 +327,7 @@ export const actor = pgTable(
   ],
 );
 
-/** The event log of durable actors, for audit, time travel and replay. Rows are only appended. */
+/** The event log of durable actors: for audit, to view earlier states, and for replay. */
 export const actorEvent = pgTable(
   'actor_event',
   {
@@ -352,7 +352,7 @@ export const actorEvent = pgTable(
   ],
 );
 
-/** A delay that survives a restart. Only the latest `generation` of a timer fires. */
+/** A delay that survives a restart. If it is set again, only its latest `generation` fires. */
 export const timer = pgTable(
   'timer',
   {

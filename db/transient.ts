@@ -1,7 +1,7 @@
 /**
- * SQLSTATE classes and driver codes after which the same batch may succeed (PostgreSQL docs:
- * Appendix A). They mean: the connection broke, the server is starting or stopping, or two
- * transactions conflicted. After a broken connection, the outcome may be unknown.
+ * SQLSTATE classes and driver codes after which a repeated transaction may succeed (PostgreSQL
+ * docs: Appendix A). Examples: the connection broke, the server is starting or stopping, or two
+ * transactions conflicted. After a broken connection, the first transaction may be committed.
  */
 const TRANSIENT_SQLSTATES = ['08', '57014', '57P', '53', '40001', '40P01', '55P03', '25006', '58'];
 const TRANSIENT_DRIVER_CODES = new Set([
@@ -17,7 +17,7 @@ const TRANSIENT_DRIVER_CODES = new Set([
   'ERR_SOCKET_CLOSED',
 ]);
 
-/** True if a database error is temporary, so the same commands may succeed later. */
+/** True if a database error is temporary, so a repeated transaction may succeed. */
 export function isTransient(error: unknown): boolean {
   const code =
     typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
@@ -28,7 +28,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** True if the server ended or refused the session. Such an error is not caused by the commands. */
+/** True if the server ended or refused the session. The statements did not cause such an error. */
 function isFatal(error: unknown): boolean {
   const severity =
     typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined;

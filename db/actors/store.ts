@@ -70,7 +70,8 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
 }
 
 /**
- * Deletes actors without events. An example is an actor whose creation this transaction refused.
+ * Deletes those of the actors that have no events, e.g. an actor whose creation this transaction
+ * refused.
  */
 export async function deleteActorsWithoutEvents(
   tx: TransactionSql,
@@ -96,7 +97,7 @@ export async function lockActors(
 }
 
 /**
- * True if this replica is alive. The row is locked, so the replica stays alive until the
+ * True if this replica is alive. Locks the replica's row, so that the replica stays alive until the
  * transaction ends.
  */
 export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
@@ -115,7 +116,7 @@ export async function findCommitted(
   return new Set(rows.map((row) => row.command_id));
 }
 
-/** Writes the rows of actors that `lockActors` locked. */
+/** Writes the rows of actors. The caller must have locked the rows with `lockActors`. */
 export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   await tx`
     update actor set machine_version = input.machine_version, snapshot = input.snapshot,
@@ -138,8 +139,8 @@ export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]
 }
 
 /**
- * Sets and cancels timers. If a timer is changed twice, the last change counts. Each time a timer
- * is set, its `generation` grows.
+ * Sets and cancels timers. If a timer is changed twice, the last change counts. `generation` counts
+ * how often a timer was set. After a canceled or fired timer, it starts at 1 again.
  */
 export async function writeTimers(
   tx: TransactionSql,
@@ -163,13 +164,14 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Returns a key that identifies a timer and its `generation`. */
+/** Returns a key that identifies one setting of a timer, by its `generation`. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
   `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
 
 /**
- * Deletes the timers whose events are applied now, and returns the keys of the deleted timers. If a
- * key is missing, its timer was set again, canceled or fired before. The actors must be locked.
+ * Deletes the timers whose events are applied in this transaction, and returns the keys of the
+ * deleted timers. If a key is missing, its timer was set again, canceled or fired before. The
+ * caller must have locked the actors.
  */
 export async function takeTimers(
   tx: TransactionSql,
@@ -220,7 +222,10 @@ export interface DueTimer {
   event: JsonValue;
 }
 
-/** Returns due timers of the actors that this replica owns. Locked rows are skipped. */
+/**
+ * Returns at most `limit` due timers of the actors that the replica `owner` owns. Timers that
+ * another transaction has locked are left out.
+ */
 export function findDueTimers(sql: Sql, owner: string, limit: number): Promise<DueTimer[]> {
   return sql<DueTimer[]>`
     select timer.kind, actor_id, name, generation, event
@@ -235,8 +240,8 @@ export interface PendingEffect extends OutboxRow {
 }
 
 /**
- * Returns due effects of the actors that this replica owns. Effects whose id or name is in `skip`
- * are left out.
+ * Returns at most `limit` due effects of the actors that the replica `owner` owns. Effects whose id
+ * or name is in `skip` are left out.
  */
 export function findPendingEffects(
   sql: Sql,
@@ -266,8 +271,9 @@ export async function postponeEffect(
 }
 
 /**
- * Adopts actors of dead replicas under a new epoch. Live actors are adopted, and ended actors that
- * have pending effects. Adopts at most `limit` actors and returns their number.
+ * Adopts actors of dead replicas: this replica becomes their owner, and their `epoch` grows. Adopts
+ * live actors, and ended actors with pending effects. Returns the number of adopted actors, which
+ * is at most `limit`. A dead replica adopts none.
  */
 export async function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<number> {
   const rows = await sql`

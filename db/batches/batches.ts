@@ -44,7 +44,7 @@ export async function findBatch(
 
 /**
  * Selects a page of the list of batches: those older than the batch `after`, or newer than the
- * batch `before`.
+ * batch `before`. If both are set, `before` counts.
  */
 export interface BatchPage {
   readonly limit: number;
@@ -125,8 +125,8 @@ export async function deleteUnopenedBatches(sql: Sql, age_hours: number): Promis
 }
 
 /**
- * Deletes the results of one batch that ended more than `age_days` ago. Returns true if there was
- * such a batch.
+ * Deletes the items of one batch that ended more than `age_days` ago. The row of the batch stays.
+ * Returns true if there was such a batch.
  */
 export async function archiveBatch(sql: Sql, age_days: number): Promise<boolean> {
   const { count } = await sql`

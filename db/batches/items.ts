@@ -28,7 +28,7 @@ export async function insertItems(
       ${items.map(({ request_id }) => request_id)}::uuid[])`;
 }
 
-/** The part of a batch that its worker needs. */
+/** The columns of a batch that its worker needs. */
 export interface BatchWork {
   readonly organization_id: string;
   readonly key_id: string;
@@ -69,14 +69,17 @@ export async function nextDueMs(sql: Sql, batch_id: string): Promise<number | un
   return row?.wait_ms ?? undefined;
 }
 
-/** The part of an item that its call needs. */
+/** The columns of an item that its call needs. */
 export interface ItemWork {
   readonly batch_id: string;
   readonly position: number;
   readonly params: string;
   readonly request_id: string;
   readonly attempts: number;
-  /** The answer of an earlier attempt. `draft` has its charge. */
+  /**
+   * The answer of an earlier attempt, not charged or charged. `draft` has the charge of this
+   * answer.
+   */
   readonly answer: string | null;
   readonly draft: JsonValue;
   /** True if the charge of `answer` is committed. */
@@ -98,8 +101,8 @@ export async function findItem(
 }
 
 /**
- * Stores an answer before it is charged. After a crash, the stored answer is charged without
- * another request.
+ * Stores the answer of an item together with its charge, before the charge is committed. After a
+ * crash, the stored answer is charged without another request.
  */
 export async function draftItem(
   sql: Sql,
@@ -141,8 +144,8 @@ export async function postponeItem(
 }
 
 /**
- * Ends all items that have not ended, and returns how many items of the batch have each result. A
- * second call changes nothing.
+ * Ends all items that have not ended, with `result`. Returns how many items of the batch have each
+ * result. A second call changes nothing.
  */
 export async function endRemainingItems(
   sql: Sql,

@@ -42,7 +42,9 @@ export async function writeSwitch(
   });
 }
 
-/** Returns the number of unfinished tasks of each channel. */
+/**
+ * Returns the number of unfinished tasks of each channel. A channel without such tasks is left out.
+ */
 export async function countRunningTasks(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ channel_id: string; running: number }[]>`
     select channel_id, count(*)::int4 as running from task

@@ -1,6 +1,9 @@
 import type { Sql, TransactionSql } from 'postgres';
 
-/** The number of outcomes of a model on a channel since the last flush. */
+/**
+ * The successes and failures of a model on a channel that a replica counted since it last stored
+ * its counts. The scene is what the model makes, e.g. `chat` or `image`.
+ */
 export interface OutcomeCounts {
   readonly channel_id: string;
   readonly model: string;
@@ -33,8 +36,8 @@ export async function addOutcomes(
 }
 
 /**
- * Adds the outcomes of ended tasks, except client errors. Runs in the transaction that ends the
- * tasks.
+ * Counts ended tasks for the ranking: a completed task is a success, and a task that failed with an
+ * error of the provider is a failure. Must run in the transaction that ends the tasks.
  */
 export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]): Promise<void> {
   await tx`

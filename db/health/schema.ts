@@ -10,7 +10,7 @@ export const outcomeMinute = pgTable(
     /** Internal: no public route shows this id (P5). */
     channel_id: text('channel_id').notNull(),
     model: text('model').notNull(),
-    /** The scene of the model. */
+    /** The scene of the model, i.e. what the model makes: `chat`, `image` … */
     scene: text('scene').notNull(),
     minute: instant('minute').notNull(),
     succeeded: integer('succeeded').notNull().default(0),

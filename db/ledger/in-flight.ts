@@ -1,22 +1,25 @@
 import type { TransactionSql } from 'postgres';
 
-/** Uncharged money of one open grant or hold. */
+/** An open grant or hold that has uncharged money. */
 export interface OpenMoney {
   organization_id: string;
   key_id: string;
   /** Id of the grant or hold. */
   id: string;
-  /** True for a grant. A hold cannot be recalled. */
+  /** True for a grant. A recall, i.e. a request to return unused grants, does not reach holds. */
   recallable: boolean;
   /**
-   * Nano-USD that are unused or reserved for calls in flight. Only the replica knows which part is
-   * reserved.
+   * Uncharged nano-USD. In a grant, one part is unused and the other part is reserved for calls in
+   * flight. Only the grant's replica knows the two parts.
    */
   open_nano_usd: number;
   recall_acked: number;
 }
 
-/** Returns the open money of organizations, to distinguish money in flight from spent money. */
+/**
+ * Returns the open grants and holds of organizations that have uncharged money. With these rows,
+ * the ledger distinguishes money in flight from spent money.
+ */
 export function findOpenMoney(
   tx: TransactionSql,
   organization_ids: readonly string[],

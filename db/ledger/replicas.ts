@@ -12,8 +12,9 @@ export async function declareDead(tx: TransactionSql, ids: readonly string[]): P
 }
 
 /**
- * Returns the live replicas, without a lock. A replica may open a grant while it is declared dead.
- * The reaper's next poll finds that grant, because it looks for open grants of dead replicas.
+ * Returns the live replicas without locking them. A replica may open a grant while another
+ * transaction declares it dead. The reaper's next poll finds that grant, because the reaper looks
+ * for open grants of dead replicas.
  */
 export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`select id from replica where status = 'alive'`;
@@ -21,8 +22,9 @@ export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
 }
 
 /**
- * The PostgreSQL notification channels for two hints: grants are recalled, and money was freed. A
- * lost hint causes a short wait, but no loss of money.
+ * The PostgreSQL notification channels for two hints. A recall requests the return of unused
+ * grants. The other hint says that money was freed. A lost hint causes a short wait, but no loss of
+ * money.
  */
 export const RECALL_CHANNEL = 'weir_recall';
 export const MONEY_CHANNEL = 'weir_money';
@@ -35,8 +37,9 @@ export interface RecallScope {
 }
 
 /**
- * Sends a recall to all replicas and returns the recall's number. If `earlier` is the number of a
- * recall, that recall is sent again.
+ * Sends a recall to all replicas when the transaction commits, and returns the recall's number. If
+ * `earlier` is the number of a recall, the recall is sent with that number again. Otherwise it gets
+ * a new number.
  */
 export async function sendRecall(
   tx: TransactionSql,

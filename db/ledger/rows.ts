@@ -58,8 +58,8 @@ export interface LockedRows {
 }
 
 /**
- * The rows that a batch needs. The keys and organizations of these grants and holds are added
- * automatically.
+ * The rows that a batch of ledger commands needs. `lockMoney` adds the organizations of these keys,
+ * and the keys and organizations of these grants and holds.
  */
 export interface MoneyScope {
   organization_ids: string[];
@@ -77,8 +77,9 @@ const mapById = <Row extends { id: string }>(rows: readonly Row[]) =>
 export const MAX_REAPED_GRANTS = 256;
 
 /**
- * Locks and returns all rows of a batch. The order is always organizations, keys, grants, holds.
- * Rows of one table are locked in the order of their ids. So two lanes never deadlock.
+ * Locks and returns all rows that a batch of ledger commands needs. The order is always
+ * organizations, keys, grants, holds. Rows of one table are locked in the order of their ids. So
+ * the transactions of two replicas never deadlock.
  */
 export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<LockedRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
@@ -121,7 +122,10 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
   };
 }
 
-/** Writes the rows back with one statement for each table, and inserts new grants and holds. */
+/**
+ * Writes the rows back with one statement for each table, and inserts new grants and holds. The
+ * caller must have locked the rows with `lockMoney`.
+ */
 export async function writeMoney(tx: TransactionSql, rows: LockedRows): Promise<void> {
   const json = (values: Iterable<object>) => JSON.stringify([...values]);
   await tx`

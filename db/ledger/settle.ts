@@ -40,10 +40,10 @@ export interface SettledLine {
 /**
  * Inserts usage lines and adds their charges to the grants, in one statement.
  *
- * - A repeated line charges nothing; its row is returned.
+ * - A repeated line charges nothing; the amounts of its stored row are returned.
  * - If the line's grant is closed, because the grant's replica is dead, the line charges nothing.
- *   The platform absorbs the amount.
- * - Grants are locked in id order.
+ *   The platform absorbs the amount: it is added to `overrun_nano_usd`.
+ * - Grants are locked in id order, so that two transactions never deadlock.
  *
  * Returns the amounts in the order of the lines. An amount is undefined if there is no such grant;
  * then nothing was charged.
@@ -58,8 +58,8 @@ export async function settleInline(
   const { booked, absorbed } = await insertNewLines(sql, lines);
   if (booked === lines.length)
     return absorbed.length === 0 ? [...lines] : withAbsorbed(lines, absorbed);
-  // The rows are looked up only if a line is repeated or has no grant. A lookup in the first
-  // statement would add a join to every batch.
+  // The stored rows are read only if a line is repeated or its grant does not exist. Otherwise the
+  // first statement would need another join in every settlement.
   const ids = lines.map(({ id }) => id);
   const rows = await sql<SettledLine[]>`
     select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
@@ -67,7 +67,7 @@ export async function settleInline(
   return ids.map((id) => by_id.get(id));
 }
 
-/** Returns the lines. The amounts of absorbed lines are replaced. */
+/** Returns the lines. A line that the platform absorbed has the amounts of its stored row. */
 function withAbsorbed(
   lines: readonly InlineLine[],
   absorbed: readonly SettledLine[],
@@ -137,7 +137,7 @@ async function insertNewLines(
   return { booked: rows[0]?.booked ?? 0, absorbed: rows[0]?.absorbed ?? [] };
 }
 
-/** Columns that have the same values in many lines of a batch. */
+/** Columns that usually have the same values in many lines of one settlement. */
 const COMMON = [
   'grant_id',
   'model',

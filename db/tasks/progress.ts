@@ -3,9 +3,9 @@ import { addTaskOutcomes } from '../health/outcomes.ts';
 import type { TaskStatus } from './rows.ts';
 
 /**
- * Records a submission and commits before the upstream is called. Returns false if the task has
- * ended, or if an earlier submission was not cleared: the upstream accepted it, or its outcome is
- * unknown. Then no submission may be sent (P10).
+ * Records and commits a submission. The caller may send the submission only if this returns true
+ * (P10). Returns false if the task has ended, or if an earlier submission was not cleared: the
+ * upstream accepted it, or its outcome is unknown.
  */
 export async function beginSubmission(sql: Sql, id: string, channel_id: string): Promise<boolean> {
   const rows = await sql`
@@ -19,12 +19,17 @@ export async function clearSubmission(tx: TransactionSql, id: string): Promise<v
   await tx`update task set submitted_at = null where id = ${id}`;
 }
 
-/** Stores the upstream's job at once, so that a repeated effect finds the job. */
+/**
+ * Stores the upstream's job. The caller stores it at once, so that a repeated effect finds the job.
+ */
 export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;
 }
 
-/** Stores the upstream's result. The bytes of its files are already in Weir's storage. */
+/**
+ * Stores the upstream's result without the bytes of its files. The caller must have stored the
+ * bytes in Weir's storage.
+ */
 export async function storeProduced(sql: Sql, id: string, produced: object): Promise<void> {
   await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
 }

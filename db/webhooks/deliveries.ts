@@ -15,8 +15,8 @@ export interface Delivery {
 }
 
 /**
- * Creates the webhook for the end of a task, once. Returns false if the task has no webhook
- * address.
+ * Creates the webhook that announces the end of a task, unless the webhook exists already. Returns
+ * false if the task has no webhook address.
  */
 export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
   await sql`
@@ -69,8 +69,8 @@ export function listDeliveries(
 }
 
 /**
- * Returns the encrypted secret of an organization. Stores `candidate` if the organization has no
- * secret.
+ * Returns the encrypted secret of an organization. If the organization has no secret, stores and
+ * returns `candidate`, which must be encrypted.
  */
 export async function readOrCreateSecret(
   sql: Sql,

@@ -243,9 +243,9 @@ function findEdit(
 }
 
 /**
- * Finds the top-level members with these keys. Returns where the last of them in the text ends; -1
- * if a key is missing. If a key is repeated, its last member counts. `text` must be valid JSON of
- * an object.
+ * Returns the position where the last of the members with these keys ends; -1 if a key is missing.
+ * Only top-level members count. If a key is repeated, its last member counts. `text` must be valid
+ * JSON of an object.
  */
 export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);

@@ -1,4 +1,7 @@
-/** The usage of a generation. If a member is missing, the provider did not report it. */
+/**
+ * What a generation (a request for images, videos or music) produced. If a member is missing, the
+ * provider did not report it.
+ */
 export interface GenerationUsage {
   readonly images?: number;
   /** The seconds of produced video or audio. */

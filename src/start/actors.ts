@@ -29,7 +29,7 @@ import { webhookPayload } from './webhook-payload.ts';
 
 /**
  * Starts all parts of this replica that live longer than a request. Returns the parts that the
- * routes need, and `stop`.
+ * routes need, the metrics, and `stop`.
  */
 export async function startActors(
   databases: Databases,

@@ -10,8 +10,8 @@ export interface Databases {
   requests: Database;
   lane: Database;
   /**
-   * The pool for transactions of durable actors. They have their own pool, so that they and the
-   * transactions of the lane never wait for each other's connections.
+   * The pool for transactions of durable actors. The lane, the queue that commits ledger commands,
+   * has another pool. So neither waits for a connection of the other.
    */
   durable: Database;
   background: Database;

@@ -28,7 +28,7 @@ export interface GenerationOverrides {
   readonly decorate?: (kind: DurableKind) => DurableKind;
 }
 
-/** Protocols, storage and keys of generations. */
+/** What generations (requests for images, videos or music) need from this process. */
 export interface Generation {
   readonly parts: Pick<TaskParts, 'protocols' | 'storage' | 'fetchOutput' | 'decorate'>;
   /** Key that encrypts the secrets of webhooks. */
@@ -50,8 +50,9 @@ const FETCH_TIMEOUT_MS = 10 * 60 * 1_000;
 const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
 /**
- * Opens the storage of results, in the data folder or in the configured bucket. Throws
- * ConfigurationError.
+ * Returns the protocols, storage and keys of generations. Results are stored in the configured
+ * bucket, or else in the data folder. Throws ConfigurationError if the bucket's settings or the
+ * secret key cannot be used.
  */
 export function openGeneration(
   environment: Environment,
@@ -100,8 +101,9 @@ function openStorage(environment: Environment): FileStorage {
 }
 
 /**
- * Returns a function that fetches results. It fetches an internal address only if a configured
- * channel has the same host and port.
+ * Returns a function that fetches results from public addresses. It fetches an internal address
+ * only if a configured channel has, or had since the start, the same host and port. The function
+ * throws ResultMissingError if a retry cannot help.
  */
 function outputFetcher(live: CurrentInstallation): FetchOutput {
   const channelHosts = () =>

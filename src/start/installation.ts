@@ -27,8 +27,8 @@ export interface OpenInstallation {
 }
 
 /**
- * Opens the channels and models of the configuration file. If the file changes, Weir applies it
- * again. Without a file, Weir runs the demo with its simulator. Throws ConfigurationError if the
+ * Opens the channels and models of the configuration file, and applies the file again whenever it
+ * changes. Without a file, Weir runs the demo with its simulator. Throws ConfigurationError if the
  * file cannot be used.
  */
 export async function openInstallation(

@@ -8,8 +8,9 @@ import type { Quotas } from '../actors/money/quotas.ts';
 import type { KeyCache } from '../inference/keys/key-cache.ts';
 
 /**
- * Subscribes to the announcements that replicas send with their commits. An announcement may be
- * lost. So each receiver also polls.
+ * Subscribes to the announcements of this and other replicas. Announcements are lost while the
+ * connection is broken. So each time a subscription starts again, the switches and keys are read
+ * again, and waiting calls request money again.
  */
 export async function subscribeToNotifications(
   sql: Sql,

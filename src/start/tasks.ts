@@ -15,7 +15,7 @@ import { taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
 import { Tasks } from '../inference/tasks/tasks.ts';
 
-/** Parts from which durable actors are composed. */
+/** What `composeTasks` needs. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchOutput' | 'announce'> {
   /** Connection for the reads of requests. */
@@ -46,7 +46,10 @@ export interface RunningTasks {
   readonly feed: InspectionFeed;
   readonly outbox: Outbox;
   readonly timers: Timers;
-  /** Starts timers and effects, including those of adopted tasks. */
+  /**
+   * Starts timers and effects, including those of tasks that this replica adopts from dead
+   * replicas.
+   */
   start(): void;
   /**
    * Starts no new timers and effects, waits until running effects end, and commits their events.

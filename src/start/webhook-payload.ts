@@ -3,9 +3,9 @@ import type { GenerationPorts } from '../http/tasks/ports.ts';
 import type { TaskPort } from '../inference/tasks/port.ts';
 
 /**
- * Returns the body of a task's webhook; undefined if the task does not exist. The body is the task
- * as polling shows it. If WEIR_PUBLIC_URL is set, addresses of files are absolute. Otherwise they
- * are relative to the base URL that the client knows.
+ * Returns the body of a task's webhook; undefined if the task does not exist. The body has the
+ * event's type, the time, and the task as polling shows it. If WEIR_PUBLIC_URL is set, addresses of
+ * files are absolute. Otherwise they are relative to the base URL that the client knows.
  */
 export async function webhookPayload(
   tasks: TaskPort,

@@ -18,10 +18,10 @@ const NANO_PER_USD = 1_000_000_000;
 /** A running Weir. */
 export interface Weir {
   base_url: string;
-  /** The credentials of the first start on an empty database. */
+  /** The credentials that the first start created; undefined if the database was not empty. */
   first_run: FirstRun | undefined;
   embedded: boolean;
-  /** Accepts no new requests, waits until the running requests end, and returns all grants. */
+  /** Accepts no new requests, waits up to 30 s for the running requests, and returns all grants. */
   stop(): Promise<void>;
 }
 

@@ -35,11 +35,12 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Fetches an address that a provider or a client gave. Only public internet addresses are reached.
- * The host is resolved here, and each of its IP addresses is checked. The connection goes to a
- * checked IP address, so a later DNS change of the host has no effect. At most three redirects are
- * followed, and each redirect is checked in the same way. Headers are sent only to the first host.
- * Throws ForbiddenAddressError, or the signal's reason.
+ * Fetches an address that a provider or a client gave. Only public internet addresses and
+ * `allow_hosts` are reached. The host is resolved here, and each of its IP addresses is checked.
+ * The connection goes to a checked IP address, so a later DNS change of the host has no effect. At
+ * most three redirects are followed, and each redirect is checked in the same way. After a redirect
+ * to another host, the headers are no longer sent. Throws ForbiddenAddressError, the signal's
+ * reason, or a network error.
  */
 export async function guardedFetch(
   url: string,

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /**
  * True for an address of the public internet. False for private, loopback, link-local, carrier NAT,
  * multicast and reserved addresses. Link-local addresses include the metadata services of clouds.
- * Also false for IPv6 forms that contain one of these addresses.
+ * An IPv4 address that is written as IPv6 is checked as IPv4.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;

@@ -29,7 +29,10 @@ export interface GroupCommitDeps<Command, Answer> {
    * the commands. Called again with the same commands if the outcome is unknown.
    */
   commit: (commands: Command[]) => Promise<Answer[]>;
-  /** True for a command that reports a fact. Such a command is retried until it commits. */
+  /**
+   * True for a command that reports a fact, for example a charge. If the database cannot be
+   * reached, such a command waits until it can.
+   */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
   /** Called for each failed batch, with the number of its commands; must not throw. */
@@ -57,7 +60,7 @@ export class GroupCommit<Command, Answer> {
 
   constructor(private readonly deps: GroupCommitDeps<Command, Answer>) {}
 
-  /** The number of commands that wait for their commit. */
+  /** The number of queued commands, without those of the running batch. */
   get depth(): number {
     return this.queue.length;
   }
@@ -125,7 +128,7 @@ export class GroupCommit<Command, Answer> {
     await this.runBatch(batch.slice(middle));
   }
 
-  /** Returns the commands that may still wait, and rejects the others. */
+  /** Rejects the commands that have waited too long, and returns the others. */
   private rejectLateCommands(
     batch: Queued<Command, Answer>[],
     cause: unknown,

@@ -18,8 +18,8 @@ const OUTCOMES_A_SWEEP = 5_000;
 /** How long the results of a batch can be read (Anthropic docs: Batch processing, 29 days). */
 const KEEP_RESULTS_DAYS = 29;
 /**
- * The age at which a batch is deleted whose items are not all stored. Storing the items of the
- * largest batch takes minutes, so the creation of an older batch was interrupted.
+ * A batch of this age is deleted if its items are not all stored. Storing the items of the largest
+ * batch takes minutes, so the creation of such a batch was interrupted.
  */
 const UNOPENED_HOURS = 1;
 

@@ -63,7 +63,10 @@ export class Replica {
     this.schedule();
   }
 
-  /** Ends this replica's lease. Before that, the quota actors must return all its grants. */
+  /**
+   * Ends this replica's lease. The caller must first close the quota actors, so that they return
+   * all grants of this replica.
+   */
   async stop(): Promise<void> {
     this.stopClock();
     await this.renewing;
@@ -101,7 +104,10 @@ export class Replica {
     this.deps.onFenced();
   }
 
-  /** Returns the grants of dead replicas to the ledger, and adopts their actors. */
+  /**
+   * Returns the grants of dead replicas to the ledger, and adopts the durable actors of these
+   * replicas.
+   */
   private async reap(): Promise<void> {
     for (const replica_id of await findReplicasToReap(this.deps.sql)) {
       for (let more = true; more; ) {

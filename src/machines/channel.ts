@@ -39,7 +39,10 @@ export type ChannelEvent =
   | { type: 'FAILED'; failure: ChannelFailure; now: number }
   /** The upstream allows no call before `until`. `failure` is set if the cause is not a rate limit. */
   | { type: 'THROTTLED'; until: number; failure?: ChannelFailure }
-  /** A call wants to use the open or disabled channel. If the cooldown is over, it is the probe. */
+  /**
+   * A call wants to use the open or disabled channel. If the cooldown is over, this call becomes
+   * the probe.
+   */
   | { type: 'COOLED'; now: number }
   | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
@@ -53,7 +56,9 @@ export type ChannelEvent =
 export const FAILURES_TO_OPEN = 5;
 export const MIN_SAMPLES = 20;
 const SUCCESS_TO_STAY = 0.5;
-/** The first cooldown for each failure. The more a failed attempt costs, the longer it is. */
+/**
+ * The first cooldown for each failure. The more a failed attempt costs, the longer the cooldown.
+ */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
   /**
    * No server listens. An attempt fails at once, and succeeds as soon as the upstream runs again.
@@ -68,7 +73,7 @@ export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
 };
 /**
  * The longest cooldown for each failure, however often the circuit opens. The less a failed attempt
- * costs, the shorter it is.
+ * costs, the shorter the cooldown.
  */
 export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
   connection: 15_000,
@@ -95,7 +100,7 @@ const withOutcome = (context: ChannelContext, success: boolean) => ({
 
 /**
  * Slow start: each success adds one slot, so slots double with each round of calls. A failure
- * halves them.
+ * halves them. Returns null if recovery has ended.
  */
 function slotsAfter(slots: number | null, success: boolean): number | null {
   if (slots === null) return null;

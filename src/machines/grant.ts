@@ -1,6 +1,6 @@
 /**
- * A request for free money. `decideAmount` is called while the rows of the key and its organization
- * are locked. Amounts are in nano-USD.
+ * A request for free money. The caller of `decideAmount` must have locked the rows of the key and
+ * its organization. Amounts are in nano-USD.
  */
 export interface GrantRequest {
   /** The amount that the waiting call still needs. */
@@ -15,7 +15,7 @@ export interface GrantFunds {
   key_free: number | null;
   /** The balance of the organization. */
   balance: number;
-  /** The number of live replicas, at least 1. Each of them may need a grant of the same money. */
+  /** The number of live replicas, at least 1. Each of them may need a part of the free money. */
   replicas: number;
 }
 
@@ -32,7 +32,7 @@ export type GrantDecision =
 /**
  * Decides how much money is given. `need` is always given if so much is free. More than `need` is
  * given only up to half of a replica's equal share of the free money. So the amounts shrink near
- * the cap, and the last ones are exact.
+ * the cap, until only `need` is given.
  */
 export function decideAmount(request: GrantRequest, funds: GrantFunds): GrantDecision {
   const keyFree = funds.key_free ?? Number.MAX_SAFE_INTEGER;

@@ -13,7 +13,7 @@ export interface QuotaContext extends QuotaSums {
 
 /** The sums that calls change. Most calls change only these, not the state. */
 export interface QuotaSums {
-  /** The committed grant: all money that its open row got, minus the money that it returned. */
+  /** The amount of the grant: the money that the ledger gave, minus the money that was returned. */
   granted: number;
   /** The money charged to the grant, including charges that still wait for their commit. */
   settled: number;
@@ -25,10 +25,10 @@ export interface QuotaSums {
 /**
  * - `admitted`: the amount is reserved. Also the verdict of other events that were applied.
  * - `short`: the grant does not cover the amount. `missing` is the nano-USD that the grant lacks.
- * - `refused`: this state admits no call.
- * - `charged`: the call is settled. `overrun` is the part above the reservation and the unused
- *   money of the grant.
- * - `returned`: unused money left the grant. The quota actor must write the row.
+ * - `refused`: the state does not allow the call.
+ * - `charged`: the call is settled. `overrun` is the part that neither the reservation nor the
+ *   unused money of the grant covers.
+ * - `returned`: unused money left the grant. The quota actor must return it to the ledger.
  */
 export type QuotaVerdict =
   | { type: 'none' }
@@ -51,26 +51,29 @@ export type QuotaEvent =
   /** A call ended and delivered nothing. */
   | { type: 'RELEASE'; reserved: number }
   /**
-   * The changes of the sums by all calls since the last event. Each of these calls was admitted,
-   * charged or released without an event (see `admitCall`, `chargeCall`, `releaseCall`).
+   * How all calls since the last event changed the sums. Each of these calls was admitted, charged
+   * or released without an event (see `admitCall`, `chargeCall`, `releaseCall`).
    */
   | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
-  /** The ledger rejected a charge, so the charge does not exist. */
+  /** The ledger rejected a charge of `amount`, so it is subtracted from `settled`. */
   | { type: 'UNBOOKED'; amount: number }
   /** The quota actor requests a larger grant. */
   | { type: 'REFILL' }
   /**
-   * The lane committed a grant. `exact` is true if it covers no more than the waiting call needs.
+   * The ledger committed a grant, and `granted` is its amount now. `exact` is true if the ledger
+   * gave no more than the waiting call needs.
    */
   | { type: 'GRANTED'; granted: number; exact: boolean }
   /**
-   * The lane granted no money. `gone` is true if all money is spent and no call in flight can free
-   * any.
+   * The ledger granted no money. `gone` is true if all money is spent and no call in flight can
+   * free any.
    */
   | { type: 'REFUSED'; gone: boolean }
-  /** Another replica needs the unused money of this grant. */
+  /**
+   * Another replica or another key needs the unused money of this grant, so all of it is returned.
+   */
   | { type: 'RECALLED' }
-  /** The grant's row was closed. The next grant starts at 0. */
+  /** The grant's row was closed. The next grant is a new row, so all sums start at 0. */
   | { type: 'REPLACED' }
   /** The actor returns the unused money, except `keep`. */
   | { type: 'SHRINK'; keep: number }
@@ -84,14 +87,17 @@ export function idleOf(sums: QuotaSums): number {
   return sums.granted - sums.settled - sums.reserved;
 }
 
-/** Returns the sums after a call that the grant covers is admitted. */
+/**
+ * Returns the sums after a call is admitted. The caller has checked that the grant covers `amount`.
+ */
 export function admitCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved + amount, in_flight: in_flight + 1 };
 }
 
 /**
- * Returns the sums after a call is charged. The part above its reservation is taken from the unused
- * money of the grant, and what that does not cover is `overrun`.
+ * Returns the charge of an ended call, its overrun, and the sums after the charge. The charge is
+ * taken from the reservation, then from the unused money of the grant. The overrun is what both do
+ * not cover.
  */
 export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: number }) {
   const charge = Math.min(call.actual, call.reserved + idleOf(sums));
@@ -108,7 +114,9 @@ export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: nu
   };
 }
 
-/** Returns the sums after a call ended without a charge. */
+/**
+ * Returns the sums after a call ended without a charge. `amount` is the reservation of the call.
+ */
 export function releaseCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved - amount, in_flight: in_flight - 1 };
 }

@@ -8,7 +8,7 @@ export const MAX_CHANNELS_PER_ROUND = 4;
 /** The most rounds of an asynchronous task. A task whose client waits gets one round. */
 export const MAX_ROUNDS = 4;
 /**
- * How often a job is polled again at most because its result could not be fetched. The address of
+ * The most times that a job is polled again because its result could not be fetched. The address of
  * the result may have expired, and a poll may return a new one.
  */
 export const MAX_RECOLLECTIONS = 3;
@@ -101,7 +101,7 @@ export function backOffMs(times: number, random: number, retry_after_ms = 0): nu
   return Math.max(Math.min(spread, LAST_POLL_MS), Math.min(retry_after_ms, MAX_RETRY_AFTER_MS));
 }
 
-/** Returns `backOffMs` for the `random` and `retry_after_ms` of `event`. */
+/** Returns `backOffMs` with the `random` and the `retry_after_ms` of `event`, if it has them. */
 export function delayAfterMs(times: number, event: TaskEvent): number {
   const random = 'random' in event ? event.random : 0.5;
   return backOffMs(times, random, 'retry_after_ms' in event ? event.retry_after_ms : 0);

@@ -17,10 +17,10 @@ import {
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
 /**
- * One generation. The task is submitted, polled and collected, then settled or refunded. The
- * machine is pure: its actions only describe effects and timers. Ids, random numbers and outcomes
- * come in events. The public status is the top-level state, except that `refunding` is shown as
- * `processing`.
+ * One task. It is submitted to a channel and polled, and its result is collected. Then it is
+ * settled or refunded. The machine is pure: its actions only describe effects and timers. Ids,
+ * random numbers and outcomes come in events. The public status is the top-level state, except that
+ * `refunding` is shown as `processing`.
  *
  * Neither the deadline nor a client that leaves interrupts a running effect. The outcome of the
  * effect decides how the task ends (P3, P10). So a result that exists when the deadline passes is

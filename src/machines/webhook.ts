@@ -1,6 +1,9 @@
 import { assign, enqueueActions, setup } from 'xstate';
 
-/** Delivery of one task's end to one receiver (Standard Webhooks), with a bounded number of retries. */
+/**
+ * The delivery of one webhook, which tells one receiver that a task has ended (Standard Webhooks).
+ * The number of retries is bounded.
+ */
 export interface WebhookContext {
   attempts: number;
   /**

@@ -28,14 +28,15 @@ interface AccountControls {
 }
 
 /**
- * What all models of one channel share: the configuration, the credentials, the slots and the
- * operator's switch.
+ * What all models of one channel share: the configuration, the credentials, the slots (how many
+ * calls may run at once) and the operator's switch.
  */
 export class ChannelAccount<Actor extends AccountControls> {
   /** The number of calls in flight of all models. */
   inFlight = 0;
   /**
-   * Grows when the upstream account changes. Outcomes of calls with an earlier account are ignored.
+   * How often the upstream account (address, API key or protocol) has changed. Outcomes of calls
+   * with an earlier account are ignored.
    */
   generation = 0;
   /** The actors of the configured models. */
@@ -84,7 +85,10 @@ export class ChannelAccount<Actor extends AccountControls> {
     return this.current.enabled && this.operatorSwitch === undefined;
   }
 
-  /** Disables the other models too, because the upstream refused the credentials for `except`. */
+  /**
+   * Called when the upstream refused the credentials in a call of the actor `except`. Tells the
+   * actors of the other models, so that they are disabled too.
+   */
   onCredentialsRefused(except: Actor): void {
     for (const actor of this.actors) if (actor !== except) actor.onCredentialsRefused();
   }

@@ -30,8 +30,8 @@ export interface ChannelPermit {
   answered(): void;
   succeeded(): void;
   /**
-   * Set `movesOn` if a job now tries another channel. Then this failure is counted for this
-   * channel, and the end of the job is not.
+   * Set `movesOn` if a job was not accepted here and now tries another channel. Then this failure
+   * is counted for this channel, because the job ends on another one.
    */
   failed(error: RetryableUpstreamError, movesOn?: boolean): void;
   /**
@@ -81,7 +81,10 @@ type PermitUse = 'call' | 'job' | 'probe';
 /** Receives each success or failure of a model on a channel. Client errors are neither (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
-/** The circuit and the slots of one model on one channel. Gives permits for calls. */
+/**
+ * The circuit breaker and the slots of one model on one channel. A slot is the place of one running
+ * call. Gives permits for calls.
+ */
 export class ChannelActor {
   private readonly machine: ActorRefFrom<typeof channelMachine>;
   private inFlight = 0;
@@ -161,7 +164,7 @@ export class ChannelActor {
     }
   }
 
-  /** True if an urgent `tryAcquire` would return a permit now. */
+  /** True if an urgent `tryAcquire` for a client's call would return a permit now. */
   canAcquire(): boolean {
     const isProbing = this.isProbed() && ['open', 'disabled'].includes(this.state);
     return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
@@ -212,7 +215,7 @@ export class ChannelActor {
     return urgent || this.inFlight < this.maxSlots(max_concurrency);
   }
 
-  /** The number of slots that a call of this model may use if it is not urgent. */
+  /** How many calls of this model may run at once if none of them is urgent. */
   private maxSlots(max_concurrency: number): number {
     const { value, context } = this.machine.getSnapshot();
     const slots = Math.min(max_concurrency, context.slots ?? max_concurrency);
@@ -286,8 +289,8 @@ export class ChannelActor {
   }
 
   /**
-   * Reports a success to the machine, unless the channel had no recent failure. Then the event
-   * would change nothing.
+   * Reports a success to the machine. If the channel had no recent failure, sends no event, because
+   * the event would change nothing.
    */
   private reportSuccess(): void {
     const { value, context } = this.machine.getSnapshot();
@@ -334,7 +337,7 @@ class Permit implements ChannelPermit {
     readonly use: PermitUse,
     /** The machine's number of the probe; undefined if the call is no probe. */
     readonly probe: number | undefined,
-    /** The account's generation when the permit was given. */
+    /** How often the upstream account had changed when the permit was given. */
     readonly generation: number,
   ) {}
 

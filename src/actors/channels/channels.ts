@@ -4,8 +4,8 @@ import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './accou
 import { ChannelActor, type ChannelTransition, type OnOutcome, type PeerHint } from './channel.ts';
 
 /**
- * The most removed channels that are kept in memory. The one removed first is dropped first. No
- * configuration has as many channels.
+ * The most removed channels that are kept in memory. Above this number, the channel that was
+ * removed first is dropped. No configuration has as many channels.
  */
 const MAX_RETIRED = 1_000;
 

@@ -12,7 +12,7 @@ const MAX_PAIRS = 20_000;
 export interface OutcomesDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** The scene of a public model; undefined if the model no longer exists. */
+  /** The scene (category) of a public model; undefined if the model no longer exists. */
   readonly sceneOf: (model: string) => string | undefined;
   readonly onError: (error: unknown) => void;
 }

@@ -34,7 +34,7 @@ export class RankingCache {
   private polling: Promise<void> | undefined;
 
   constructor(private readonly deps: RankingDeps) {
-    // Until a ranking is read, no model has outcomes.
+    // Until a stored ranking is read, the models are ranked without outcomes.
     this.snapshot = { updated_at: new Date(deps.clock.now()), ranking: this.rank([]) };
   }
 
@@ -42,7 +42,10 @@ export class RankingCache {
     return this.snapshot;
   }
 
-  /** A model's rank in its scene, from 0; an unranked model comes after all others. */
+  /**
+   * A model's rank among the models of its scene (category), from 0. An unranked model comes after
+   * all others.
+   */
   placeOf({ id, category }: Pick<CatalogueModel, 'id' | 'category'>): number {
     const scene = RANKED_SCENES.find((each) => each === category);
     const ranked = (scene && this.snapshot.ranking[scene]) ?? [];

@@ -37,8 +37,8 @@ type Step =
     };
 
 /**
- * True if the timer or the effect of a command is not in its set any more. Otherwise removes it
- * from `timers` or `effects`.
+ * True if the timer or the effect of a command was handled before, so that `timers` or `effects`
+ * does not contain it. Otherwise removes it there, so that it is handled once.
  */
 function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,
@@ -153,7 +153,7 @@ export class CommandBatch {
   /**
    * Moves all money of the batch in one call. So organizations and keys are locked in id order,
    * before other statements refer to these rows. If the ledger refuses a command that creates its
-   * actor, only this command is undone. Otherwise the whole batch fails.
+   * actor, only this command is undone. If it refuses another command, the whole batch fails.
    */
   private async moveMoney(steps: Step[]): Promise<void> {
     const moneySteps = steps.flatMap((step, index) => {
@@ -280,7 +280,7 @@ export class CommandBatch {
   }
 }
 
-/** Returns each address once, in the order in which rows are locked. */
+/** Returns the address (kind and id) of each actor once, in the order in which rows are locked. */
 function distinctAddresses(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
   const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);

@@ -12,17 +12,17 @@ export interface DurableDeps {
   kinds: readonly DurableKind[];
   replica_id: () => string;
   /**
-   * Called after each commit, in the order of commits, with the number of new effects. Must not
-   * throw.
+   * Called after each commit, in the order of commits, with the committed events and the number of
+   * new effects. Must not throw.
    */
   onCommitted: (events: CommittedEvent[], effects: number) => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Durable actors, whose state is a row. The transaction of a command locks the row, runs the pure
- * machine, and writes snapshot, event, timers and outbox together. `onCommitted` is called only
- * after the commit.
+ * Durable actors: the state of each is stored in a row. The transaction of a command locks the row,
+ * runs the pure machine, and writes snapshot, event, timers and outbox together. `onCommitted` is
+ * called only after the commit.
  */
 export class DurableActors {
   private readonly lane: GroupCommit<IdentifiedCommand, CommandResult>;

@@ -22,8 +22,8 @@ const MAX_RUNNING_EFFECTS = 256;
  */
 const DRAIN_MS = 20_000;
 /**
- * The pause before a report is sent again because this replica was declared dead. The process needs
- * this time to register under a new id.
+ * If this replica was declared dead, a report is refused and is sent again after this pause.
+ * Meanwhile the process registers under a new id.
  */
 const RESEND_MS = 1_000;
 const MAX_RESENDS = 30;
@@ -43,8 +43,8 @@ export interface OutboxDeps {
 }
 
 /**
- * Runs the effects of committed transitions at least once, each with its own idempotency key. The
- * event that reports an effect is committed in the transaction that ends it. After a crash the
+ * Runs the effects of committed transitions at least once, each with its own idempotency key. One
+ * transaction commits the event that reports an effect, and ends the effect. After a crash the
  * effect's row is still pending, and the next owner of the actor runs the effect.
  */
 export class Outbox {
@@ -159,7 +159,8 @@ export class Outbox {
   }
 
   /**
-   * Sends the report of an effect, again if this replica was declared dead while the effect ran.
+   * Sends the report of an effect. If the report is refused because this replica was declared dead,
+   * sends it again, up to `MAX_RESENDS` times in all.
    */
   private async sendReport(command: ActorCommand): Promise<void> {
     for (let times = 0; times < MAX_RESENDS; times += 1) {

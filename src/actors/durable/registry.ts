@@ -6,8 +6,8 @@ import type { DurableActors } from './durable.ts';
 import type { InspectionFeed } from './inspection.ts';
 
 /**
- * The most live actors in memory. Above this number, the actor that is idle longest is passivated
- * (removed from memory).
+ * The most live actors in memory. Above this number, the actor that has been idle longest is
+ * passivated (removed from memory).
  */
 const MAX_LIVE_ACTORS = 20_000;
 /** A live actor that gets no event for this time is passivated. */

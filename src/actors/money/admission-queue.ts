@@ -20,8 +20,8 @@ export interface AdmissionRequest {
   /** The upper bound of the call's charge. */
   amount: number;
   /**
-   * Returns the smallest amount that the call can run with, at most `amount`. Called only if so
-   * much as `amount` is not free and no call in flight can free it. If the call is admitted with
+   * Returns the smallest amount that the call can run with, at most `amount`. Called only if less
+   * than `amount` is free and no call in flight or hold can free more. If the call is admitted with
    * less than `amount`, it must limit its output to the admitted amount.
    */
   minimum: () => number;
@@ -70,12 +70,16 @@ export class AdmissionQueue {
     return this.waitingCalls.includes(waiter);
   }
 
-  /** Returns a copy, because calls leave the queue while it is iterated. */
+  /** Returns a copy, because calls leave the queue while the caller iterates. */
   all(): WaitingCall[] {
     return [...this.waitingCalls];
   }
 
-  /** Resolves with the admitted amount; rejects with a WeirError or with the signal's reason. */
+  /**
+   * Adds a call that waits to be admitted (`RESERVE`), or a call in flight that needs more money
+   * (`EXTEND`). Resolves with the admitted amount, which may be less than requested. Rejects with a
+   * WeirError or with the signal's reason.
+   */
   push(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {
     if (this.waitingCalls.length >= MAX_WAITING_CALLS) {
       const message = 'Too many requests of this API key are waiting.';

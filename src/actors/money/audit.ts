@@ -9,14 +9,14 @@ const FIRST_AUDIT_MS = 30_000;
 export interface AuditDeps {
   sql: Sql;
   clock: Clock;
-  /** Called with the sums that do not add up. This must never happen. */
+  /** Called if sums do not add up, with these sums. This must never happen. */
   onImbalance: (imbalances: Imbalance[]) => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Checks at intervals that the ledger's sums add up. A metric shows the number of sums that do not.
- * It must always be 0 (P15).
+ * Checks at intervals that the ledger's sums add up. A metric shows how many sums are wrong. It
+ * must always be 0 (P15).
  */
 export class Audit {
   /** How many sums did not add up in the last audit; undefined before the first audit. */

@@ -2,7 +2,10 @@ import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
-/** The ledger's answer to a GRANT or RETURN command, unless the grant is fenced. */
+/**
+ * The ledger's answer to a GRANT or RETURN command. The answer `fenced` is left out, because it is
+ * thrown as GrantFencedError.
+ */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
 /**
@@ -18,7 +21,7 @@ export class GrantFencedError extends Error {
  * (`granted`), so the ledger recognises a repeated command.
  */
 export class Grant {
-  /** `granted_nano_usd` of the row at its last commit. */
+  /** `granted_nano_usd` of the row, as the ledger last answered it. */
   granted = 0;
   id: string;
 
@@ -31,8 +34,9 @@ export class Grant {
   }
 
   /**
-   * Requests at least `need` and at most `want` more nano-USD. `recallSeq` is the recall that an
-   * earlier `contended` answer started. Throws GrantFencedError.
+   * Requests at least `need` and at most `want` more nano-USD, and returns the ledger's answer.
+   * `recallSeq` is the number of the recall that an earlier `contended` answer started. A recall
+   * asks for the unused money of other grants. Throws GrantFencedError.
    */
   async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
     const answer = await this.submit({
@@ -47,8 +51,9 @@ export class Grant {
   }
 
   /**
-   * Returns `amount` nano-USD to the ledger and acknowledges all recalls up to `recallAcked`.
-   * Resolves with true if the row is closed now. Throws GrantFencedError.
+   * Returns `amount` nano-USD to the ledger and acknowledges all recalls up to `recallAcked`. If
+   * `close` is true, the row may be closed. Resolves with true if it is closed now. Throws
+   * GrantFencedError.
    */
   async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
     const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });

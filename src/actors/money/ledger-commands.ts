@@ -1,8 +1,8 @@
 import type { InlineLine, UsageLine } from '../../../db/ledger/settle.ts';
 
 /**
- * A command of the lane. Amounts are in nano-USD. Every command may be repeated: if the outcome of
- * a COMMIT is unknown, the same batch runs again.
+ * A command of the lane, the queue that commits ledger commands in groups. Amounts are in nano-USD.
+ * Every command may be repeated: if the outcome of a COMMIT is unknown, the same batch runs again.
  */
 export type LedgerCommand =
   | SettleCommand
@@ -38,7 +38,10 @@ export interface GrantCommand {
   expected_granted: number;
   need: number;
   want: number;
-  /** The recall that an earlier `contended` answer started; null = none. */
+  /**
+   * The number of the recall that an earlier `contended` answer started; null = none. A recall asks
+   * for the unused money of other grants.
+   */
   recall_seq: number | null;
 }
 
@@ -113,6 +116,10 @@ interface ReapCommand {
 export type LedgerAnswer =
   /** The amounts of the usage line. */
   | { type: 'settled'; charged: number; overrun: number }
+  /**
+   * `granted` is the amount of the grant now. `exact` is true if only `need` was given although
+   * `want` was more, or if the command was applied before.
+   */
   | { type: 'granted'; granted: number; exact: boolean }
   | { type: 'returned'; granted: number; closed: boolean }
   /**

@@ -147,8 +147,8 @@ class Batch {
   }
 
   /**
-   * Returns `contended` and recalls the other grants, if any of them has not answered the recall
-   * yet. Otherwise returns `short`, with the money of other grants and holds.
+   * If another grant with money has not acknowledged the recall yet, sends the recall and returns
+   * `contended`. Otherwise returns `short`, with the money of other grants and holds.
    */
   private async explainShort(
     short: { bound: 'key' | 'organization'; free: number },
@@ -236,7 +236,7 @@ class Batch {
     return { type: 'held' };
   }
 
-  /** Sets money aside for a hold. Returns undefined, or the answer if the money is not free. */
+  /** Sets money aside for a hold. Returns undefined; `contended` or `short` if it is not free. */
   private async setAsideForHold(
     key: KeyRow,
     amount: number,
@@ -288,7 +288,7 @@ class Batch {
     return { type: 'reaped', grants: grants.length, more: grants.length === MAX_REAPED_GRANTS };
   }
 
-  /** Adds the charges of the grant that were not added before to the key and the organization. */
+  /** Adds the grant's charges to the key and the organization, except charges added earlier. */
   private post(grant: GrantRow): void {
     const amount = grant.settled_nano_usd - grant.posted_nano_usd;
     this.charge(this.key(grant.key_id), amount);

@@ -5,7 +5,10 @@ import type { QuotaRefusal } from '../../machines/quota.ts';
 /** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
 
-/** Returns the error for a call that the key may not make. `bound` is the limit last reached. */
+/**
+ * Returns the error for a call that the quota machine refused for `reason`. `bound` is the limit
+ * that was reached last. It counts only if the reason is `exhausted`.
+ */
 export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
   switch (reason) {
     case 'exhausted':

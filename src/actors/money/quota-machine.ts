@@ -47,8 +47,8 @@ export class QuotaMachine {
   }
 
   /**
-   * True if the state is `open`, or its substate `inner`. Called several times for each call, so it
-   * does not use XState's `matches`, which is slower.
+   * True if the state is `open` and, if `inner` is given, the substate is `inner`. Called several
+   * times for each call, so it does not use XState's `matches`, which is slower.
    */
   isOpen(inner?: 'ample' | 'exact'): boolean {
     const { value } = this.machine.getSnapshot();
@@ -71,7 +71,10 @@ export class QuotaMachine {
     return ADMITTED;
   }
 
-  /** Ends an admitted call with a charge; `overrun` is the part that the grant does not cover. */
+  /**
+   * Ends an admitted call with a charge. Returns the `charge` that the grant covers, and the
+   * `overrun` that it does not cover.
+   */
   settle(reserved: number, actual: number): { charge: number; overrun: number } {
     const { sums, charge, overrun } = chargeCall(this.current, { reserved, actual });
     this.current = sums;

@@ -18,7 +18,7 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** How often a request for money is repeated if no hint comes. Hints may be lost. */
+/** Hints that money is free may be lost, so a request for money is repeated after this time. */
 const RETRY_MS = 100;
 
 export interface QuotaDeps {
@@ -34,8 +34,8 @@ export interface QuotaDeps {
 
 /**
  * The quota actor of one key on this replica: its machine, and the commands that it sends to the
- * lane. Admission inside the grant is synchronous. A call waits for the ledger only if the grant
- * does not cover it.
+ * lane, the queue that commits ledger commands. A call that the grant covers is admitted
+ * synchronously. Other calls wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
   private readonly machine = new QuotaMachine();
@@ -43,7 +43,7 @@ export class QuotaActor implements ReservationOwner {
   private readonly waiting: AdmissionQueue;
   private readonly recall = { requested: 0, acked: 0 };
   private readonly spend = new RecentSpend();
-  /** The unused nano-USD beyond the slack that the key needs, as of the last sweep. */
+  /** The unused nano-USD above the slack (the money for later calls), as of the last sweep. */
   private surplus = 0;
   private syncing: Promise<void> | undefined;
   private wake: (() => void) | undefined;
@@ -97,10 +97,11 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * Admits a call. The call may wait for the ledger and, near the cap, for calls in flight. Throws
-   * WeirError: `quota_exceeded` or `insufficient_balance` if all money is spent, `quota_in_flight`
-   * or `balance_in_flight` if calls in flight hold the money, an error for the key's status, or
-   * `service_unavailable`. Throws the signal's reason if the client left.
+   * Admits a call, with `request.amount` or, if so much cannot become free, at least with
+   * `request.minimum()`. The call may wait for the ledger and, near the cap, for calls in flight.
+   * Throws WeirError: `quota_exceeded` or `insufficient_balance` if all money is spent,
+   * `quota_in_flight` or `balance_in_flight` if calls in flight hold the money, an error for the
+   * key's status, or `service_unavailable`. Throws the signal's reason if the client left.
    */
   async reserve(request: AdmissionRequest): Promise<Reservation> {
     const admitted = this.tryReserve(request.amount);
@@ -109,7 +110,10 @@ export class QuotaActor implements ReservationOwner {
     return new Reservation(this, this.grant.id, amount);
   }
 
-  /** Reserves more money for a call in flight. Returns the added nano-USD; 0 = no money is free. */
+  /**
+   * Reserves more money for a call in flight. Returns the added nano-USD, which may be less than
+   * requested; 0 = nothing was added.
+   */
   async extend(grant_id: string, request: AdmissionRequest): Promise<number> {
     if (grant_id !== this.grant.id || !this.deps.mayAdmit()) return 0;
     if (this.machine.send({ type: 'EXTEND', amount: request.amount }).type === 'admitted') {
@@ -297,7 +301,7 @@ export class QuotaActor implements ReservationOwner {
     }
   }
 
-  /** Requests money for the first waiting call. Returns the number of a running recall, or null. */
+  /** Requests money for the first waiting call. Returns the number of a started recall, or null. */
   private async requestGrantFor(
     waiter: WaitingCall,
     recallSeq: number | null,
@@ -324,7 +328,8 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * If the full amount is not free: waits for calls in flight, admits with less money, or refuses.
+   * Called if the full amount is not free. If money in use may become free, waits for a change.
+   * Otherwise admits the call with less money, or refuses it.
    */
   private async admitWithLess(
     waiter: WaitingCall,

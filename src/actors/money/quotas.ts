@@ -4,7 +4,9 @@ import { QuotaActor, type QuotaDeps } from './quota.ts';
 
 /** The most keys that have an actor on this replica. Idle actors without money are removed. */
 const MAX_QUOTA_ACTORS = 100_000;
-/** A quota actor without calls returns its grant after one or two sweeps. */
+/**
+ * How often the actors are swept. An actor without calls returns its grant after one or two sweeps.
+ */
 const QUOTA_SWEEP_MS = 5_000;
 
 /** The quota actors of this replica. Each API key in recent use has one actor. */

@@ -43,7 +43,10 @@ export class Reservation {
     return this.reserved;
   }
 
-  /** Reserves more money while the call runs. Returns the added nano-USD; 0 = no money is free. */
+  /**
+   * Reserves more money while the call runs. Returns the added nano-USD, which may be less than
+   * requested; 0 = nothing was added.
+   */
   async extend(request: AdmissionRequest): Promise<number> {
     if (this.hasEnded) return 0;
     const extra = await this.owner.extend(this.grant_id, request);

@@ -34,7 +34,7 @@ export async function storeProduced(sql: Sql, id: string, produced: object): Pro
   await sql`update task set produced = ${JSON.stringify(produced)}::text::jsonb where id = ${id}`;
 }
 
-/** Stores where the results are in Weir's storage. They are public once the task is completed. */
+/** Stores the names of the result files. A client sees the results once the task is completed. */
 export async function storeOutputs(
   tx: TransactionSql,
   id: string,

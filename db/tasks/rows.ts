@@ -124,10 +124,10 @@ export async function findTaskView(
 }
 
 /**
- * Returns a task. Throws if there is none, because an effect without its task is a defect. `input`
+ * Returns a task for its effects. Throws if the task does not exist, because effects have a task. `input`
  * may have megabytes, so it is null unless `withInput` is true.
  */
-export async function findTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
+export async function getTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
   const [row] = await sql<TaskWorkRow[]>`
     select id, organization_id, key_id, request_id, scene, status, model,
       case when ${withInput} then input end as input, hold_id,

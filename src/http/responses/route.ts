@@ -52,7 +52,7 @@ async function withPreviousItems(
   if (body['background'] === true) {
     throw new WeirError('invalid_request', 'background: true is not supported.', {
       param: 'background',
-      hint: 'Leave background out, or send stream: true.',
+      hint: 'Leave background out. For a long answer, send stream: true instead.',
     });
   }
   const previous = body['previous_response_id'];

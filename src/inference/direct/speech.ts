@@ -26,7 +26,7 @@ export async function runSpeech(
 ): Promise<ReadableStream<Uint8Array>> {
   const { opened, permit, reservation } = await openDirect(deps, {
     ...call,
-    // Another channel may serve the call until the first piece has arrived (P7).
+    // Failover is possible only before the first piece has arrived (P7).
     request: async (synthesizer: SpeechSynthesizer, upstream) => {
       const { pieces, usage } = await synthesizer.synthesize(upstream);
       const { done, value } = await pieces.next();

@@ -1,5 +1,5 @@
 import { storeError, storeOutputs, storeProduced } from '../../../db/tasks/progress.ts';
-import { findTaskWork } from '../../../db/tasks/rows.ts';
+import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
@@ -31,7 +31,7 @@ export class JobProgress {
    * later.
    */
   readonly poll: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     const route = routeOfSubmission(this.deps, work);
     if (!route?.protocol.poll || !work.job) return this.stillRunning();
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
@@ -51,7 +51,7 @@ export class JobProgress {
    * addresses.
    */
   readonly collect: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
     const { storage, fetchOutput } = this.deps;
     const parts = { storage, fetchOutput, signal: context.signal };
@@ -79,7 +79,7 @@ export class JobProgress {
    * succeeds.
    */
   readonly cancel: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     const route = routeOfSubmission(this.deps, work);
     if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;

@@ -1,4 +1,4 @@
-import { findTaskWork } from '../../../db/tasks/rows.ts';
+import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import { priceGeneration } from '../../catalogue/generation-price.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
@@ -22,7 +22,7 @@ export class TaskSettlement {
    * repeated run adds no second line (P15).
    */
   readonly settle: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id, true));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
     const billing_id = context.idempotency_key;
     return {
@@ -37,7 +37,7 @@ export class TaskSettlement {
 
   /** Releases the whole hold. */
   readonly refund: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     return {
       report: { type: 'RELEASED' } satisfies TaskEvent,
       money: { type: 'RELEASE_HOLD', hold_id: work.hold_id },

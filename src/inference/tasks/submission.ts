@@ -5,7 +5,7 @@ import {
   storeJob,
   storeProduced,
 } from '../../../db/tasks/progress.ts';
-import { findTaskWork } from '../../../db/tasks/rows.ts';
+import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Effect, EffectContext, EffectReport } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
@@ -57,7 +57,7 @@ export class Submission {
    * record. The later run knows that the outcome is unknown.
    */
   readonly submit: Effect = async (params, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id, true));
     const recorded = this.recordedReport(work);
     if (recorded) return recorded;
     if (work.submitted_ms_ago !== null) return this.sendAgain(work, context);
@@ -84,7 +84,7 @@ export class Submission {
    * submission if the upstream is idempotent.
    */
   readonly locate: Effect = async (_, context) => {
-    const work = workOf(await findTaskWork(this.deps.sql, context.actor_id, true));
+    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id, true));
     const recorded = this.recordedReport(work);
     if (recorded) return recorded;
     const route = routeOfSubmission(this.deps, work);

@@ -40,12 +40,18 @@ export async function startActors(
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
+  let isStarted = false;
   const replica: Replica = new Replica({
     sql: databases.background.sql,
     clock: systemClock,
     lane,
     exclusive: databases.exclusive,
-    onFenced: () => quotas.fence(),
+    onFenced: () => {
+      quotas.fence();
+      durable.registry.onFenced();
+    },
+    // The actors that are adopted at the start are read when the registry starts.
+    onAdopted: (actors) => isStarted && durable.registry.onAdopted(actors),
     onError,
   });
   await replica.start();
@@ -137,7 +143,7 @@ export async function startActors(
     async announce(task_id) {
       if (!(await createDelivery(background, task_id))) return;
       const event = { type: 'ANNOUNCED' };
-      await durable.registry.send({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
+      await durable.send({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
     },
     requests: databases.requests.sql,
     durable: databases.durable.sql,
@@ -152,6 +158,7 @@ export async function startActors(
     onError: (error, task_id) => logError(log, error, task_id),
   });
   durable.start();
+  isStarted = true;
   const audit = new Audit({
     sql: databases.background.sql,
     clock: systemClock,
@@ -168,7 +175,7 @@ export async function startActors(
     batches: new Batches({
       sql: databases.requests.sql,
       ids: systemIdSource,
-      send: (command) => durable.registry.send(command),
+      send: (command) => durable.send(command),
     }),
     operator: { sql: databases.requests.sql, channels, prober, replica_id: () => replica.id },
     webhooks: { sql: databases.requests.sql, secrets },
@@ -200,6 +207,12 @@ export async function startActors(
         help: 'Channels of this replica whose models are not all healthy.',
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
+      ...['task', 'batch', 'webhook'].map((kind) => ({
+        name: 'weir_resident_actors',
+        labels: { kind },
+        help: 'Live actors in the memory of this replica.',
+        value: durable.registry.countsByKind().get(kind) ?? 0,
+      })),
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
     async stop() {

@@ -103,12 +103,17 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const lane = new Lane({ sql, clock: systemClock, onError });
+  let isStarted = false;
   const replica: Replica = new Replica({
     sql,
     clock: systemClock,
     lane,
     exclusive: false,
-    onFenced: () => quotas.fence(),
+    onFenced: () => {
+      quotas.fence();
+      running.registry.onFenced();
+    },
+    onAdopted: (actors) => isStarted && running.registry.onAdopted(actors),
     onError,
   });
   await replica.start();
@@ -162,6 +167,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     onError,
   });
   running.start();
+  isStarted = true;
   let closed = false;
   return {
     ...running,

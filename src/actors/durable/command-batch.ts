@@ -1,5 +1,6 @@
 import type { TransactionSql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { ActorPosition } from '../../../db/actors/live.ts';
 import {
   type ActorRow,
   createActors,
@@ -24,6 +25,7 @@ import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
+import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
 /** A command with its transition, or only its answer if the machine does not get the event. */
 type Step =
@@ -60,6 +62,8 @@ function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
+  /** The positions of actors whose commands were committed by an earlier run. */
+  readonly repeated: ActorPosition[] = [];
   readonly outbox: OutboxRow[] = [];
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
@@ -139,6 +143,7 @@ export class CommandBatch {
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
+      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq });
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
@@ -229,7 +234,8 @@ export class CommandBatch {
       to_state: stateName(after),
       taken,
     });
-    this.committed.push({ kind, id, seq, event, snapshot: after, taken });
+    const { owner } = row;
+    this.committed.push({ kind, id, seq, event, before, snapshot: after, taken, owner });
   }
 
   /** Turns an action into a change of a timer, or into an outbox row for an effect. */
@@ -262,13 +268,7 @@ export class CommandBatch {
     const name = `${row.kind}/${row.id}`;
     const cached = this.snapshots.get(name);
     if (cached) return cached;
-    const { machine, version, migrate } = this.requireKind(row.kind);
-    const current =
-      row.machine_version === version || !migrate
-        ? row.snapshot
-        : migrate(row.snapshot, row.machine_version);
-    const { value, context } = current as unknown as Pick<AnyMachineSnapshot, 'value' | 'context'>;
-    const snapshot = machine.resolveState({ value, context }) as AnyMachineSnapshot;
+    const snapshot = restoreSnapshot(this.requireKind(row.kind), row);
     this.snapshots.set(name, snapshot);
     return snapshot;
   }
@@ -284,10 +284,6 @@ export class CommandBatch {
 function distinctAddresses(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
   const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
   return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
-}
-
-function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
-  return { value, context } as unknown as JsonValue;
 }
 
 /** Returns the state as a path, e.g. `processing.polling`; parallel regions as JSON. */

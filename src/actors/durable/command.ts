@@ -36,14 +36,18 @@ export type CommandResult =
   /** This replica was declared dead, so it may not write. */
   | { type: 'fenced' };
 
-/** One committed event. The inspection feed and the live actors receive it. */
+/** One committed event. The live actors receive it. */
 export interface CommittedEvent {
   kind: string;
   id: string;
   seq: number;
   event: AnyEventObject;
+  before: AnyMachineSnapshot;
+  /** The snapshot after the event. */
   snapshot: AnyMachineSnapshot;
   taken: boolean;
+  /** The replica that owns the actor. */
+  owner: string | null;
 }
 
 /**

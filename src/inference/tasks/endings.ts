@@ -1,4 +1,5 @@
 import type { Clock } from '../../actors/clock.ts';
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 
 /**
  * A waiting call reads its task at this interval, ms, because the task may end on another replica.
@@ -23,7 +24,11 @@ export class TaskEndings {
    * Resolves once `isOver` returns true. Rejects with the error of `isOver`, or with the signal's
    * reason.
    */
-  async wait(task_id: string, isOver: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  async wait(
+    task_id: string,
+    isOver: () => Promise<boolean>,
+    signal: ListenableSignal,
+  ): Promise<void> {
     const wakers = this.waiting.get(task_id) ?? new Set();
     this.waiting.set(task_id, wakers);
     let isWoken = false;
@@ -37,7 +42,7 @@ export class TaskEndings {
     signal.addEventListener('abort', onAbort);
     try {
       for (;;) {
-        signal.throwIfAborted();
+        if (signal.aborted) throw signal.reason;
         isWoken = false;
         if (await isOver()) return;
         if (isWoken || signal.aborted) continue;

@@ -105,6 +105,8 @@ export const apiKey = pgTable(
      * limit.
      */
     requests_per_minute: integer('requests_per_minute'),
+    /** The time for a whole call if the client sets none, ms; null = no limit. */
+    timeout_ms: integer('timeout_ms'),
     expires_at: instant('expires_at'),
     created_at: createdAt(),
   },
@@ -112,6 +114,7 @@ export const apiKey = pgTable(
     uniqueIndex('api_key_by_hash').on(table.key_hash),
     index('api_key_by_organization').on(table.organization_id, table.created_at),
     check('api_key_used_never_negative', sql`${table.used_nano_usd} >= 0`),
+    check('api_key_timeout_in_bounds', sql`${table.timeout_ms} between 1000 and 3600000`),
     check('api_key_held_never_negative', sql`${table.held_nano_usd} >= 0`),
     check(
       'api_key_never_over_its_cap',

@@ -352,7 +352,10 @@ export const actorEvent = pgTable(
   ],
 );
 
-/** A delay that survives a restart. If it is set again, only its latest `generation` fires. */
+/**
+ * A delay that survives a restart. If it is set again, only its latest `generation` fires, which is
+ * the number of the event that set it.
+ */
 export const timer = pgTable(
   'timer',
   {

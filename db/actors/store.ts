@@ -42,6 +42,8 @@ export interface TimerChange {
   kind: string;
   actor_id: string;
   name: string;
+  /** The number of the event that changes the timer. */
+  seq: number;
   /** Milliseconds from now until the timer fires; null = the timer is canceled. */
   delay_ms: number | null;
   event: JsonValue;
@@ -139,8 +141,9 @@ export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]
 }
 
 /**
- * Sets and cancels timers. If a timer is changed twice, the last change counts. `generation` counts
- * how often a timer was set. After a canceled or fired timer, it starts at 1 again.
+ * Sets and cancels timers. If a timer is changed twice, the last change counts. The `generation` of
+ * a timer is the number of the event that set it. So no generation repeats, not even after the
+ * timer was canceled or fired.
  */
 export async function writeTimers(
   tx: TransactionSql,
@@ -156,17 +159,21 @@ export async function writeTimers(
       and timer.name = input.name and input.delay_ms is null`;
   await tx`
     insert into timer (kind, actor_id, name, generation, fire_at, event)
-    select kind, actor_id, name, 1, weir_now() + delay_ms * interval '1 millisecond', event
+    select kind, actor_id, name, seq, weir_now() + delay_ms * interval '1 millisecond', event
     from json_to_recordset(${input}::text::json) as input(
-      kind text, actor_id text, name text, delay_ms int8, event jsonb)
+      kind text, actor_id text, name text, seq int, delay_ms int8, event jsonb)
     where delay_ms is not null
-    on conflict (kind, actor_id, name) do update set generation = timer.generation + 1,
+    on conflict (kind, actor_id, name) do update set generation = excluded.generation,
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
+/** Returns the start of the keys of all settings of a timer. */
+export const timerPrefix = (timer: Pick<DueTimer, 'kind' | 'actor_id' | 'name'>) =>
+  `${timer.kind}/${timer.actor_id}/${timer.name}/`;
+
 /** Returns a key that identifies one setting of a timer, by its `generation`. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
-  `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
+  `${timerPrefix(timer)}${timer.generation}`;
 
 /**
  * Deletes the timers whose events are applied in this transaction, and returns the keys of the

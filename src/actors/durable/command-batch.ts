@@ -16,6 +16,7 @@ import {
   type TimerChange,
   takeTimers,
   timerKey,
+  timerPrefix,
   writeActors,
   writeTimers,
 } from '../../../db/actors/store.ts';
@@ -47,6 +48,20 @@ function isAlreadyHandled(
 ): boolean {
   if (timer && !timers.delete(timerKey(timer))) return true;
   return effect !== undefined && !effects.delete(effect.id);
+}
+
+/**
+ * Removes from `timers` the timers that the step sets or cancels. So a firing that follows in the
+ * same batch is stale.
+ */
+function removeChangedTimers(step: Step, timers: Set<string>): void {
+  if (!('command' in step) || timers.size === 0) return;
+  for (const { type, params } of step.actions) {
+    if (type !== 'setTimer' && type !== 'cancelTimer') continue;
+    const { name } = params as { name: string };
+    const prefix = timerPrefix({ kind: step.row.kind, actor_id: step.row.id, name });
+    for (const key of timers) if (key.startsWith(prefix)) timers.delete(key);
+  }
 }
 
 /** True if `answer` says that the ledger executed `money`, now or earlier. */
@@ -101,7 +116,9 @@ export class CommandBatch {
     );
     for (const command of commands) {
       const isStale = !known.has(command.command_id) && isAlreadyHandled(command, timers, effects);
-      steps.push(this.decide(command, known.has(command.command_id), isStale));
+      const step = this.decide(command, known.has(command.command_id), isStale);
+      removeChangedTimers(step, timers);
+      steps.push(step);
     }
     await this.moveMoney(steps);
     for (const step of steps) this.answers.push(await this.applyStep(step));
@@ -242,6 +259,7 @@ export class CommandBatch {
         kind,
         actor_id,
         name: params.name ?? '',
+        seq,
         delay_ms,
         event: params.event ?? null,
       });

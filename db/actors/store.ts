@@ -17,24 +17,17 @@ export interface ActorAddress {
 
 /** A row of a durable actor; see the table `actor`. */
 export interface ActorRow extends ActorAddress {
+  organization_id: string | null;
   machine_version: number;
   snapshot: JsonValue;
+  /** The state of the snapshot as a path, e.g. `processing.polling`. */
+  state: string;
+  /** True if this transaction entered `state`. Then `since` is written too. */
+  entered: boolean;
   seq: number;
   live: boolean;
   owner: string | null;
   epoch: number;
-}
-
-/** A row of the event log; see the table `actor_event`. */
-export interface EventRow {
-  kind: string;
-  actor_id: string;
-  seq: number;
-  command_id: string;
-  event: JsonValue;
-  from_state: string;
-  to_state: string;
-  taken: boolean;
 }
 
 /** A timer to set or to cancel. */
@@ -63,11 +56,13 @@ export interface OutboxRow {
 export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
-    insert into actor (kind, id, machine_version, snapshot, seq, live, owner, epoch, created_at, updated_at)
-    select kind, id, machine_version, snapshot, seq, live, owner, epoch, weir_now(), weir_now()
+    insert into actor (kind, id, organization_id, machine_version, snapshot, state, since, seq,
+      live, owner, epoch, created_at, updated_at)
+    select kind, id, organization_id, machine_version, snapshot, state, weir_now(), seq,
+      live, owner, epoch, weir_now(), weir_now()
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
-      epoch int8)
+      kind text, id text, organization_id text, machine_version int, snapshot jsonb, state text,
+      seq int, live bool, owner text, epoch int8)
     on conflict (kind, id) do nothing`;
 }
 
@@ -92,7 +87,8 @@ export async function lockActors(
   addresses: readonly ActorAddress[],
 ): Promise<ActorRow[]> {
   return tx<ActorRow[]>`
-    select actor.kind, actor.id, machine_version, snapshot, seq, live, owner, epoch
+    select actor.kind, actor.id, organization_id, machine_version, snapshot, state,
+      false as entered, seq, live, owner, epoch
     from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)
       as input(kind text, id text) using (kind, id)
     order by actor.kind, actor.id for update of actor`;
@@ -108,36 +104,17 @@ export async function lockLiveReplica(tx: TransactionSql, replica_id: string): P
   return rows.length === 1;
 }
 
-/** Returns the ids of the commands that an earlier transaction committed. */
-export async function findCommitted(
-  tx: TransactionSql,
-  command_ids: readonly string[],
-): Promise<Set<string>> {
-  const rows = await tx<{ command_id: string }[]>`
-    select command_id from actor_event where command_id = any(${command_ids}::uuid[])`;
-  return new Set(rows.map((row) => row.command_id));
-}
-
 /** Writes the rows of actors. The caller must have locked the rows with `lockActors`. */
 export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   await tx`
     update actor set machine_version = input.machine_version, snapshot = input.snapshot,
+      state = input.state, since = case when entered then weir_now() else since end,
       seq = input.seq, live = input.live, owner = input.owner, epoch = input.epoch,
       updated_at = weir_now()
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
-      epoch int8)
+      kind text, id text, machine_version int, snapshot jsonb, state text, entered bool, seq int,
+      live bool, owner text, epoch int8)
     where actor.kind = input.kind and actor.id = input.id`;
-}
-
-/** Appends events to the log. */
-export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]): Promise<void> {
-  await tx`
-    insert into actor_event (kind, actor_id, seq, command_id, event, from_state, to_state, taken, at)
-    select kind, actor_id, seq, command_id, event, from_state, to_state, taken, weir_now()
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, actor_id text, seq int, command_id uuid, event jsonb, from_state text,
-      to_state text, taken bool)`;
 }
 
 /**

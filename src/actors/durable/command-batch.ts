@@ -1,13 +1,16 @@
 import type { TransactionSql } from 'postgres';
-import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { type AnyMachineSnapshot, initialTransition } from 'xstate';
+import {
+  type EventMoney,
+  type EventRow,
+  findCommitted,
+  insertEvents,
+} from '../../../db/actors/history.ts';
 import {
   type ActorRow,
   createActors,
   deleteActorsWithoutEvents,
-  type EventRow,
   endOutbox,
-  findCommitted,
-  insertEvents,
   insertOutbox,
   type JsonValue,
   lockActors,
@@ -21,21 +24,24 @@ import {
   writeTimers,
 } from '../../../db/actors/store.ts';
 import type { IdSource } from '../clock.ts';
-import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
-import type { LedgerAnswer } from '../money/ledger-commands.ts';
+import { applyMoneyCommands } from '../money/ledger.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
+import { hashSnapshot, restoreSnapshot, statePath, storedSnapshot, takeEvent } from './snapshot.ts';
 
 /** A command with its transition, or only its answer if the machine does not get the event. */
-type Step =
-  | { answer: CommandResult }
-  | {
-      command: IdentifiedCommand;
-      row: ActorRow;
-      before: AnyMachineSnapshot;
-      after: AnyMachineSnapshot;
-      actions: readonly { type: string; params?: unknown }[];
-    };
+type Step = { answer: CommandResult } | Taken;
+
+interface Taken {
+  command: IdentifiedCommand;
+  row: ActorRow;
+  before: AnyMachineSnapshot;
+  after: AnyMachineSnapshot;
+  actions: readonly { type: string; params?: unknown }[];
+  /** What the ledger did; null until the money has moved, or if the command moves none. */
+  money: EventMoney | null;
+}
 
 /**
  * True if the timer or the effect of a command was handled before, so that `timers` or `effects`
@@ -64,13 +70,6 @@ function removeChangedTimers(step: Step, timers: Set<string>): void {
   }
 }
 
-/** True if `answer` says that the ledger executed `money`, now or earlier. */
-function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
-  if (answer.type !== 'hold_ended') return answer.type === 'held';
-  if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
-  return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
-}
-
 /** Executes commands to many actors in the transaction `tx`. */
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
@@ -94,7 +93,7 @@ export class CommandBatch {
       return;
     }
     await this.create(commands.filter((command) => command.create));
-    const rows = await lockActors(this.tx, distinctAddresses(commands));
+    const rows = await lockActors(this.tx, distinctActors(commands));
     this.rows = new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
     const known = await findCommitted(
       this.tx,
@@ -132,14 +131,17 @@ export class CommandBatch {
   }
 
   private async create(commands: IdentifiedCommand[]): Promise<void> {
-    const rows = distinctAddresses(commands).map(({ kind, id }): ActorRow => {
+    const rows = distinctActors(commands).map(({ kind, id, organization_id }): ActorRow => {
       const { machine, version } = this.requireKind(kind);
       const [snapshot] = initialTransition(machine);
       return {
         kind,
         id,
+        organization_id: organization_id ?? null,
         machine_version: version,
         snapshot: storedSnapshot(snapshot),
+        state: statePath(snapshot),
+        entered: true,
         seq: 0,
         live: true,
         owner: this.replica_id,
@@ -159,12 +161,11 @@ export class CommandBatch {
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
-    const [after, actions] = row.live
-      ? transition(this.requireKind(row.kind).machine, before, command.event)
-      : [before, []];
+    const { machine } = this.requireKind(row.kind);
+    const [after, actions] = takeEvent(machine, before, command.event);
     row.live = after.status === 'active';
     this.snapshots.set(`${row.kind}/${row.id}`, after);
-    return { command, row, before, after, actions };
+    return { command, row, before, after, actions, money: null };
   }
 
   /**
@@ -185,7 +186,10 @@ export class CommandBatch {
     const undoneRows: { kind: string; id: string }[] = [];
     moneySteps.forEach(({ step, index, money }, position) => {
       const answer = answers[position];
-      if (answer && isAccepted(money, answer)) return;
+      if (answer && isAccepted(money, answer)) {
+        step.money = moneyOf(money, answer);
+        return;
+      }
       const { command, row } = step;
       if (!answer || !command.create || row.seq > 0) {
         throw new Error(
@@ -207,7 +211,7 @@ export class CommandBatch {
     await command.inTransaction?.(this.tx);
     row.seq += 1;
     const taken = after !== before;
-    this.recordEvent(row, command, before, after, taken);
+    this.recordEvent(step, taken);
     for (const action of actions) this.recordAction(row, action);
     return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
@@ -226,27 +230,27 @@ export class CommandBatch {
     for (const [kind, changes] of byKind) await this.requireKind(kind).project?.(this.tx, changes);
   }
 
-  private recordEvent(
-    row: ActorRow,
-    { command_id, event }: IdentifiedCommand,
-    before: AnyMachineSnapshot,
-    after: AnyMachineSnapshot,
-    taken: boolean,
-  ): void {
-    const { kind, id, seq } = row;
+  private recordEvent({ command, row, before, after, money }: Taken, taken: boolean): void {
+    const { kind, id, seq, organization_id } = row;
+    const { command_id, event } = command;
+    const machine_version = this.requireKind(kind).version;
+    const from_state = statePath(before);
+    const state = statePath(after);
+    const context_hash = hashSnapshot(after);
     row.snapshot = storedSnapshot(after);
-    row.machine_version = this.requireKind(kind).version;
+    row.machine_version = machine_version;
+    row.state = state;
+    row.entered ||= state !== from_state;
+    const facts = { kind, seq, taken, machine_version, context_hash, money };
     this.events.push({
-      kind,
+      ...facts,
       actor_id: id,
-      seq,
       command_id,
       event: event as unknown as JsonValue,
-      from_state: stateName(before),
-      to_state: stateName(after),
-      taken,
+      from_state,
+      to_state: state,
     });
-    this.committed.push({ kind, id, seq, event, snapshot: after, taken });
+    this.committed.push({ ...facts, id, organization_id, event, snapshot: after, state });
   }
 
   /** Turns an action into a change of a timer, or into an outbox row for an effect. */
@@ -280,13 +284,7 @@ export class CommandBatch {
     const name = `${row.kind}/${row.id}`;
     const cached = this.snapshots.get(name);
     if (cached) return cached;
-    const { machine, version, migrate } = this.requireKind(row.kind);
-    const current =
-      row.machine_version === version || !migrate
-        ? row.snapshot
-        : migrate(row.snapshot, row.machine_version);
-    const { value, context } = current as unknown as Pick<AnyMachineSnapshot, 'value' | 'context'>;
-    const snapshot = machine.resolveState({ value, context }) as AnyMachineSnapshot;
+    const snapshot = restoreSnapshot(this.requireKind(row.kind), row.snapshot, row.machine_version);
     this.snapshots.set(name, snapshot);
     return snapshot;
   }
@@ -298,25 +296,12 @@ export class CommandBatch {
   }
 }
 
-/** Returns the address (kind and id) of each actor once, in the order in which rows are locked. */
-function distinctAddresses(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
-  const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
-  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
-}
-
-function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
-  return { value, context } as unknown as JsonValue;
-}
-
-/** Returns the state as a path, e.g. `processing.polling`; parallel regions as JSON. */
-function stateName({ value }: AnyMachineSnapshot): string {
-  const parts: string[] = [];
-  let rest: unknown = value;
-  while (typeof rest === 'object' && rest !== null) {
-    const [[key, inner] = ['', undefined], ...others] = Object.entries(rest);
-    if (others.length > 0) return [...parts, JSON.stringify(rest)].join('.');
-    parts.push(key);
-    rest = inner;
+/** Returns the first command to each actor, in the order in which rows are locked. */
+function distinctActors(commands: readonly IdentifiedCommand[]): IdentifiedCommand[] {
+  const byName = new Map<string, IdentifiedCommand>();
+  for (const command of commands) {
+    const name = `${command.kind}/${command.id}`;
+    if (!byName.has(name)) byName.set(name, command);
   }
-  return [...parts, String(rest)].join('.');
+  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, command]) => command);
 }

@@ -173,7 +173,7 @@ describe('replay', () => {
   });
 });
 
-describe('the log of a webhook', () => {
+describe('the event log', () => {
   let world: TaskWorld;
   beforeAll(async () => {
     world = await startTaskWorld();
@@ -209,7 +209,7 @@ describe('the log of a webhook', () => {
     };
   }
 
-  test('replays, and each committed event has the facts of its row', async () => {
+  test('of a webhook replays, and each committed event has the facts of its row', async () => {
     const { sql } = world.database;
     const provider = new ScriptedProvider();
     const replica = await world.replica({ protocols: [provider.protocol('job')] });
@@ -299,7 +299,7 @@ describe('the log of a webhook', () => {
     ]);
   });
 
-  test('and its row say since when the actor has been in its state', async () => {
+  test('comes with a row that says since when the actor has been in its state', async () => {
     const { sql } = world.database;
     const replica_id = `since-${crypto.randomUUID()}`;
     await sql`insert into replica (id, lease_until) values (${replica_id}, now() + interval '1 h')`;

@@ -256,11 +256,11 @@ export async function postponeEffect(
 
 /**
  * Adopts actors of dead replicas: this replica becomes their owner, and their `epoch` grows. Adopts
- * live actors, and ended actors with pending effects. Returns the number of adopted actors, which
- * is at most `limit`. A dead replica adopts none.
+ * live actors, and ended actors with pending effects. Returns the adopted actors, at most `limit`.
+ * A dead replica adopts none.
  */
-export async function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<number> {
-  const rows = await sql`
+export function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<ActorAddress[]> {
+  return sql<ActorAddress[]>`
     with orphan as (
       select actor.kind, actor.id from actor left join replica on replica.id = owner
       where live and (replica.id is null or replica.status = 'dead')
@@ -277,6 +277,5 @@ export async function adoptActors(sql: Sql, replica_id: string, limit: number): 
     update actor set owner = ${replica_id}, epoch = epoch + 1
     from locked where actor.kind = locked.kind and actor.id = locked.id
       and exists (select 1 from replica where id = ${replica_id} and status = 'alive')
-    returning 1`;
-  return rows.length;
+    returning actor.kind, actor.id`;
 }

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { adoptActors } from '../../db/actors/store.ts';
+import { type ActorAddress, adoptActors } from '../../db/actors/store.ts';
 import {
   findReplicasToReap,
   heartbeat,
@@ -29,6 +29,8 @@ export interface ReplicaDeps {
   exclusive: boolean;
   /** Called after this replica was declared dead and the process registered under a new id. */
   onFenced: () => void;
+  /** Called with durable actors that this replica adopted. Must not throw. */
+  onAdopted?: (actors: readonly ActorAddress[]) => void;
   onError: (error: unknown) => void;
 }
 
@@ -116,6 +118,10 @@ export class Replica {
       }
     }
     // The durable actors of dead replicas continue on this replica, under a new epoch.
-    while ((await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED)) === MAX_ADOPTED);
+    for (let more = true; more; ) {
+      const adopted = await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED);
+      this.deps.onAdopted?.(adopted);
+      more = adopted.length === MAX_ADOPTED;
+    }
   }
 }

@@ -3,6 +3,8 @@ import type { Handler } from './endpoint.ts';
 /** One metric of this replica, with the fields of the Prometheus text format. */
 export interface Metric {
   name: string;
+  /** Labels and their values. Metrics of one name must follow each other. */
+  labels?: Readonly<Record<string, string>>;
   help: string;
   /** undefined if the value is not known yet. A metric without a value is left out. */
   value: number | undefined;
@@ -11,14 +13,22 @@ export interface Metric {
 /** `GET /metrics`. No metric names an organization, a key or a channel (P5, P6). */
 export function metrics(read: () => Metric[]): Handler {
   return () => {
+    let former = '';
     const lines = read()
       .filter(({ value }) => value !== undefined)
-      .map(
-        ({ name, help, value }) =>
-          `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`,
-      );
+      .map(({ name, labels, help, value }) => {
+        const head = name === former ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+        former = name;
+        return `${head}${name}${labelsOf(labels)} ${value}\n`;
+      });
     return new Response(lines.join(''), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     });
   };
+}
+
+/** Returns the labels as they stand behind a metric's name. Their values are words of Weir. */
+function labelsOf(labels: Metric['labels']): string {
+  const pairs = Object.entries(labels ?? {}).map(([label, value]) => `${label}="${value}"`);
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
 }

@@ -5,6 +5,7 @@ import { CircuitHints } from '../actors/channels/circuit-hints.ts';
 import { OutcomeRecorder } from '../actors/channels/outcomes.ts';
 import { RankingCache } from '../actors/channels/ranking.ts';
 import { systemClock, systemIdSource } from '../actors/clock.ts';
+import { InspectionFeed } from '../actors/durable/inspection.ts';
 import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
 import { Quotas } from '../actors/money/quotas.ts';
@@ -21,6 +22,7 @@ import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
+import { channelEvents, publishSums, quotaEvents } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { subscribeToNotifications } from './notifications.ts';
@@ -40,15 +42,22 @@ export async function startActors(
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
   const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
+  let isStarted = false;
   const replica: Replica = new Replica({
     sql: databases.background.sql,
     clock: systemClock,
     lane,
     exclusive: databases.exclusive,
-    onFenced: () => quotas.fence(),
+    onFenced: () => {
+      quotas.fence();
+      durable.registry.onFenced();
+    },
+    // The actors that are adopted at the start are read when the registry starts.
+    onAdopted: (actors) => isStarted && durable.registry.onAdopted(actors),
     onError,
   });
   await replica.start();
+  const feed = new InspectionFeed(() => replica.id, systemClock.now);
   const quotas = new Quotas({
     lane,
     clock: systemClock,
@@ -56,7 +65,9 @@ export async function startActors(
     replica_id: () => replica.id,
     mayAdmit: () => replica.isAlive(),
     onFenced: () => log.warn('a grant was closed by another replica'),
+    onEvent: quotaEvents(feed),
   });
+  const stopSums = publishSums(feed, quotas, systemClock);
   const keys = new KeyCache(databases.requests.orm, Date.now);
   const outcomes = new OutcomeRecorder({
     sql: databases.background.sql,
@@ -75,6 +86,7 @@ export async function startActors(
     systemClock,
     (transition) => circuits.announce(transition),
     (channel_id, model, success) => outcomes.record(channel_id, model, success),
+    channelEvents(feed),
   );
   live.onChange((now) => channels.configure(now.channels));
   const prober = new Prober({
@@ -137,7 +149,7 @@ export async function startActors(
     async announce(task_id) {
       const delivery = await createDelivery(background, task_id);
       if (!delivery) return;
-      await durable.registry.send({
+      await durable.send({
         kind: WEBHOOK_KIND,
         id: task_id,
         event: { type: 'ANNOUNCED' },
@@ -148,6 +160,7 @@ export async function startActors(
     requests: databases.requests.sql,
     durable: databases.durable.sql,
     background: databases.background.sql,
+    feed,
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
@@ -158,6 +171,7 @@ export async function startActors(
     onError: (error, task_id) => logError(log, error, task_id),
   });
   durable.start();
+  isStarted = true;
   const audit = new Audit({
     sql: databases.background.sql,
     clock: systemClock,
@@ -174,7 +188,7 @@ export async function startActors(
     batches: new Batches({
       sql: databases.requests.sql,
       ids: systemIdSource,
-      send: (command) => durable.registry.send(command),
+      send: (command) => durable.send(command),
     }),
     operator: { sql: databases.requests.sql, channels, prober, replica_id: () => replica.id },
     webhooks: { sql: databases.requests.sql, secrets },
@@ -206,6 +220,12 @@ export async function startActors(
         help: 'Channels of this replica whose models are not all healthy.',
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
+      ...['task', 'batch', 'webhook'].map((kind) => ({
+        name: 'weir_resident_actors',
+        labels: { kind },
+        help: 'Live actors in the memory of this replica.',
+        value: durable.registry.countsByKind().get(kind) ?? 0,
+      })),
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
     async stop() {
@@ -213,6 +233,7 @@ export async function startActors(
       await ranking.stop();
       await prober.stop();
       batchWorker.stop();
+      stopSums();
       await durable.stop();
       await outcomes.stop();
       await quotas.close();

@@ -1,9 +1,11 @@
 import type { Sql } from 'postgres';
 import type { Channels } from '../actors/channels/channels.ts';
 import type { Clock, IdSource } from '../actors/clock.ts';
+import type { ActorCommand, CommandResult } from '../actors/durable/command.ts';
 import { DurableActors } from '../actors/durable/durable.ts';
-import { InspectionFeed } from '../actors/durable/inspection.ts';
+import type { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { DurableKind } from '../actors/durable/kind.ts';
+import { Mailboxes } from '../actors/durable/mailboxes.ts';
 import { Outbox } from '../actors/durable/outbox.ts';
 import { Registry } from '../actors/durable/registry.ts';
 import { Timers } from '../actors/durable/timers.ts';
@@ -11,7 +13,7 @@ import { Housekeeping } from '../actors/housekeeping.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
-import { taskKind } from '../inference/tasks/kind.ts';
+import { TASK_KIND, taskKind } from '../inference/tasks/kind.ts';
 import { RunningSubmissions } from '../inference/tasks/running.ts';
 import { Tasks } from '../inference/tasks/tasks.ts';
 
@@ -24,6 +26,8 @@ export interface TaskParts
   readonly durable: Sql;
   /** Connection for effects and pollers. */
   readonly background: Sql;
+  /** Gets the events of the live actors. */
+  readonly feed: InspectionFeed;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly random: () => number;
@@ -42,8 +46,9 @@ export interface TaskParts
 export interface RunningTasks {
   readonly tasks: Tasks;
   readonly actors: DurableActors;
+  /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
+  readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly registry: Registry;
-  readonly feed: InspectionFeed;
   readonly outbox: Outbox;
   readonly timers: Timers;
   /**
@@ -59,7 +64,7 @@ export interface RunningTasks {
 
 /** Composes durable actors, their timers and effects, and the tasks. */
 export function composeTasks(parts: TaskParts): RunningTasks {
-  const { clock, ids, random, replica, background, onError } = parts;
+  const { clock, ids, random, replica, background, feed, onError } = parts;
   const replica_id = () => replica.id;
   const mayRun = () => replica.isAlive();
   const running = new RunningSubmissions();
@@ -71,15 +76,17 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     ids,
     kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
     replica_id,
-    onCommitted: (events, new_effects) => {
+    onCommitted: ({ events, repeated, effects }) => {
       registry.onCommitted(events);
+      for (const position of repeated) registry.onRepeated(position);
       tasks.onCommitted(events);
-      if (new_effects > 0) outbox.wake();
+      if (effects > 0) outbox.wake();
     },
     onError,
   });
-  const feed = new InspectionFeed(replica_id, () => clock.now());
-  const registry = new Registry({ actors, clock, feed });
+  const { kinds } = actors;
+  const registry = new Registry({ sql: background, clock, kinds, feed, replica_id, onError });
+  const mailboxes = new Mailboxes((command) => actors.send(command));
   const pollers = { sql: background, clock, actors, replica_id, mayRun, onError };
   const outbox = new Outbox({ ...pollers, random });
   const timers = new Timers(pollers);
@@ -89,7 +96,8 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     clock,
     ids,
     quotas: parts.quotas,
-    send: (command) => registry.send(command),
+    send: (command) => mailboxes.send(command),
+    watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,
     mayAdmit: mayRun,
     onError,
@@ -97,11 +105,12 @@ export function composeTasks(parts: TaskParts): RunningTasks {
   return {
     tasks,
     actors,
+    send: (command) => mailboxes.send(command),
     registry,
-    feed,
     outbox,
     timers,
     start() {
+      registry.start();
       timers.start();
       outbox.start();
       housekeeping.start();
@@ -111,7 +120,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
       await timers.stop();
       await outbox.stop();
       await actors.drain();
-      registry.stop();
+      await registry.stop();
     },
   };
 }

@@ -7,12 +7,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AnyEventObject, initialTransition } from 'xstate';
 import type { VersionedMachine } from '../../src/actors/durable/kind.ts';
-import {
-  restoreSnapshot,
-  statePath,
-  storedSnapshot,
-  takeEvent,
-} from '../../src/actors/durable/snapshot.ts';
+import { statePath, takeEvent } from '../../src/actors/durable/snapshot.ts';
+import { restoreSnapshot, storedSnapshot } from '../../src/actors/durable/stored-snapshot.ts';
 import { jsonType, type Sample, samplesOf } from './samples.ts';
 import { shapeOf } from './shape.ts';
 
@@ -158,7 +154,10 @@ function findSampleProblems(
   }
   const types = versions.at(-1)?.context ?? {};
   try {
-    const snapshot = restoreSnapshot(versioned, sample.snapshot, version);
+    const snapshot = restoreSnapshot(versioned, {
+      snapshot: sample.snapshot,
+      machine_version: version,
+    });
     const problems = findTypeProblems(snapshot.context, types);
     for (const event of events) {
       const [after] = takeEvent(versioned.machine, snapshot, event);

@@ -61,10 +61,12 @@ class DurableReplica {
       kinds: [courierKind({ act: (effect, actor, key) => world.act(this, effect, actor, key) })],
       replica_id: replicaId,
       onError,
-      onCommitted: (events) => this.committed(events),
+      onCommitted: ({ events }) => this.committed(events),
     });
     const feed = new InspectionFeed(replicaId, () => clock.now());
-    this.registry = new Registry({ actors: this.actors, clock, feed });
+    const { kinds } = this.actors;
+    const registry = { sql: world.sql, clock, kinds, feed, replica_id: replicaId, onError };
+    this.registry = new Registry(registry);
     const random = () => world.random.next();
     this.outbox = new Outbox({
       sql,
@@ -77,7 +79,7 @@ class DurableReplica {
     this.timers = new Timers({ sql, clock, actors: this.actors, replica_id: replicaId, onError });
   }
 
-  private committed(events: CommittedEvent[]): void {
+  private committed(events: readonly CommittedEvent[]): void {
     this.registry.onCommitted(events);
     for (const { id, event, seq, taken } of events) {
       this.world.log(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
@@ -232,14 +234,14 @@ class DurableSchedule {
     const id = `actor-${1 + this.random.below(this.options.actors)}`;
     const replica = this.random.pick(this.replicas);
     const event = { type: this.random.chance(0.5) ? 'NUDGE' : 'SEND' };
-    replica.registry.send({ kind: 'courier', id, event }).catch(() => undefined);
+    replica.actors.send({ kind: 'courier', id, event }).catch(() => undefined);
   }
 
   /** Sends a command, and repeats it until it is answered. */
   private sendUntilAnswered(replica: DurableReplica, id: string, isFirst: boolean): void {
     if (!isFirst) this.log(`${id} is sent again`);
     this.unanswered.set(id, replica);
-    replica.registry.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
+    replica.actors.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
       () => this.unanswered.delete(id),
       () => this.sendUntilAnswered(this.random.pick(this.replicas), id, false),
     );
@@ -247,7 +249,8 @@ class DurableSchedule {
 
   private async adopt(replica: DurableReplica): Promise<void> {
     const adopted = await adoptActors(this.sql, replica.id, 100);
-    if (adopted > 0) this.log(`${adopted} adopted`);
+    if (adopted.length > 0) this.log(`${adopted.length} adopted`);
+    replica.registry.onAdopted(adopted);
   }
 
   private async pass(): Promise<void> {

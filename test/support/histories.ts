@@ -4,7 +4,8 @@ import { readHistory } from '../../db/actors/history.ts';
 import type { JsonValue } from '../../db/actors/store.ts';
 import { type ReplayedEvent, replay } from '../../src/actors/durable/history.ts';
 import type { VersionedMachine } from '../../src/actors/durable/kind.ts';
-import { hashSnapshot, restoreSnapshot, statePath } from '../../src/actors/durable/snapshot.ts';
+import { hashSnapshot, statePath } from '../../src/actors/durable/snapshot.ts';
+import { restoreSnapshot } from '../../src/actors/durable/stored-snapshot.ts';
 import { versionedWebhook } from '../../src/actors/webhooks/kind.ts';
 import { versionedBatch } from '../../src/inference/batches/kind.ts';
 import { versionedTask } from '../../src/inference/tasks/kind.ts';
@@ -66,7 +67,7 @@ async function replayActor(sql: Sql, machine: VersionedMachine, actor: StoredAct
     if (page.length < limit) throw new Error(`an event after ${seq} is missing`);
     last = replay(machine, page, last).at(-1);
   }
-  const row = restoreSnapshot(machine, actor.snapshot, actor.machine_version);
+  const row = restoreSnapshot(machine, actor);
   const stored = { seq: actor.seq, state: actor.state, hash: hashSnapshot(row) };
   const replayed = last && {
     seq: last.seq,

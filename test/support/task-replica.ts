@@ -8,6 +8,7 @@ import { connectDatabase, type Database } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
+import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { Replica } from '../../src/actors/replica.ts';
@@ -103,12 +104,17 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const lane = new Lane({ sql, clock: systemClock, onError });
+  let isStarted = false;
   const replica: Replica = new Replica({
     sql,
     clock: systemClock,
     lane,
     exclusive: false,
-    onFenced: () => quotas.fence(),
+    onFenced: () => {
+      quotas.fence();
+      running.registry.onFenced();
+    },
+    onAdopted: (actors) => isStarted && running.registry.onAdopted(actors),
     onError,
   });
   await replica.start();
@@ -136,6 +142,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const files = new Map<string, string>();
   const announced: string[] = [];
   const running = composeTasks({
+    feed: new InspectionFeed(() => replica.id, systemClock.now),
     requests: sql,
     durable: sql,
     background: sql,
@@ -162,6 +169,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     onError,
   });
   running.start();
+  isStarted = true;
   let closed = false;
   return {
     ...running,

@@ -6,6 +6,7 @@ import {
   findCommitted,
   insertEvents,
 } from '../../../db/actors/history.ts';
+import type { ActorPosition } from '../../../db/actors/live.ts';
 import {
   type ActorRow,
   createActors,
@@ -28,7 +29,8 @@ import { applyMoneyCommands } from '../money/ledger.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
-import { hashSnapshot, restoreSnapshot, statePath, storedSnapshot, takeEvent } from './snapshot.ts';
+import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
+import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
 /** A command with its transition, or only its answer if the machine does not get the event. */
 type Step = { answer: CommandResult } | Taken;
@@ -74,6 +76,8 @@ function removeChangedTimers(step: Step, timers: Set<string>): void {
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
+  /** The positions of actors whose commands were committed by an earlier run. */
+  readonly repeated: ActorPosition[] = [];
   readonly outbox: OutboxRow[] = [];
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
@@ -158,6 +162,7 @@ export class CommandBatch {
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
+      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq });
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
@@ -250,7 +255,17 @@ export class CommandBatch {
       from_state,
       to_state: state,
     });
-    this.committed.push({ ...facts, id, organization_id, event, snapshot: after, state });
+    const { owner } = row;
+    this.committed.push({
+      ...facts,
+      id,
+      organization_id,
+      event,
+      before,
+      snapshot: after,
+      state,
+      owner,
+    });
   }
 
   /** Turns an action into a change of a timer, or into an outbox row for an effect. */
@@ -284,7 +299,7 @@ export class CommandBatch {
     const name = `${row.kind}/${row.id}`;
     const cached = this.snapshots.get(name);
     if (cached) return cached;
-    const snapshot = restoreSnapshot(this.requireKind(row.kind), row.snapshot, row.machine_version);
+    const snapshot = restoreSnapshot(this.requireKind(row.kind), row);
     this.snapshots.set(name, snapshot);
     return snapshot;
   }

@@ -39,7 +39,7 @@ export type CommandResult =
   /** This replica was declared dead, so it may not write. */
   | { type: 'fenced' };
 
-/** One committed event. The inspection feed and the live actors receive it. */
+/** One committed event. The live actors receive it. */
 export interface CommittedEvent {
   kind: string;
   id: string;
@@ -47,6 +47,7 @@ export interface CommittedEvent {
   organization_id: string | null;
   seq: number;
   event: AnyEventObject;
+  before: AnyMachineSnapshot;
   /** The snapshot after the event. */
   snapshot: AnyMachineSnapshot;
   taken: boolean;
@@ -58,6 +59,8 @@ export interface CommittedEvent {
   context_hash: string;
   /** What the ledger did to the actor's hold in the same transaction; null = nothing. */
   money: EventMoney | null;
+  /** The replica that owns the actor. */
+  owner: string | null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import type { ActorPosition } from '../../../db/actors/live.ts';
 import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
@@ -11,12 +12,21 @@ export interface DurableDeps {
   ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
-  /**
-   * Called after each commit, in the order of commits, with the committed events and the number of
-   * new effects. Must not throw.
-   */
-  onCommitted: (events: CommittedEvent[], effects: number) => void;
+  /** Called after each commit, in the order of commits. Must not throw. */
+  onCommitted: (commit: Commit) => void;
   onError: (error: unknown) => void;
+}
+
+/** What one transaction committed. */
+export interface Commit {
+  readonly events: readonly CommittedEvent[];
+  /**
+   * The last events of actors whose commands were committed by an earlier run. The answer of that
+   * run's commit was lost, so nobody heard of its events.
+   */
+  readonly repeated: readonly ActorPosition[];
+  /** The number of new effects. */
+  readonly effects: number;
 }
 
 /**
@@ -57,8 +67,8 @@ export class DurableActors {
       await work.run(commands);
       return work;
     });
-    const { answers, committed, outbox } = batch as CommandBatch;
-    this.deps.onCommitted(committed, outbox.length);
+    const { answers, committed: events, repeated, outbox } = batch as CommandBatch;
+    this.deps.onCommitted({ events, repeated, effects: outbox.length });
     return answers;
   }
 }

@@ -1,10 +1,11 @@
 import { type AnyEventObject, type AnyMachineSnapshot, initialTransition } from 'xstate';
 import type { HistoryRow } from '../../../db/actors/history.ts';
 import type { VersionedMachine } from './kind.ts';
-import { hashSnapshot, restoreSnapshot, statePath, storedSnapshot, takeEvent } from './snapshot.ts';
+import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
+import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
 /** What `replay` needs of an event; see the table `actor_event`. */
-export type LoggedEvent = Pick<
+export type EventToReplay = Pick<
   HistoryRow,
   'seq' | 'event' | 'taken' | 'to_state' | 'machine_version' | 'context_hash'
 >;
@@ -44,7 +45,7 @@ export class ReplayMismatch extends Error {
  */
 export function replay(
   kind: VersionedMachine,
-  events: readonly LoggedEvent[],
+  events: readonly EventToReplay[],
   after?: ReplayedEvent,
 ): ReplayedEvent[] {
   const replayed: ReplayedEvent[] = [];
@@ -58,7 +59,7 @@ export function replay(
 
 function replayOne(
   kind: VersionedMachine,
-  logged: LoggedEvent,
+  logged: EventToReplay,
   last: ReplayedEvent | undefined,
 ): ReplayedEvent {
   const { seq, machine_version } = logged;
@@ -91,7 +92,7 @@ function replayOne(
 /** Returns the machine of the event's version. */
 function versionOf(
   kind: VersionedMachine,
-  { seq, machine_version }: LoggedEvent,
+  { seq, machine_version }: EventToReplay,
 ): VersionedMachine {
   if (machine_version === kind.version) return kind;
   const earlier = kind.earlier?.find(({ version }) => version === machine_version);
@@ -103,6 +104,6 @@ function versionOf(
 function asVersion(next: VersionedMachine, last: ReplayedEvent): AnyMachineSnapshot {
   if (last.machine_version === next.version) return last.snapshot;
   // A migration gets the snapshot as JSON, as it gets it from the row.
-  const stored = JSON.parse(JSON.stringify(storedSnapshot(last.snapshot)));
-  return restoreSnapshot(next, stored, last.machine_version);
+  const snapshot = JSON.parse(JSON.stringify(storedSnapshot(last.snapshot)));
+  return restoreSnapshot(next, { snapshot, machine_version: last.machine_version });
 }

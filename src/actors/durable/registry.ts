@@ -1,134 +1,294 @@
-import { type AnyActorRef, type AnyMachineSnapshot, createActor } from 'xstate';
-import { WeirError } from '../../errors/weir-error.ts';
+import type { Sql } from 'postgres';
+import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { ActorPosition, LiveActorRow } from '../../../db/actors/live.ts';
+import type { ActorAddress } from '../../../db/actors/store.ts';
 import type { Clock } from '../clock.ts';
-import type { ActorCommand, CommandResult, CommittedEvent } from './command.ts';
-import type { DurableActors } from './durable.ts';
+import { CatchUp } from './catch-up.ts';
+import type { CommittedEvent } from './command.ts';
 import type { InspectionFeed } from './inspection.ts';
+import type { DurableKind } from './kind.ts';
+import {
+  type ActorChange,
+  type CommittedSnapshot,
+  LiveActor,
+  type LiveActorDeps,
+  type Watcher,
+} from './live-actor.ts';
+import { actorName, Residents } from './residents.ts';
+import { restoreSnapshot } from './stored-snapshot.ts';
 
 /**
- * The most live actors in memory. Above this number, the actor that has been idle longest is
- * passivated (removed from memory).
+ * How often actors that somebody watches are compared with their rows, if they got no event for as
+ * long. So a watcher gets an event of another replica within two seconds, even if every message of
+ * the bus is lost.
  */
-const MAX_LIVE_ACTORS = 20_000;
-/** A live actor that gets no event for this time is passivated. */
-const PASSIVATE_AFTER_MS = 60_000;
-/**
- * The most commands of one actor that wait for their commit. Further commands are refused with 503.
- */
-export const MAX_WAITING_COMMANDS = 64;
-const SWEEP_MS = 10_000;
-
-interface Entry {
-  actor: AnyActorRef;
-  seq: number;
-  touchedAt: number;
-}
+const COMPARE_MS = 1_000;
+/** The type of the event that watchers get if an actor was created again from its row. */
+export const RESTORED = 'weir.restored';
 
 export interface RegistryDeps {
-  actors: DurableActors;
-  clock: Clock;
-  feed: InspectionFeed;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly kinds: ReadonlyMap<string, DurableKind>;
+  readonly feed: InspectionFeed;
+  readonly replica_id: () => string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The start of a watch: the actor as it is now, and `stop`, which ends the watch. */
+export interface Watch {
+  readonly snapshot: AnyMachineSnapshot;
+  /** The number of the last event that `snapshot` contains. The watcher gets the next one first. */
+  readonly seq: number;
+  stop(): void;
+}
+
+/** What another replica says of a committed event. */
+export interface CommittedElsewhere extends ActorAddress {
+  readonly seq: number;
+  /** The replica that owns the actor. */
+  readonly owner: string | null;
 }
 
 /**
- * Live XState actors by `kind/id`, created on demand and passivated when idle. A live actor gets an
- * event only after its commit, so its subscribers see committed states only.
+ * The live XState actors of this replica: one for each durable actor that this replica owns and
+ * that has not ended, and one for each actor that somebody here watches. A live actor gets an event
+ * only after its commit, whichever replica committed it.
  */
 export class Registry {
-  private readonly live = new Map<string, Entry>();
-  private readonly mailboxes = new Map<string, number>();
+  private readonly residents: Residents;
+  private readonly catchUp: CatchUp;
+  private readonly machines = new Map<string, AnyStateMachine>();
+  private readonly watched = new Map<string, number>();
+  private readonly live: LiveActorDeps;
   private stopClock: () => void = () => undefined;
+  private comparing: Promise<void> | undefined;
 
   constructor(private readonly deps: RegistryDeps) {
+    const { sql, clock, kinds } = deps;
+    this.residents = new Residents(clock, (actor) => this.restore(actor, 0));
+    this.catchUp = new CatchUp({
+      sql,
+      residents: this.residents,
+      after: (delay_ms, callback) => clock.after(delay_ms, callback),
+      create: (row) => this.createFromRow(row),
+      apply: (actor, event, seq, taken) => this.apply(actor, event, seq, taken),
+      onReplaced: (actor) => actor.announce(changeOf(actor, { type: RESTORED })),
+      versionOf: (kind) => kinds.get(kind)?.version ?? 0,
+      onError: deps.onError,
+    });
+    this.live = {
+      now: () => clock.now(),
+      onChange: (actor, change) => this.onChange(actor, change),
+      onError: (_, error) => deps.onError(error),
+    };
+  }
+
+  /** How many actors are in memory, by kind. */
+  countsByKind(): ReadonlyMap<string, number> {
+    return this.residents.countsByKind();
+  }
+
+  /** The live actors, in the order of their last use. */
+  all(): IterableIterator<LiveActor> {
+    return this.residents.all();
+  }
+
+  /** The live actor; undefined if it is not in memory. */
+  find(address: ActorAddress): LiveActor | undefined {
+    return this.residents.find(actorName(address));
+  }
+
+  /** Reads the actors that this replica owns into memory, in the background, and starts to sweep. */
+  start(): void {
+    this.residents.start();
     this.schedule();
+    this.restoreOwned().catch(this.deps.onError);
   }
 
-  get size(): number {
-    return this.live.size;
+  async stop(): Promise<void> {
+    this.stopClock();
+    await this.comparing;
+    await this.catchUp.stop();
+    this.residents.stop();
+    this.watched.clear();
   }
 
-  /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
-  async send(command: ActorCommand): Promise<CommandResult> {
-    const name = `${command.kind}/${command.id}`;
-    const waiting = this.mailboxes.get(name) ?? 0;
-    if (waiting >= MAX_WAITING_COMMANDS) {
-      throw new WeirError('service_unavailable', 'Too many requests of this task are waiting.', {
-        retry_after: 1,
-      });
-    }
-    this.mailboxes.set(name, waiting + 1);
-    try {
-      return await this.deps.actors.send(command);
-    } finally {
-      const left = (this.mailboxes.get(name) ?? 1) - 1;
-      if (left === 0) this.mailboxes.delete(name);
-      else this.mailboxes.set(name, left);
+  /** Reads the actors that this replica owns into memory. */
+  restoreOwned(): Promise<void> {
+    return this.catchUp.restoreOwned(this.deps.replica_id());
+  }
+
+  /**
+   * Calls `watcher` with each further event of the actor, once and in order, until `stop` is called
+   * or the actor has ended. The actor stays in memory as long. Returns undefined if there is no
+   * such actor. Rejects if the database cannot be read.
+   */
+  async watch(address: ActorAddress, watcher: Watcher): Promise<Watch | undefined> {
+    const name = actorName(address);
+    const restored = this.residents.find(name) ?? (await this.catchUp.restore(address));
+    const actor = this.residents.find(name) ?? restored;
+    if (!actor) return undefined;
+    const { snapshot, seq } = actor;
+    if (actor.hasEnded) return { snapshot, seq, stop: () => undefined };
+    actor.watch(watcher);
+    this.watched.set(name, (this.watched.get(name) ?? 0) + 1);
+    return { snapshot, seq, stop: () => this.unwatch(name, watcher) };
+  }
+
+  /** Passes events that this replica committed to the live actors, in the order of the commits. */
+  onCommitted(events: readonly CommittedEvent[]): void {
+    for (const committed of events) {
+      const { kind, id, seq, event, before, taken, owner } = committed;
+      const name = actorName(committed);
+      const actor = this.residents.find(name);
+      if (actor?.seq === seq - 1) {
+        actor.owner = owner;
+        this.apply(actor, event, seq, taken);
+      } else if (actor) {
+        this.catchUp.onHeard(name, seq);
+      } else if (owner === this.deps.replica_id()) {
+        const former = { kind, id, seq: seq - 1, snapshot: before, owner };
+        const created = this.create(seq === 1 ? { ...former, timers: {} } : former);
+        this.residents.add(created);
+        this.apply(created, event, seq, taken);
+      } else {
+        this.catchUp.onHeard(name, seq);
+      }
     }
   }
 
   /**
-   * Returns the live actor for a committed snapshot. Subscribe to it, but send commands with `send`.
-   * Throws if the kind is unknown.
+   * Called if a command was found committed by an earlier run, whose answer was lost. Then this
+   * replica may have missed the event.
    */
-  activate(kind: string, id: string, snapshot: AnyMachineSnapshot, seq: number): AnyActorRef {
-    const name = `${kind}/${id}`;
-    const known = this.live.get(name);
-    if (known && known.seq >= seq) return this.touch(known).actor;
-    known?.actor.stop();
-    const machine = this.deps.actors.kinds.get(kind)?.machine;
-    if (!machine) throw new Error(`unknown kind of durable actor: ${kind}`);
-    const actor = createActor(machine, { snapshot });
-    // If the machine throws, the next `activate` creates the actor again from a committed snapshot.
-    actor.subscribe({ error: () => this.live.delete(name) });
-    actor.start();
-    this.live.set(name, { actor, seq, touchedAt: this.deps.clock.now() });
-    if (this.live.size > MAX_LIVE_ACTORS) this.passivateOldest();
-    return actor;
+  onRepeated(last: ActorPosition): void {
+    this.catchUp.onHeard(actorName(last), last.seq);
   }
 
-  /** Passes committed events to the live actors and the feed, in the order of the commits. */
-  onCommitted(events: readonly CommittedEvent[]): void {
-    for (const { kind, id, seq, event, snapshot, taken } of events) {
-      const entry = this.live.get(`${kind}/${id}`);
-      if (entry && entry.seq === seq - 1) {
-        this.touch(entry).actor.send(event);
-        entry.seq = seq;
-      } else if (entry && entry.seq < seq) {
-        // Another replica committed events in between, so the actor in memory is outdated.
-        this.passivate(`${kind}/${id}`, entry);
-      }
-      const { value, status } = snapshot;
-      this.deps.feed.publish({ kind, id, seq, event, value, status, taken });
+  /** Called with the events that another replica committed. */
+  onCommittedElsewhere(events: readonly CommittedElsewhere[]): void {
+    for (const { kind, id, seq, owner } of events) {
+      const name = `${kind}/${id}`;
+      this.catchUp.onHeard(name, seq);
+      if (owner !== this.deps.replica_id() || this.residents.find(name)) continue;
+      this.restore({ kind, id }, seq);
     }
   }
 
-  stop(): void {
-    this.stopClock();
-    for (const [name, entry] of this.live) this.passivate(name, entry);
+  /** Called if messages of other replicas may be lost. Compares all live actors with their rows. */
+  onGap(): void {
+    this.compare(this.residents.all());
   }
 
-  private touch(entry: Entry): Entry {
-    entry.touchedAt = this.deps.clock.now();
-    return entry;
+  /** Called with actors that this replica adopted from a dead one. */
+  onAdopted(addresses: readonly ActorAddress[]): void {
+    for (const address of addresses) this.restore(address, 0);
   }
 
-  private passivate(name: string, entry: Entry): void {
-    this.live.delete(name);
-    entry.actor.stop();
+  /**
+   * Called when this replica was declared dead. Its actors belong to others now, so only those that
+   * somebody watches stay.
+   */
+  onFenced(): void {
+    const replica_id = this.deps.replica_id();
+    for (const actor of this.residents.all()) {
+      if (actor.owner === replica_id) continue;
+      if (!actor.isWatched) this.residents.remove(actor);
+    }
   }
 
-  private passivateOldest(): void {
-    const [oldest] = [...this.live].sort(([, a], [, b]) => a.touchedAt - b.touchedAt);
-    if (oldest) this.passivate(...oldest);
+  /** Resolves when no row and no event is being read. */
+  async idle(): Promise<void> {
+    await this.comparing;
+    await this.catchUp.idle();
+  }
+
+  private restore(address: ActorAddress, seq: number): void {
+    this.catchUp.restore(address, seq).catch(() => undefined);
+  }
+
+  private createFromRow(row: LiveActorRow): LiveActor {
+    const kind = this.deps.kinds.get(row.kind);
+    if (!kind) throw new Error(`unknown kind of durable actor: ${row.kind}`);
+    return this.create({ ...row, snapshot: restoreSnapshot(kind, row) });
+  }
+
+  private create(committed: CommittedSnapshot): LiveActor {
+    return new LiveActor(this.machineOf(committed.kind), committed, this.live);
+  }
+
+  /** The machine of a kind, whose timer actions tell the live actor when an event is expected. */
+  private machineOf(name: string): AnyStateMachine {
+    const known = this.machines.get(name);
+    if (known) return known;
+    const kind = this.deps.kinds.get(name);
+    if (!kind) throw new Error(`unknown kind of durable actor: ${name}`);
+    const onTimer = ({ id }: { id: string }, timer: string, delay_ms: number | null) =>
+      this.residents.find(id)?.onTimer(timer, delay_ms);
+    const machine: AnyStateMachine = kind.machine.provide({
+      actions: {
+        setTimer: ({ self }: { self: AnyActorRef }, params: { name: string; delay_ms: number }) =>
+          onTimer(self, params.name, params.delay_ms),
+        cancelTimer: ({ self }: { self: AnyActorRef }, params: { name: string }) =>
+          onTimer(self, params.name, null),
+      },
+    });
+    this.machines.set(name, machine);
+    return machine;
+  }
+
+  /** Sends a committed event to a live actor. If its machine throws, it is created again. */
+  private apply(actor: LiveActor, event: AnyEventObject, seq: number, taken: boolean): void {
+    try {
+      actor.apply(event, seq, taken);
+      this.residents.touch(actor);
+    } catch (error) {
+      this.deps.onError(error);
+      this.catchUp.replace([actor]).catch(this.deps.onError);
+    }
+    if (actor.hasEnded) {
+      this.watched.delete(actorName(actor));
+      this.residents.remove(actor);
+    }
+  }
+
+  private onChange(actor: LiveActor, change: ActorChange): void {
+    if (actor.owner !== this.deps.replica_id()) return;
+    const { kind, id, seq, event, taken } = change;
+    const { value, status } = change.snapshot;
+    this.deps.feed.publish({ kind, id, seq, event, value, status, taken });
+  }
+
+  private unwatch(name: string, watcher: Watcher): void {
+    this.residents.find(name)?.unwatch(watcher);
+    const left = (this.watched.get(name) ?? 0) - 1;
+    if (left > 0) this.watched.set(name, left);
+    else this.watched.delete(name);
+  }
+
+  private compare(actors: Iterable<LiveActor>): void {
+    this.comparing = (this.comparing ?? Promise.resolve())
+      .then(() => this.catchUp.compare(actors))
+      .catch(this.deps.onError);
   }
 
   private schedule(): void {
-    this.stopClock = this.deps.clock.after(SWEEP_MS, () => {
-      const before = this.deps.clock.now() - PASSIVATE_AFTER_MS;
-      for (const [name, entry] of this.live) {
-        if (entry.touchedAt < before) this.passivate(name, entry);
-      }
+    this.stopClock = this.deps.clock.after(COMPARE_MS, () => {
       this.schedule();
+      if (this.watched.size > 0) this.compare(this.quietWatched());
     });
   }
+
+  private *quietWatched(): Iterable<LiveActor> {
+    const before = this.deps.clock.now() - COMPARE_MS;
+    for (const name of this.watched.keys()) {
+      const actor = this.residents.find(name);
+      if (actor && actor.touched_at <= before) yield actor;
+    }
+  }
+}
+
+function changeOf({ kind, id, seq, snapshot }: LiveActor, event: AnyEventObject): ActorChange {
+  return { kind, id, seq, snapshot, event, taken: true };
 }

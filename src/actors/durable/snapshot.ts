@@ -4,9 +4,7 @@ import {
   type AnyStateMachine,
   transition,
 } from 'xstate';
-import type { JsonValue } from '../../../db/actors/store.ts';
 import { canonicalJson } from '../../json/canonical.ts';
-import type { VersionedMachine } from './kind.ts';
 
 /** Length of a hash in hex digits: 128 bits of a SHA-256. */
 const HASH_DIGITS = 32;
@@ -25,11 +23,6 @@ export function takeEvent(
   return before.status === 'active' ? transition(machine, before, event) : [before, []];
 }
 
-/** Returns the part of a snapshot that is stored: its state and its context. */
-export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
-  return { value, context } as unknown as JsonValue;
-}
-
 /**
  * Returns the hash of state and context: the first 32 hex digits of the SHA-256 of
  * `{value, context}` as canonical JSON. So the order of keys does not change the hash.
@@ -37,20 +30,6 @@ export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValu
 export function hashSnapshot({ value, context }: AnyMachineSnapshot): string {
   const text = canonicalJson({ value, context });
   return new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, HASH_DIGITS);
-}
-
-/**
- * Returns a stored snapshot as a snapshot of the machine's current version. Converts it with
- * `migrate` if it is of another version.
- */
-export function restoreSnapshot(
-  { machine, version, migrate }: VersionedMachine,
-  stored: JsonValue,
-  stored_version: number,
-): AnyMachineSnapshot {
-  const current = stored_version === version || !migrate ? stored : migrate(stored, stored_version);
-  const { value, context } = current as unknown as Pick<AnyMachineSnapshot, 'value' | 'context'>;
-  return machine.resolveState({ value, context }) as AnyMachineSnapshot;
 }
 
 /** Returns the state as a path, e.g. `processing.polling`; parallel regions as JSON. */

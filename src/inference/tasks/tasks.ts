@@ -12,7 +12,7 @@ import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { resolveContinuation } from './continuation.ts';
-import { TaskEndings } from './endings.ts';
+import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
@@ -37,6 +37,7 @@ export interface TasksDeps {
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
+  readonly watch: WatchTask;
   readonly running: RunningSubmissions;
   /** False if this replica's lease may have ended. If false, no task is created. */
   readonly mayAdmit: () => boolean;
@@ -49,11 +50,7 @@ export interface TasksDeps {
  * reserved for the task. The transaction commits as a whole or not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
-  private readonly endings: TaskEndings;
-
-  constructor(private readonly deps: TasksDeps) {
-    this.endings = new TaskEndings(deps.clock);
-  }
+  constructor(private readonly deps: TasksDeps) {}
 
   async create(request: CreateTask): Promise<TaskView> {
     if (!this.deps.mayAdmit()) {
@@ -79,7 +76,6 @@ export class Tasks implements TaskPort {
       if (event.type === 'CANCEL') this.deps.running.abort(id);
       if (snapshot.status === 'active') continue;
       this.deps.running.onEnded(id);
-      this.endings.onEnded(id);
     }
   }
 
@@ -172,12 +168,8 @@ export class Tasks implements TaskPort {
    */
   private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
     const { organization_id } = request.key;
-    const isOver = async () => {
-      const { status } = await this.viewOf(id, organization_id);
-      return status === 'completed' || status === 'failed';
-    };
     try {
-      await this.endings.wait(id, isOver, request.signal);
+      await waitForEnd(this.deps.watch, id, request.signal);
     } catch (error) {
       if (request.signal.aborted && request.idempotency_key === undefined) this.cancel(id);
       throw error;

@@ -8,7 +8,7 @@ import { createDelivery } from '../../../db/webhooks/deliveries.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import type { CommittedEvent } from '../../../src/actors/durable/command.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
-import { type LoggedEvent, ReplayMismatch, replay } from '../../../src/actors/durable/history.ts';
+import { type EventToReplay, ReplayMismatch, replay } from '../../../src/actors/durable/history.ts';
 import type { DurableKind, VersionedMachine } from '../../../src/actors/durable/kind.ts';
 import { Outbox } from '../../../src/actors/durable/outbox.ts';
 import { hashSnapshot } from '../../../src/actors/durable/snapshot.ts';
@@ -91,7 +91,7 @@ const VERSION_2: VersionedMachine = {
 
 /** The log that the runtime writes if version 2 takes the events after the first `before`. */
 function logOf(events: readonly { type: string; amount?: number }[], before: number) {
-  const log: LoggedEvent[] = [];
+  const log: EventToReplay[] = [];
   let version = before > 0 ? VERSION_1 : VERSION_2;
   let [snapshot] = initialTransition(version.machine);
   for (const [index, event] of events.entries()) {
@@ -143,15 +143,16 @@ describe('replay', () => {
     },
   );
 
-  const REASONS: [name: string, change: (log: LoggedEvent[]) => LoggedEvent[], seq: number][] = [
-    ['another amount', (log) => change(log, 2, { event: { type: 'ADD', amount: 4 } }), 3],
-    ['another hash', (log) => change(log, 1, { context_hash: 'f'.repeat(32) }), 2],
-    ['another state', (log) => change(log, 3, { to_state: 'adding', context_hash: null }), 4],
-    ['another taken', (log) => change(log, 1, { taken: true }), 2],
-    ['a missing event', (log) => log.filter(({ seq }) => seq !== 3), 3],
-    ['an unknown version', (log) => change(log, 0, { machine_version: 9 }), 1],
-  ];
-  const change = (log: LoggedEvent[], index: number, more: Partial<LoggedEvent>) =>
+  const REASONS: [name: string, change: (log: EventToReplay[]) => EventToReplay[], seq: number][] =
+    [
+      ['another amount', (log) => change(log, 2, { event: { type: 'ADD', amount: 4 } }), 3],
+      ['another hash', (log) => change(log, 1, { context_hash: 'f'.repeat(32) }), 2],
+      ['another state', (log) => change(log, 3, { to_state: 'adding', context_hash: null }), 4],
+      ['another taken', (log) => change(log, 1, { taken: true }), 2],
+      ['a missing event', (log) => log.filter(({ seq }) => seq !== 3), 3],
+      ['an unknown version', (log) => change(log, 0, { machine_version: 9 }), 1],
+    ];
+  const change = (log: EventToReplay[], index: number, more: Partial<EventToReplay>) =>
     log.map((each, at) => (at === index ? { ...each, ...more } : each));
 
   test.each(REASONS)('stops at the first event that differs: %s', (_, falsify, seq) => {
@@ -191,7 +192,7 @@ describe('the event log', () => {
       ids: systemIdSource,
       kinds: [kind],
       replica_id: () => replica_id,
-      onCommitted: (events) => void committed.push(...events),
+      onCommitted: ({ events }) => void committed.push(...events),
       onError,
     });
     const shared = { sql, clock: systemClock, actors, replica_id: () => replica_id, onError };

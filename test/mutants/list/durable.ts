@@ -19,10 +19,16 @@ export const DURABLE: readonly MutatedFile[] = [
         from: 'canonicalJson({ value, context })',
         to: 'canonicalJson({ context })',
       },
+    ],
+  },
+  {
+    path: 'src/actors/durable/stored-snapshot.ts',
+    tests: [HISTORY],
+    mutants: [
       {
         name: 'a stored snapshot is not migrated',
-        from: 'stored_version === version || !migrate ?',
-        to: 'stored_version > 0 || !migrate ?',
+        from: 'row.machine_version === version || !migrate',
+        to: 'row.machine_version > 0 || !migrate',
       },
     ],
   },

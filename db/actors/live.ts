@@ -1,0 +1,82 @@
+import type { Sql } from 'postgres';
+import type { ActorAddress, JsonValue } from './store.ts';
+
+/** What a live actor is created from: its committed snapshot and its timers. */
+export interface LiveActorRow extends ActorAddress {
+  machine_version: number;
+  snapshot: JsonValue;
+  seq: number;
+  /** False if the machine has reached a final state. */
+  live: boolean;
+  owner: string | null;
+  /** Milliseconds until each timer fires, by its name; negative if the timer is due. */
+  timers: Record<string, number>;
+}
+
+/** A row of the event log, as a live actor gets it. */
+export interface LoggedEvent extends ActorAddress {
+  seq: number;
+  machine_version: number;
+  event: JsonValue;
+  taken: boolean;
+}
+
+/** Identifies a durable actor and the last event that a reader knows. */
+export interface ActorPosition extends ActorAddress {
+  seq: number;
+}
+
+const columns = (sql: Sql) => sql`
+  actor.kind, actor.id, machine_version, snapshot, seq, live, owner,
+  coalesce((select jsonb_object_agg(name, (extract(epoch from fire_at - weir_now()) * 1000)::int8)
+    from timer where timer.kind = actor.kind and timer.actor_id = actor.id), '{}') as timers`;
+
+/** Returns those of the actors that exist. */
+export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promise<LiveActorRow[]> {
+  return sql<LiveActorRow[]>`
+    select ${columns(sql)}
+    from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)
+      as input(kind text, id text) using (kind, id)`;
+}
+
+/**
+ * Returns at most `limit` actors of the replica `owner` that have not ended. They are sorted by kind
+ * and id, and begin after `after`.
+ */
+export function readOwnedActors(
+  sql: Sql,
+  owner: string,
+  after: ActorAddress,
+  limit: number,
+): Promise<LiveActorRow[]> {
+  return sql<LiveActorRow[]>`
+    select ${columns(sql)} from actor
+    where live and owner = ${owner} and (kind, id) > (${after.kind}, ${after.id})
+    order by kind, id limit ${limit}`;
+}
+
+/** Returns those of the actors that have more events than their `seq` here says. */
+export function findMovedActors(
+  sql: Sql,
+  positions: readonly ActorPosition[],
+): Promise<ActorPosition[]> {
+  return sql<ActorPosition[]>`
+    select actor.kind, actor.id, actor.seq
+    from actor join json_to_recordset(${JSON.stringify(positions)}::text::json)
+      as input(kind text, id text, seq int) using (kind, id)
+    where actor.seq > input.seq`;
+}
+
+/** Returns at most `limit` events that follow the given positions, each actor's in their order. */
+export function readEventsAfter(
+  sql: Sql,
+  positions: readonly ActorPosition[],
+  limit: number,
+): Promise<LoggedEvent[]> {
+  return sql<LoggedEvent[]>`
+    select actor_event.kind, actor_id as id, actor_event.seq, machine_version, event, taken
+    from actor_event join json_to_recordset(${JSON.stringify(positions)}::text::json)
+      as input(kind text, id text, seq int)
+      on actor_event.kind = input.kind and actor_id = input.id and actor_event.seq > input.seq
+    order by actor_event.kind, actor_id, actor_event.seq limit ${limit}`;
+}

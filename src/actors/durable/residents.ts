@@ -1,0 +1,146 @@
+import type { ActorAddress } from '../../../db/actors/store.ts';
+import type { Clock } from '../clock.ts';
+import type { LiveActor } from './live-actor.ts';
+
+/**
+ * The most actors in memory. Above this number, the actor that was idle longest is passivated, i.e.
+ * removed from memory. An actor needs about 4 KB.
+ */
+const MAX_RESIDENT_ACTORS = 150_000;
+/** An actor that got no event for this time is passivated, unless somebody needs it. */
+const PASSIVATE_AFTER_MS = 60_000;
+/** An actor stays in memory if one of its timers fires within this time. */
+const TIMER_SOON_MS = 60_000;
+const SWEEP_MS = 10_000;
+/** The most actors that one sweep looks at, so that it does not delay calls. */
+const MAX_SWEPT = 2_000;
+/** If a sweep could not look at all idle actors, the next one follows after this time. */
+const NEXT_SWEEP_MS = 100;
+/** How many of the oldest actors are looked at, to find one that may be passivated. */
+const MAX_CANDIDATES = 16;
+
+/** Returns the key of an actor in maps: `kind/id`. */
+export const actorName = ({ kind, id }: ActorAddress): string => `${kind}/${id}`;
+
+/**
+ * The live actors in the memory of this replica. The map is ordered by the last use, so that the
+ * actor that was idle longest is found at once.
+ */
+export class Residents {
+  private readonly actors = new Map<string, LiveActor>();
+  private readonly counts = new Map<string, number>();
+  private stopClock: () => void = () => undefined;
+
+  /** `readTimers` is called with idle actors whose timers are not known. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly readTimers: (actor: LiveActor) => void,
+    private readonly max = MAX_RESIDENT_ACTORS,
+  ) {}
+
+  get size(): number {
+    return this.actors.size;
+  }
+
+  /** How many actors of each kind are in memory. */
+  countsByKind(): ReadonlyMap<string, number> {
+    return this.counts;
+  }
+
+  all(): IterableIterator<LiveActor> {
+    return this.actors.values();
+  }
+
+  find(name: string): LiveActor | undefined {
+    return this.actors.get(name);
+  }
+
+  /** Starts to passivate idle actors. */
+  start(): void {
+    this.schedule(SWEEP_MS);
+  }
+
+  /** Stops all actors. */
+  stop(): void {
+    this.stopClock();
+    for (const actor of this.actors.values()) actor.stop();
+    this.actors.clear();
+    this.counts.clear();
+  }
+
+  /**
+   * Adds an actor. An actor of the same name is stopped, and its watchers move to the new one. If
+   * there are too many actors, an old one that nobody watches is passivated.
+   */
+  add(actor: LiveActor): void {
+    const name = actorName(actor);
+    const former = this.actors.get(name);
+    if (former) {
+      this.remove(former, actor);
+    } else if (this.actors.size >= this.max) {
+      this.passivateOldest();
+    }
+    this.actors.set(name, actor);
+    this.counts.set(actor.kind, (this.counts.get(actor.kind) ?? 0) + 1);
+  }
+
+  /** Marks the actor as the one that was used last. */
+  touch(actor: LiveActor): void {
+    const name = actorName(actor);
+    if (this.actors.get(name) !== actor) return;
+    this.actors.delete(name);
+    this.actors.set(name, actor);
+  }
+
+  /** Removes an actor from memory. Its watchers move to `successor`. */
+  remove(actor: LiveActor, successor?: LiveActor): void {
+    const name = actorName(actor);
+    if (this.actors.get(name) !== actor) return;
+    this.actors.delete(name);
+    this.counts.set(actor.kind, (this.counts.get(actor.kind) ?? 1) - 1);
+    actor.stop(successor);
+  }
+
+  /**
+   * Passivates actors that are idle. Returns true if it looked at all of them. The map is ordered by
+   * use, so the sweep ends at the first actor that was used lately.
+   */
+  sweep(): boolean {
+    const now = this.clock.now();
+    let looked = 0;
+    for (const actor of this.actors.values()) {
+      if (actor.touched_at > now - PASSIVATE_AFTER_MS) return true;
+      if (looked === MAX_SWEPT) return false;
+      looked += 1;
+      const isNeeded =
+        actor.isWatched || actor.isBehind || actor.hasTimerBefore(now + TIMER_SOON_MS);
+      if (isNeeded === false) {
+        this.remove(actor);
+        continue;
+      }
+      if (isNeeded === undefined) this.readTimers(actor);
+      actor.touched_at = now;
+      this.touch(actor);
+    }
+    return true;
+  }
+
+  private passivateOldest(): void {
+    let looked = 0;
+    for (const actor of this.actors.values()) {
+      if (looked === MAX_CANDIDATES) return;
+      looked += 1;
+      if (!actor.isWatched && !actor.isBehind) {
+        this.remove(actor);
+        return;
+      }
+      this.touch(actor);
+    }
+  }
+
+  private schedule(delay_ms: number): void {
+    this.stopClock = this.clock.after(delay_ms, () => {
+      this.schedule(this.sweep() ? SWEEP_MS : NEXT_SWEEP_MS);
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { JsonValue } from '../../../db/actors/store.ts';
+import type { VersionedMachine } from './kind.ts';
+
+/** Returns the part of a snapshot that is stored. It is plain JSON. */
+export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
+  return { value, context } as unknown as JsonValue;
+}
+
+/**
+ * Returns the snapshot of a row as the machine of this version has it. A snapshot of an earlier
+ * version is converted first.
+ */
+export function restoreSnapshot(
+  { machine, version, migrate }: VersionedMachine,
+  row: { readonly snapshot: JsonValue; readonly machine_version: number },
+): AnyMachineSnapshot {
+  const current =
+    row.machine_version === version || !migrate
+      ? row.snapshot
+      : migrate(row.snapshot, row.machine_version);
+  const { value, context } = current as unknown as Pick<AnyMachineSnapshot, 'value' | 'context'>;
+  return machine.resolveState({ value, context }) as AnyMachineSnapshot;
+}

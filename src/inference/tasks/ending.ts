@@ -1,0 +1,33 @@
+import type { Watcher } from '../../actors/durable/live-actor.ts';
+import type { Watch } from '../../actors/durable/registry.ts';
+
+/** Watches the live actor of a task; undefined if there is no such task. */
+export type WatchTask = (task_id: string, watcher: Watcher) => Promise<Watch | undefined>;
+
+/**
+ * Resolves when the task has ended, as its live actor says. Rejects if the actor cannot be watched,
+ * or with the signal's reason.
+ */
+export async function waitForEnd(
+  watch: WatchTask,
+  task_id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const end = Promise.withResolvers<void>();
+  const onAbort = () => end.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  let watched: Watch | undefined;
+  try {
+    watched = await watch(task_id, ({ snapshot }) => {
+      if (snapshot.status !== 'active') end.resolve();
+    });
+    if (!watched) throw new Error(`task ${task_id} does not exist any more`);
+    if (watched.snapshot.status === 'active') await end.promise;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    watched?.stop();
+    // If the watch could not begin, nobody waits for the end, whose rejection is no error.
+    end.promise.catch(() => undefined);
+  }
+}

@@ -147,9 +147,15 @@ export async function startActors(
     ...generation.parts,
     kinds: [webhooks, batchKind(background, batchWorker)],
     async announce(task_id) {
-      if (!(await createDelivery(background, task_id))) return;
-      const event = { type: 'ANNOUNCED' };
-      await durable.send({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
+      const delivery = await createDelivery(background, task_id);
+      if (!delivery) return;
+      await durable.send({
+        kind: WEBHOOK_KIND,
+        id: task_id,
+        event: { type: 'ANNOUNCED' },
+        create: true,
+        organization_id: delivery.organization_id,
+      });
     },
     requests: databases.requests.sql,
     durable: databases.durable.sql,

@@ -124,6 +124,7 @@ export class Tasks implements TaskPort {
           id,
           event,
           create: true,
+          organization_id: key.organization_id,
           money: {
             type: 'HOLD',
             hold_id,

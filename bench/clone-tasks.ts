@@ -35,7 +35,7 @@ const CHANGES: Record<(typeof TABLES)[number], string> = {
  * How many of the latest events of a task are copied. Weir only adds to them, so the others would
  * only make the copy slower.
  */
-const KEPT_EVENTS = 4;
+const KEPT_EVENTS = 2;
 
 /** The rows that belong to the task `original.id`. */
 const CONDITIONS: Record<(typeof TABLES)[number], string> = {
@@ -79,7 +79,9 @@ export async function cloneTasks(sql: Sql, counts: CloneCounts): Promise<void> {
       from (select key_id, sum(hold_nano_usd)::int8 as amount from clone group by 1) as sums
       where id = key_id`;
     // The originals are polled like the copies, and must not reach their deadline.
-    await tx`update task set deadline_at = weir_now() + interval '1 day' where status = 'processing'`;
+    await tx`
+      update task set deadline_at = weir_now() + interval '1 day'
+      where deadline_at < weir_now() + interval '12 hours'`;
     await tx`
       update timer set fire_at = weir_now() + interval '1 day'
         + case when name = 'poll' then interval '1 day' else interval '0 s' end

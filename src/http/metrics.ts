@@ -15,10 +15,15 @@ export function metrics(read: () => Metric[]): Handler {
       .filter(({ value }) => value !== undefined)
       .map(
         ({ name, help, value }) =>
-          `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`,
+          `# HELP ${name} ${help}\n# TYPE ${name} ${typeOf(name)}\n${name} ${value}\n`,
       );
     return new Response(lines.join(''), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     });
   };
+}
+
+/** By Prometheus' rules, only the name of a counter ends in `_total`. */
+function typeOf(name: string): 'counter' | 'gauge' {
+  return name.endsWith('_total') ? 'counter' : 'gauge';
 }

@@ -19,11 +19,12 @@ import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
+import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
-import { subscribeToNotifications } from './notifications.ts';
+import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
@@ -35,11 +36,14 @@ export async function startActors(
   databases: Databases,
   installation: OpenInstallation,
   generation: Generation,
+  redis_url: string | undefined,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
-  const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
+  const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
+  const hints = moneyHintsOver(bus);
+  const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, hints, onError });
   const replica: Replica = new Replica({
     sql: databases.background.sql,
     clock: systemClock,
@@ -65,10 +69,9 @@ export async function startActors(
     onError,
   });
   const circuits = new CircuitHints({
-    sql: databases.background.sql,
+    publish: (message) => bus.publish('circuit', message),
     replica_id: () => replica.id,
     now: systemClock.now,
-    onError,
   });
   const channels = new Channels(
     live.now.channels,
@@ -92,13 +95,18 @@ export async function startActors(
     onError,
   });
   await ranking.start();
-  await subscribeToNotifications(databases.background.sql, {
+  const subscriptions = subscribeParts(bus, {
+    database: databases.background,
+    clock: systemClock,
     quotas,
     keys,
     channels,
     circuits,
     onError,
   });
+  await bus.start();
+  // What was switched before the start of the bus is read; what is switched later arrives.
+  await subscriptions.applySwitches();
   const inference = new Inference({
     quotas,
     channels,
@@ -145,7 +153,7 @@ export async function startActors(
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
-    quotas,
+    hints,
     channels,
     catalogue: () => live.now.catalogue,
     replica,
@@ -170,8 +178,16 @@ export async function startActors(
       ids: systemIdSource,
       send: (command) => durable.registry.send(command),
     }),
-    operator: { sql: databases.requests.sql, channels, prober, replica_id: () => replica.id },
+    operator: {
+      sql: databases.requests.sql,
+      channels,
+      prober,
+      replica_id: () => replica.id,
+      announceSwitch: (channel_id: string) => bus.publish('switch', { channel_id }),
+      applySwitches: subscriptions.applySwitches,
+    },
     webhooks: { sql: databases.requests.sql, secrets },
+    announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.onKeyChanged(status),
     metrics: () => [
@@ -200,6 +216,16 @@ export async function startActors(
         help: 'Channels of this replica whose models are not all healthy.',
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
+      {
+        name: 'weir_bus_gaps_total',
+        help: 'How often messages of other replicas may have been lost, so that rows were read again.',
+        value: bus.gaps,
+      },
+      {
+        name: 'weir_bus_peers',
+        help: 'Other replicas whose heartbeats arrive.',
+        value: bus.peerCount,
+      },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
     async stop() {
@@ -211,6 +237,8 @@ export async function startActors(
       await outcomes.stop();
       await quotas.close();
       await lane.drain();
+      subscriptions.stop();
+      await bus.stop();
       await replica.stop();
     },
   };

@@ -8,7 +8,7 @@ import { Outbox } from '../actors/durable/outbox.ts';
 import { Registry } from '../actors/durable/registry.ts';
 import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping } from '../actors/housekeeping.ts';
-import type { Quotas } from '../actors/money/quotas.ts';
+import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { taskKind } from '../inference/tasks/kind.ts';
@@ -27,7 +27,7 @@ export interface TaskParts
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly random: () => number;
-  readonly quotas: Quotas;
+  readonly hints: MoneyHintPublisher;
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
   readonly replica: { readonly id: string; isAlive(): boolean };
@@ -71,6 +71,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     ids,
     kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
     replica_id,
+    hints: parts.hints,
     onCommitted: (events, new_effects) => {
       registry.onCommitted(events);
       tasks.onCommitted(events);
@@ -88,7 +89,6 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     sql: parts.requests,
     clock,
     ids,
-    quotas: parts.quotas,
     send: (command) => registry.send(command),
     running,
     mayAdmit: mayRun,

@@ -18,6 +18,7 @@ import { composeTasks, type RunningTasks } from '../../src/start/tasks.ts';
 import type { ChannelConfig } from '../../src/upstreams/contract.ts';
 import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
 import { channelConfig } from './channels.ts';
+import { hintsTo } from './money-hints.ts';
 import { createTestDatabase } from './postgres.ts';
 import { until } from './until.ts';
 
@@ -102,7 +103,9 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const { sql } = database;
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const lane = new Lane({ sql, clock: systemClock, onError });
+  const created: Quotas[] = [];
+  const hints = hintsTo(() => created);
+  const lane = new Lane({ sql, clock: systemClock, hints, onError });
   const replica: Replica = new Replica({
     sql,
     clock: systemClock,
@@ -112,7 +115,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     onError,
   });
   await replica.start();
-  const quotas = new Quotas({
+  const quotas: Quotas = new Quotas({
     lane,
     clock: systemClock,
     ids: systemIdSource,
@@ -120,6 +123,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     mayAdmit: () => true,
     onFenced: () => undefined,
   });
+  created.push(quotas);
   const { catalogue } = demoInstallation('http://unused.invalid');
   const configs = options.protocols.map((_, index) =>
     channelConfig(`channel-${index}`, {
@@ -142,7 +146,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
-    quotas,
+    hints,
     channels,
     catalogue: () => catalogue,
     replica,

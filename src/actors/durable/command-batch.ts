@@ -22,6 +22,7 @@ import {
 import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
+import { MoneyHints } from '../money/money-hints.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 
@@ -61,6 +62,8 @@ export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
   readonly outbox: OutboxRow[] = [];
+  /** The messages for all replicas, to be sent after the commit. */
+  hints = new MoneyHints();
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
   private rows = new Map<string, ActorRow>();
@@ -161,10 +164,11 @@ export class CommandBatch {
       return [{ step, index, money: step.command.money }];
     });
     if (moneySteps.length === 0) return;
-    const answers = await applyMoneyCommands(
+    const { answers, hints } = await applyMoneyCommands(
       this.tx,
       moneySteps.map(({ money }) => money),
     );
+    this.hints = hints;
     const undoneRows: { kind: string; id: string }[] = [];
     moneySteps.forEach(({ step, index, money }, position) => {
       const answer = answers[position];

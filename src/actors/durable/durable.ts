@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
+import type { MoneyHintPublisher } from '../money/money-hints.ts';
 import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import { CommandBatch } from './command-batch.ts';
 import type { DurableKind } from './kind.ts';
@@ -11,6 +12,7 @@ export interface DurableDeps {
   ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
+  hints: MoneyHintPublisher;
   /**
    * Called after each commit, in the order of commits, with the committed events and the number of
    * new effects. Must not throw.
@@ -34,6 +36,7 @@ export class DurableActors {
       clock: deps.clock,
       onError: deps.onError,
       commit: (commands) => this.commit(commands),
+      onOutcomeUnknown: () => deps.hints.publishUnknown(),
       // The outcome of an effect is a fact that must not be lost.
       mustCommit: (command) => command.effect !== undefined,
     });
@@ -57,7 +60,8 @@ export class DurableActors {
       await work.run(commands);
       return work;
     });
-    const { answers, committed, outbox } = batch as CommandBatch;
+    const { answers, committed, outbox, hints } = batch as CommandBatch;
+    this.deps.hints.publish(hints);
     this.deps.onCommitted(committed, outbox.length);
     return answers;
   }

@@ -9,12 +9,13 @@ import { RedisTransport } from '../../src/actors/bus/redis.ts';
 import type { Transport } from '../../src/actors/bus/transport.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { CircuitHints } from '../../src/actors/channels/circuit-hints.ts';
-import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
+import { type Clock, systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
 import { moneyHintsOver } from '../../src/start/bus.ts';
 import { subscribeParts } from '../../src/start/subscriptions.ts';
+import { VirtualClock } from '../sim/virtual-clock.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { MemoryNetwork, type MemoryTransport } from '../support/bus.ts';
 import { channelConfig } from '../support/channels.ts';
@@ -30,8 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A replica beside the app, with the subscribed parts only. */
-async function startReplica(transport: Transport) {
+/** A replica beside the app, with the subscribed parts only. `quotaClock`: time of sweeps and retries. */
+async function startReplica(transport: Transport, quotaClock: Clock = systemClock) {
   const database: Database = connectDatabase(app.database.url, { pool: 'background' });
   const { sql } = database;
   const id = newId('replica');
@@ -42,7 +43,7 @@ async function startReplica(transport: Transport) {
   const lane = new Lane({ sql, clock, hints: moneyHintsOver(bus), onError });
   const quotas = new Quotas({
     lane,
-    clock,
+    clock: quotaClock,
     ids: systemIdSource,
     replica_id: () => id,
     mayAdmit: () => true,
@@ -156,7 +157,8 @@ describe('after a gap', () => {
   let transport: MemoryTransport;
   beforeAll(async () => {
     transport = new MemoryNetwork().transport();
-    replica = await startReplica(transport);
+    // Without sweeps and retries, only the gap can cause what the tests expect.
+    replica = await startReplica(transport, new VirtualClock());
   });
   afterAll(() => replica.stop());
   const gap = () => transport.events?.onSubscribed();

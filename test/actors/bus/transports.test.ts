@@ -139,6 +139,25 @@ describe.each([
     await dying.bus.stop();
   });
 
+  test('new connections of a transport cause a gap, and messages arrive over them', async () => {
+    const [a] = (await join(2)) as [TestBus, TestBus];
+    const transport = carrier.transport();
+    const renewed = testBus(transport, systemClock);
+    await renewed.bus.start();
+    for (let time = 0; time < 3; time += 1) {
+      const before = renewed.gaps();
+      transport.restart();
+      await until('a gap is reported', () => renewed.gaps() > before);
+      await until('messages arrive in both directions', async () => {
+        a.send(`to ${time}`);
+        renewed.send(`from ${time}`);
+        await Bun.sleep(50);
+        return renewed.received.includes(`to ${time}`) && a.received.includes(`from ${time}`);
+      });
+    }
+    await renewed.bus.stop();
+  });
+
   test('a malformed text causes a gap', async () => {
     const [a] = (await join(2)) as [TestBus];
     const before = a.gaps();

@@ -1,9 +1,6 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { apiKey, organization } from './schema.ts';
-
-/** The PostgreSQL notification channel for changed keys. The payload is the key's id. */
-export const KEY_CHANNEL = 'weir_key_changed';
 
 /** Most keys of one organization, because the list is not paginated (spec). */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
@@ -38,6 +35,33 @@ export async function findKeyByHash(orm: Orm, hash: string): Promise<KeyRecord |
 export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | undefined> {
   const [row] = await selectKeys(orm).where(eq(apiKey.id, id)).limit(1);
   return row;
+}
+
+/** Most keys of one read by id. */
+const MAX_IDS_OF_READ = 10_000;
+
+/**
+ * Returns those of the keys whose grants must shrink: keys that are not active, and keys whose limit
+ * is below their used and held money.
+ */
+export async function findRestrictedKeys(
+  orm: Orm,
+  ids: readonly string[],
+): Promise<{ id: string; status: KeyStatus }[]> {
+  const found: { id: string; status: KeyStatus }[] = [];
+  for (let start = 0; start < ids.length; start += MAX_IDS_OF_READ) {
+    const rows = await orm
+      .select({ id: apiKey.id, status: apiKey.status })
+      .from(apiKey)
+      .where(
+        and(
+          inArray(apiKey.id, ids.slice(start, start + MAX_IDS_OF_READ)),
+          sql`(${apiKey.status} <> 'active' or ${apiKey.ceiling_nano_usd} > ${apiKey.limit_nano_usd})`,
+        ),
+      );
+    found.push(...rows);
+  }
+  return found;
 }
 
 function selectKeys(orm: Orm) {
@@ -164,9 +188,9 @@ export interface KeyChanges {
 }
 
 /**
- * Changes a key of this organization. The commit notifies every replica. If the new limit is below
- * the used and held money, the ceiling starts at the used and held money. It sinks to the limit as
- * held money is returned. Returns false if there is no such key, or if the key is revoked and would
+ * Changes a key of this organization. The caller then notifies all replicas. If the new limit is
+ * below the used and held money, the ceiling starts at the used and held money. It sinks to the
+ * limit as held money is returned. Returns false if there is no such key, or if the key is revoked and would
  * become usable again.
  */
 export async function updateKey(
@@ -187,16 +211,12 @@ export async function updateKey(
         };
   const mayChange =
     changes.status && changes.status !== 'revoked' ? sql`${apiKey.status} <> 'revoked'` : sql`true`;
-  return orm.transaction(async (tx) => {
-    const rows = await tx
-      .update(apiKey)
-      .set({ ...changes, ...ceiling })
-      .where(
-        sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id} and ${mayChange}`,
-      )
-      .returning({ id: apiKey.id });
-    if (rows.length === 0) return false;
-    await tx.execute(sql`select pg_notify(${KEY_CHANNEL}, ${id})`);
-    return true;
-  });
+  const rows = await orm
+    .update(apiKey)
+    .set({ ...changes, ...ceiling })
+    .where(
+      sql`${apiKey.id} = ${id} and ${apiKey.organization_id} = ${organization_id} and ${mayChange}`,
+    )
+    .returning({ id: apiKey.id });
+  return rows.length > 0;
 }

@@ -25,6 +25,16 @@ export async function heartbeat(sql: Sql, id: string, leaseMs: number): Promise<
   return rows.length === 1;
 }
 
+/**
+ * Returns a text that all replicas on this database share, and replicas on other databases do not:
+ * the number of the server's data and the name of the database.
+ */
+export async function readDatabaseIdentity(sql: Sql): Promise<string> {
+  const [row] = await sql<{ identity: string }[]>`
+    select system_identifier || ':' || current_database() as identity from pg_control_system()`;
+  return row?.identity ?? '';
+}
+
 /** Declares this replica dead when its process stops in an orderly way. */
 export async function retireReplica(sql: Sql, id: string): Promise<void> {
   await sql`update replica set status = 'dead' where id = ${id}`;

@@ -1,16 +1,5 @@
 import type { Sql } from 'postgres';
 
-/**
- * The PostgreSQL notification channel for switched channels. The payload is the switched channel's
- * id.
- */
-export const SWITCH_CHANNEL = 'weir_channel_switch';
-/**
- * The PostgreSQL notification channel by which replicas report circuits to each other; see
- * `src/actors/channels/circuit-hints.ts`.
- */
-export const CIRCUIT_CHANNEL = 'weir_circuit';
-
 /** A switched channel. With `draining`, calls in flight may end. */
 export interface SwitchRow {
   readonly channel_id: string;
@@ -24,22 +13,19 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
-/** Switches a channel off, or on again (`null`). The commit notifies all replicas. */
+/** Switches a channel off, or on again (`null`). The caller then notifies all replicas. */
 export async function writeSwitch(
   sql: Sql,
   channel_id: string,
   to: Pick<SwitchRow, 'state' | 'reason'> | null,
 ): Promise<void> {
-  await sql.begin(async (tx) => {
-    if (to) {
-      await tx`
-        insert into channel_switch (channel_id, state, reason, changed_at)
-        values (${channel_id}, ${to.state}, ${to.reason}, weir_now())
-        on conflict (channel_id) do update set state = excluded.state, reason = excluded.reason,
-          changed_at = excluded.changed_at`;
-    } else await tx`delete from channel_switch where channel_id = ${channel_id}`;
-    await tx`select pg_notify(${SWITCH_CHANNEL}, ${channel_id})`;
-  });
+  if (to) {
+    await sql`
+      insert into channel_switch (channel_id, state, reason, changed_at)
+      values (${channel_id}, ${to.state}, ${to.reason}, weir_now())
+      on conflict (channel_id) do update set state = excluded.state, reason = excluded.reason,
+        changed_at = excluded.changed_at`;
+  } else await sql`delete from channel_switch where channel_id = ${channel_id}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { TransactionSql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 
 /**
  * Declares replicas dead. After this commit, the ledger neither grants money to these replicas nor
@@ -21,14 +21,6 @@ export async function findLiveReplicas(tx: TransactionSql): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/**
- * The PostgreSQL notification channels for two hints. A recall requests the return of unused
- * grants. The other hint says that money was freed. A lost hint causes a short wait, but no loss of
- * money.
- */
-export const RECALL_CHANNEL = 'weir_recall';
-export const MONEY_CHANNEL = 'weir_money';
-
 /** The grants that a recall addresses. */
 export interface RecallScope {
   organization_id: string;
@@ -36,26 +28,15 @@ export interface RecallScope {
   key_id: string | null;
 }
 
-/**
- * Sends a recall to all replicas when the transaction commits, and returns the recall's number. If
- * `earlier` is the number of a recall, the recall is sent with that number again. Otherwise it gets
- * a new number.
- */
-export async function sendRecall(
-  tx: TransactionSql,
-  scope: RecallScope,
-  earlier: number | null,
-): Promise<number> {
-  const rows = await tx<{ seq: number }[]>`
-    with recall as (select coalesce(${earlier}::int8, nextval('recall_seq')) as seq)
-    select seq, pg_notify(${RECALL_CHANNEL}, json_build_object('seq', seq,
-      'organization_id', ${scope.organization_id}::text, 'key_id', ${scope.key_id}::text)::text)
-    from recall`;
+/** Returns the number of a new recall. Recalls of all organizations share one sequence. */
+export async function nextRecall(tx: TransactionSql): Promise<number> {
+  const rows = await tx<{ seq: number }[]>`select nextval('recall_seq') as seq`;
   return rows[0]?.seq ?? 0;
 }
 
-/** Notifies all replicas that money of these organizations was freed, so that waiting calls retry. */
-export async function notifyMoney(tx: TransactionSql, organization_ids: string[]): Promise<void> {
-  if (organization_ids.length === 0) return;
-  await tx`select pg_notify(${MONEY_CHANNEL}, id) from unnest(${organization_ids}::text[]) as id`;
+/** Returns the number of the latest recall of any organization, or 0 if there was none. */
+export async function readLastRecall(sql: Sql): Promise<number> {
+  const rows = await sql<{ seq: number }[]>`
+    select case when is_called then last_value else 0 end as seq from recall_seq`;
+  return rows[0]?.seq ?? 0;
 }

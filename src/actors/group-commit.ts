@@ -35,6 +35,11 @@ export interface GroupCommitDeps<Command, Answer> {
    */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
+  /**
+   * Called after the first commit that follows a broken one. The broken one has ended by then, but
+   * whether it was committed is not known. Must not throw.
+   */
+  onOutcomeUnknown: () => void;
   /** Called for each failed batch, with the number of its commands; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
@@ -57,6 +62,7 @@ interface Queued<Command, Answer> {
 export class GroupCommit<Command, Answer> {
   private readonly queue: Queued<Command, Answer>[] = [];
   private running: Promise<void> | undefined;
+  private isOutcomeUnknown = false;
 
   constructor(private readonly deps: GroupCommitDeps<Command, Answer>) {}
 
@@ -103,6 +109,10 @@ export class GroupCommit<Command, Answer> {
     while (pending.length > 0) {
       try {
         const answers = await this.deps.commit(pending.map((queued) => queued.command));
+        if (this.isOutcomeUnknown) {
+          this.isOutcomeUnknown = false;
+          this.deps.onOutcomeUnknown();
+        }
         pending.forEach((queued, index) => {
           const answer = answers[index];
           if (answer === undefined)
@@ -113,6 +123,7 @@ export class GroupCommit<Command, Answer> {
       } catch (error) {
         this.deps.onError(error, pending.length);
         if (!isTransient(error)) return this.bisect(pending, error);
+        this.isOutcomeUnknown = true;
         pending = this.rejectLateCommands(pending, error);
         await this.pause(retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);

@@ -17,7 +17,8 @@ export function metrics(read: () => Metric[]): Handler {
     const lines = read()
       .filter(({ value }) => value !== undefined)
       .map(({ name, labels, help, value }) => {
-        const head = name === former ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+        const type = `# TYPE ${name} ${typeOf(name)}\n`;
+        const head = name === former ? '' : `# HELP ${name} ${help}\n${type}`;
         former = name;
         return `${head}${name}${labelsOf(labels)} ${value}\n`;
       });
@@ -31,4 +32,9 @@ export function metrics(read: () => Metric[]): Handler {
 function labelsOf(labels: Metric['labels']): string {
   const pairs = Object.entries(labels ?? {}).map(([label, value]) => `${label}="${value}"`);
   return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
+}
+
+/** By Prometheus' rules, only the name of a counter ends in `_total`. */
+function typeOf(name: string): 'counter' | 'gauge' {
+  return name.endsWith('_total') ? 'counter' : 'gauge';
 }

@@ -20,12 +20,14 @@ import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
+import { announceOver, subscribeActors } from './announcements.ts';
+import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
 import { channelEvents, publishSums, quotaEvents } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
-import { subscribeToNotifications } from './notifications.ts';
+import { subscribeParts } from './subscriptions.ts';
 import { composeTasks, type RunningTasks } from './tasks.ts';
 import { webhookPayload } from './webhook-payload.ts';
 
@@ -37,11 +39,14 @@ export async function startActors(
   databases: Databases,
   installation: OpenInstallation,
   generation: Generation,
+  redis_url: string | undefined,
   log: Logger,
 ) {
   const onError = (error: unknown) => logError(log, error);
   const { live } = installation;
-  const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, onError });
+  const bus = await createBus({ databases, redis_url, replica_id: () => replica.id, log });
+  const hints = moneyHintsOver(bus);
+  const lane = new Lane({ sql: databases.lane.sql, clock: systemClock, hints, onError });
   let isStarted = false;
   const replica: Replica = new Replica({
     sql: databases.background.sql,
@@ -76,10 +81,9 @@ export async function startActors(
     onError,
   });
   const circuits = new CircuitHints({
-    sql: databases.background.sql,
+    publish: (message) => bus.publish('circuit', message),
     replica_id: () => replica.id,
     now: systemClock.now,
-    onError,
   });
   const channels = new Channels(
     live.now.channels,
@@ -104,13 +108,18 @@ export async function startActors(
     onError,
   });
   await ranking.start();
-  await subscribeToNotifications(databases.background.sql, {
+  const subscriptions = subscribeParts(bus, {
+    database: databases.background,
+    clock: systemClock,
     quotas,
     keys,
     channels,
     circuits,
     onError,
   });
+  await bus.start();
+  // What was switched before the start of the bus is read; what is switched later arrives.
+  await subscriptions.applySwitches();
   const inference = new Inference({
     quotas,
     channels,
@@ -161,15 +170,17 @@ export async function startActors(
     durable: databases.durable.sql,
     background: databases.background.sql,
     feed,
+    announceEvents: announceOver(bus, () => replica.id),
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
-    quotas,
+    hints,
     channels,
     catalogue: () => live.now.catalogue,
     replica,
     onError: (error, task_id) => logError(log, error, task_id),
   });
+  subscribeActors(bus, durable.registry, () => replica.id);
   durable.start();
   isStarted = true;
   const audit = new Audit({
@@ -190,8 +201,16 @@ export async function startActors(
       ids: systemIdSource,
       send: (command) => durable.send(command),
     }),
-    operator: { sql: databases.requests.sql, channels, prober, replica_id: () => replica.id },
+    operator: {
+      sql: databases.requests.sql,
+      channels,
+      prober,
+      replica_id: () => replica.id,
+      announceSwitch: (channel_id: string) => bus.publish('switch', { channel_id }),
+      applySwitches: subscriptions.applySwitches,
+    },
     webhooks: { sql: databases.requests.sql, secrets },
+    announceKey: (key_id: string) => bus.publish('key', { key_id }),
     onKeyChanged: (id: string, status: 'active' | 'inactive' | 'suspended' | 'revoked') =>
       quotas.find(id)?.onKeyChanged(status),
     metrics: () => [
@@ -226,6 +245,16 @@ export async function startActors(
         help: 'Live actors in the memory of this replica.',
         value: durable.registry.countsByKind().get(kind) ?? 0,
       })),
+      {
+        name: 'weir_bus_gaps_total',
+        help: 'How often messages of other replicas may have been lost, so that rows were read again.',
+        value: bus.gaps,
+      },
+      {
+        name: 'weir_bus_peers',
+        help: 'Other replicas whose heartbeats arrive.',
+        value: bus.peerCount,
+      },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],
     async stop() {
@@ -238,6 +267,8 @@ export async function startActors(
       await outcomes.stop();
       await quotas.close();
       await lane.drain();
+      subscriptions.stop();
+      await bus.stop();
       await replica.stop();
     },
   };

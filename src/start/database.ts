@@ -5,6 +5,9 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
 import { ConfigurationError } from '../config/environment.ts';
 
+/** A notification that takes longer would arrive too late. */
+const BUS_STATEMENT_TIMEOUT_MS = 2_000;
+
 /** The migrated database of this replica, with one pool per purpose. */
 export interface Databases {
   requests: Database;
@@ -15,6 +18,8 @@ export interface Databases {
    */
   durable: Database;
   background: Database;
+  /** Opens the pool of the bus: one connection for NOTIFY, besides the one for LISTEN. */
+  connectBus: () => Database;
   /** True if no other process can use this database. */
   exclusive: boolean;
   /** Closes all pools and stops the embedded server. */
@@ -54,6 +59,8 @@ export async function openDatabases(
   }
   return {
     ...pools,
+    connectBus: () =>
+      connectDatabase(source, { pool: 'single', statement_timeout_ms: BUS_STATEMENT_TIMEOUT_MS }),
     exclusive: embedded !== undefined,
     async close() {
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

@@ -7,10 +7,10 @@ import type { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { DurableKind } from '../actors/durable/kind.ts';
 import { Mailboxes } from '../actors/durable/mailboxes.ts';
 import { Outbox } from '../actors/durable/outbox.ts';
-import { Registry } from '../actors/durable/registry.ts';
+import { type CommittedElsewhere, Registry } from '../actors/durable/registry.ts';
 import { Timers } from '../actors/durable/timers.ts';
 import { Housekeeping } from '../actors/housekeeping.ts';
-import type { Quotas } from '../actors/money/quotas.ts';
+import type { MoneyHintPublisher } from '../actors/money/money-hints.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { TaskEffectDeps } from '../inference/tasks/deps.ts';
 import { TASK_KIND, taskKind } from '../inference/tasks/kind.ts';
@@ -26,12 +26,14 @@ export interface TaskParts
   readonly durable: Sql;
   /** Connection for effects and pollers. */
   readonly background: Sql;
+  /** Tells the other replicas which events this replica committed. Must not throw. */
+  readonly announceEvents: (events: readonly CommittedElsewhere[]) => void;
   /** Gets the events of the live actors. */
   readonly feed: InspectionFeed;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly random: () => number;
-  readonly quotas: Quotas;
+  readonly hints: MoneyHintPublisher;
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
   readonly replica: { readonly id: string; isAlive(): boolean };
@@ -76,9 +78,11 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     ids,
     kinds: [parts.decorate?.(kind) ?? kind, ...(parts.kinds ?? [])],
     replica_id,
+    hints: parts.hints,
     onCommitted: ({ events, repeated, effects }) => {
       registry.onCommitted(events);
       for (const position of repeated) registry.onRepeated(position);
+      parts.announceEvents([...events, ...repeated]);
       tasks.onCommitted(events);
       if (effects > 0) outbox.wake();
     },
@@ -95,7 +99,6 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     sql: parts.requests,
     clock,
     ids,
-    quotas: parts.quotas,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

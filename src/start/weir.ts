@@ -44,7 +44,13 @@ export async function startWeir(
     stopSteps.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
     const generation = openGeneration(environment, live, overrides);
-    const actors = await startActors(databases, installation, generation, log);
+    const actors = await startActors(
+      databases,
+      installation,
+      generation,
+      environment.REDIS_URL,
+      log,
+    );
     stopSteps.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());

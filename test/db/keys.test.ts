@@ -5,8 +5,8 @@ import {
   findKeyByHash,
   findKeyById,
   findManagedKey,
+  findRestrictedKeys,
   insertKey,
-  KEY_CHANNEL,
   listKeys,
   type NewKey,
   updateKey,
@@ -14,7 +14,6 @@ import {
 import { findTokenByHash, readBalance } from '../../db/organizations.ts';
 import { hashCredential, newId } from '../../db/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
 
 describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (version) => {
   let database: TestDatabase;
@@ -85,16 +84,24 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
     expect(ceilings).toEqual([50, 50, 60, null, 50]);
   });
 
-  test('announce a change with its commit, and announce nothing without a change', async () => {
-    const announced: string[] = [];
-    const listener = connectDatabase(database.url, { pool: 'single' });
-    await listener.sql.listen(KEY_CHANNEL, (payload) => announced.push(payload));
-    const id = await addKey();
-    await updateKey(pool.orm, organization_id, 'key_unknown', { name: 'x' });
-    await updateKey(pool.orm, organization_id, id, { name: 'x' });
-    await until('the change is announced', () => announced.length > 0);
-    expect(announced).toEqual([id]);
-    await listener.close();
+  test('find the keys whose grants must shrink', async () => {
+    const fine = await addKey({ limit_nano_usd: 100 });
+    const unlimited = await addKey();
+    const suspended = await addKey();
+    const lowered = await addKey({ limit_nano_usd: 100 });
+    await database.sql`update api_key set held_nano_usd = 30 where id = any(${[fine, lowered]})`;
+    await updateKey(pool.orm, organization_id, suspended, { status: 'suspended' });
+    await updateKey(pool.orm, organization_id, fine, { limit_nano_usd: 30 });
+    await updateKey(pool.orm, organization_id, lowered, { limit_nano_usd: 29 });
+    const ids = [fine, unlimited, suspended, lowered, 'key_unknown'];
+    const found = await findRestrictedKeys(pool.orm, ids);
+    expect(new Map(found.map(({ id, status }) => [id, status]))).toEqual(
+      new Map([
+        [suspended, 'suspended'],
+        [lowered, 'active'],
+      ]),
+    );
+    expect(await findRestrictedKeys(pool.orm, [])).toEqual([]);
   });
 
   test('never end a revocation', async () => {

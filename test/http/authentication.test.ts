@@ -1,18 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { connectDatabase } from '../../db/client.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../db/secrets.ts';
-import { Channels } from '../../src/actors/channels/channels.ts';
-import { CircuitHints } from '../../src/actors/channels/circuit-hints.ts';
-import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
-import { Lane } from '../../src/actors/money/lane.ts';
-import { Quotas } from '../../src/actors/money/quotas.ts';
-import { readApiKey } from '../../src/http/auth/credentials.ts';
-import { KEY_TTL_MS, KeyCache } from '../../src/inference/keys/key-cache.ts';
-import { subscribeToNotifications } from '../../src/start/notifications.ts';
+import { KEY_TTL_MS } from '../../src/inference/keys/key-cache.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { freePort } from '../support/ports.ts';
-import { until } from '../support/until.ts';
 
 let app: TestApp;
 let skipped_ms = 0;
@@ -193,42 +184,7 @@ describe('the key cache', () => {
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
   });
 
-  test('a change on another replica applies as soon as its notification arrives', async () => {
-    const { id, secret } = await addKey();
-    const replica = connectDatabase(app.database.url, { pool: 'background' });
-    const keys = new KeyCache(replica.orm, Date.now);
-    const onError = (error: unknown) => void app.reported.push(error);
-    const quotas = new Quotas({
-      lane: new Lane({ sql: replica.sql, clock: systemClock, onError }),
-      clock: systemClock,
-      ids: systemIdSource,
-      replica_id: () => 'replica_other',
-      mayAdmit: () => true,
-      onFenced: () => undefined,
-    });
-    const channels = new Channels([], systemClock);
-    const circuits = new CircuitHints({
-      sql: replica.sql,
-      replica_id: () => 'replica_other',
-      now: systemClock.now,
-      onError,
-    });
-    await subscribeToNotifications(replica.sql, { quotas, keys, channels, circuits, onError });
-    const request = new Request(app.base_url, { headers: { authorization: `Bearer ${secret}` } });
-    expect((await keys.authenticate(readApiKey(request, false))).id).toBe(id);
-    await app.manage('PATCH', `/api-keys/${id}`, { status: 'revoked' });
-    const authenticate = async () => keys.authenticate(readApiKey(request, false));
-    await until('the revocation is known elsewhere', () =>
-      authenticate().then(
-        () => false,
-        (error) => error.id === 'expired_api_key',
-      ),
-    );
-    await quotas.close();
-    await replica.close();
-  });
-
-  test('a change whose notification was lost applies after the time to live', async () => {
+  test('a change whose message was lost applies after the time to live', async () => {
     const { id, secret } = await addKey();
     expect((await listModels(`Bearer ${secret}`)).status).toBe(200);
     await app.database.sql`update api_key set status = 'suspended' where id = ${id}`;

@@ -5,8 +5,9 @@ import { type KeyList, type KeyRecord, ManagedKeys, record } from '../support/ma
 
 let app: TestApp;
 const keys = new ManagedKeys(() => app);
+const announced: string[] = [];
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ announceKey: (key_id) => announced.push(key_id) });
 });
 afterAll(() => app.stop());
 
@@ -36,6 +37,31 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
       expect(await record(await keys.patch(before.id, body))).toEqual(expected);
     }
     expect(await keys.find(before.id)).toEqual(expected);
+  });
+
+  test('200: notifies all replicas of a changed key, and of nothing else', async () => {
+    const { id } = await keys.add({ name: 'announced' });
+    announced.length = 0;
+    await keys.patch(id, { name: 'changed' });
+    expect(announced).toEqual([id]);
+    await keys.patch(id, { limitCurrency: 'USD' });
+    await errorOf(await keys.patch('key_unknown', { name: 'x' }), 404);
+    expect(announced).toEqual([id]);
+  });
+
+  test('503: notifies all replicas if the outcome of a change is not known', async () => {
+    const { id } = await keys.add({ name: 'unknown' });
+    announced.length = 0;
+    const { sql } = app.database;
+    // The server ends the session of the change after the row was written.
+    await sql`create function end_session() returns trigger language plpgsql as
+      $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`;
+    await sql`create constraint trigger ends after update on api_key deferrable initially deferred
+      for each row when (new.name = 'cut') execute function end_session()`;
+    const response = await keys.patch(id, { name: 'cut' });
+    await sql`drop trigger ends on api_key`;
+    expect(response.status).toBe(503);
+    expect(announced).toEqual([id]);
   });
 
   test('200: limitCurrency alone is accepted, and changes nothing', async () => {

@@ -3,6 +3,7 @@
  * mutant that survives shows a gap in the tests.
  */
 import { availableParallelism } from 'node:os';
+import { BUS } from './list/bus.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { PRICES } from './list/prices.ts';
@@ -15,6 +16,7 @@ import { Tree } from './tree.ts';
 export const MUTANTS = candidatesOf([
   ...QUOTA,
   ...LEDGER,
+  ...BUS,
   ...PRICES,
   ...ROUTING,
   ...TASKS,

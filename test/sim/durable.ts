@@ -14,6 +14,7 @@ import { Outbox } from '../../src/actors/durable/outbox.ts';
 import { Registry } from '../../src/actors/durable/registry.ts';
 import { Timers } from '../../src/actors/durable/timers.ts';
 import { replayAll } from '../support/histories.ts';
+import { noHints } from '../support/money-hints.ts';
 import { courierKind, versionedCourier } from './courier.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 import { Random } from './random.ts';
@@ -60,6 +61,7 @@ class DurableReplica {
       ids: { uuid: () => Bun.randomUUIDv7() },
       kinds: [courierKind({ act: (effect, actor, key) => world.act(this, effect, actor, key) })],
       replica_id: replicaId,
+      hints: noHints,
       onError,
       onCommitted: ({ events }) => this.committed(events),
     });

@@ -1,41 +1,28 @@
-import postgres from 'postgres';
-import { MONEY_CHANNEL, RECALL_CHANNEL } from '../../db/ledger/replicas.ts';
+import type { Recall } from '../../src/actors/money/money-hints.ts';
+import type { Quotas } from '../../src/actors/money/quotas.ts';
+import type { SimulatedReplica } from './replica.ts';
 
-export interface Hint {
-  channel: string;
-  payload: string;
-}
+/** A message of the bus on its way from one replica to the others. */
+export type Hint = { readonly from: SimulatedReplica } & (
+  | { readonly type: 'recall'; readonly recall: Recall }
+  | { readonly type: 'money'; readonly organization_id: string }
+  /** The sender does not know which money its transaction freed. */
+  | { readonly type: 'unknown_money' }
+  /** Messages are missing. */
+  | { readonly type: 'gap' }
+);
 
-/**
- * The notifications of PostgreSQL, in a deterministic order. A server delivers all committed
- * notifications before it answers a command. So `flush` returns the hints of all earlier commits.
- */
-export class HintLine {
-  private received: Hint[] = [];
-  private readonly client: postgres.Sql;
-
-  constructor(url: string) {
-    // `listen` of the driver uses the option `onnotify`, which its types omit.
-    const options = {
-      max: 1,
-      onnotify: (channel: string, payload: string) => this.received.push({ channel, payload }),
-    };
-    this.client = postgres(url, options as postgres.Options<Record<string, never>>);
-  }
-
-  async open(): Promise<void> {
-    for (const channel of [RECALL_CHANNEL, MONEY_CHANNEL]) {
-      await this.client.unsafe(`listen ${channel}`);
-    }
-  }
-
-  /** Returns the hints that were committed since the last flush. */
-  async flush(): Promise<Hint[]> {
-    await this.client`select 1`;
-    return this.received.splice(0);
-  }
-
-  close(): Promise<void> {
-    return this.client.end({ timeout: 1 });
+/** Does what the subscribers of a replica do. `last_recall`: the number that a gap reads. */
+export function applyHints(quotas: Quotas, hint: Hint, last_recall = 0): void {
+  switch (hint.type) {
+    case 'recall':
+      quotas.onRecall(hint.recall.seq, hint.recall);
+      break;
+    case 'money':
+      quotas.onMoneyReturned(hint.organization_id);
+      break;
+    default:
+      for (const quota of quotas.all()) quota.onMoneyReturned();
+      quotas.onRecallsMissed(last_recall);
   }
 }

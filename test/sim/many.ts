@@ -1,7 +1,6 @@
 import { connectDatabase } from '../../db/client.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type DurableRun, type DurableRunOptions, runDurableSchedule } from './durable.ts';
-import { HintLine } from './hints.ts';
 import { type LedgerRun, type LedgerRunOptions, runLedgerSchedule } from './ledger.ts';
 
 /** A fixed first seed. An error names the failing seed; `bin/chaos ledger --seed N` replays it. */
@@ -19,17 +18,14 @@ export interface Totals {
   kills: number;
 }
 
-/** Opens a fresh database with its notifications, on which ledger schedules can run. */
+/** Opens a fresh database on which ledger schedules can run. */
 export async function openSimulation() {
   const fresh = await createTestDatabase();
   const database = connectDatabase(fresh.url, { pool: 'single' });
-  const hints = new HintLine(fresh.url);
-  await hints.open();
   return {
     run: (options: LedgerRunOptions): Promise<LedgerRun> =>
-      runLedgerSchedule(database.sql, hints, options),
+      runLedgerSchedule(database.sql, options),
     async close() {
-      await hints.close();
       await database.close();
       await fresh.drop();
     },

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Clock, IdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
+import type { MoneyHints } from '../../src/actors/money/money-hints.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
 
@@ -11,6 +12,8 @@ export interface World extends IdSource {
   /** Decides what happens at a commit point. */
   faultAt(point: 'before' | 'after'): 'none' | 'cut' | 'kill';
   log(line: string): void;
+  /** Called after a commit of `from` with its hints; undefined = they are not known. */
+  publish(from: SimulatedReplica, hints: MoneyHints | undefined): void;
 }
 
 /** One replica: a real lane and real quota actors. The schedule runs each of their transactions. */
@@ -31,6 +34,10 @@ export class SimulatedReplica {
     this.lane = new Lane({
       sql: this.gate.sql,
       clock: world.clock,
+      hints: {
+        publish: (hints) => world.publish(this, hints),
+        publishUnknown: () => world.publish(this, undefined),
+      },
       onError: (error) => world.log(`${name} lane: ${String(error)}`),
     });
     this.quotas = new Quotas({

@@ -10,6 +10,7 @@ import { channelEvents, publishSums, quotaEvents } from '../../src/start/inspect
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import { VirtualClock } from '../sim/virtual-clock.ts';
 import { channelConfig } from '../support/channels.ts';
+import { noHints } from '../support/money-hints.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
 /** The events of the frames, with the state after each. */
@@ -86,7 +87,7 @@ describe('the feed gets the events of quotas', () => {
     const clock = new VirtualClock();
     const feed = newFeed();
     const quotas = new Quotas({
-      lane: new Lane({ sql, clock: systemClock, onError: () => undefined }),
+      lane: new Lane({ sql, clock: systemClock, hints: noHints, onError: () => undefined }),
       clock: systemClock,
       ids: systemIdSource,
       replica_id: () => 'replica',

@@ -24,6 +24,8 @@ export interface TestAppOptions {
   now?: () => number;
   /** Returns whether a channel takes calls of the model now. By default a channel always does. */
   isServed?: (model: CatalogueModel) => boolean;
+  /** Called when a key changed, with its id. */
+  announceKey?: (key_id: string) => void;
   /** A database URL for the running app, e.g. one without a server. */
   requests_go_to?: string;
 }
@@ -91,6 +93,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return content === undefined ? undefined : { stream: new Blob([content]).stream() };
       },
     }),
+    announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],
     isReady: () => test_app.ready,
     onError: (error) => test_app.reported.push(error),

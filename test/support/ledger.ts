@@ -6,6 +6,7 @@ import type { UsageLine } from '../../db/ledger/settle.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import type { LedgerCommand } from '../../src/actors/money/ledger-commands.ts';
+import type { MoneyHintPublisher, MoneyHints } from '../../src/actors/money/money-hints.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** Deposit of each account, in nano-USD. */
@@ -22,7 +23,17 @@ export type TestLedger = Awaited<ReturnType<typeof openLedger>>;
 export async function openLedger() {
   const fresh = await createTestDatabase();
   const database: Database = connectDatabase(fresh.url, { pool: 'lane' });
-  const lane = new Lane({ sql: database.sql, clock: systemClock, onError: () => undefined });
+  const hints: MoneyHints[] = [];
+  const recorder: MoneyHintPublisher = {
+    publish: (each) => void hints.push(each),
+    publishUnknown: () => undefined,
+  };
+  const lane = new Lane({
+    sql: database.sql,
+    clock: systemClock,
+    hints: recorder,
+    onError: () => undefined,
+  });
 
   /** An organization with 1,000 nano-USD, one key with a cap, one live replica. */
   async function account(limit: number | null = null): Promise<Account> {
@@ -60,6 +71,8 @@ export async function openLedger() {
   }
 
   return {
+    /** What the lane told the replicas, in the order of its commits. */
+    hints,
     ...{ database, lane, account, books },
     async close() {
       await database.close();

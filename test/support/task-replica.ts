@@ -9,6 +9,7 @@ import { findImbalances } from '../../db/ledger/audit.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
+import type { CommittedElsewhere } from '../../src/actors/durable/registry.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { Replica } from '../../src/actors/replica.ts';
@@ -19,6 +20,7 @@ import { composeTasks, type RunningTasks } from '../../src/start/tasks.ts';
 import type { ChannelConfig } from '../../src/upstreams/contract.ts';
 import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
 import { channelConfig } from './channels.ts';
+import { hintsTo } from './money-hints.ts';
 import { createTestDatabase } from './postgres.ts';
 import { until } from './until.ts';
 
@@ -36,6 +38,8 @@ export interface TaskWorld {
 }
 
 interface ReplicaOptions {
+  /** Gets the events that the replica committed. Without it, other replicas read them themselves. */
+  announceEvents?: (events: readonly CommittedElsewhere[]) => void;
   /** One channel for each protocol, in order of priority. */
   protocols: readonly GenerationProtocol[];
   channel?: Partial<ChannelConfig>;
@@ -103,7 +107,9 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const { sql } = database;
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const lane = new Lane({ sql, clock: systemClock, onError });
+  const created: Quotas[] = [];
+  const hints = hintsTo(() => created);
+  const lane = new Lane({ sql, clock: systemClock, hints, onError });
   let isStarted = false;
   const replica: Replica = new Replica({
     sql,
@@ -118,7 +124,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     onError,
   });
   await replica.start();
-  const quotas = new Quotas({
+  const quotas: Quotas = new Quotas({
     lane,
     clock: systemClock,
     ids: systemIdSource,
@@ -126,6 +132,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     mayAdmit: () => true,
     onFenced: () => undefined,
   });
+  created.push(quotas);
   const { catalogue } = demoInstallation('http://unused.invalid');
   const configs = options.protocols.map((_, index) =>
     channelConfig(`channel-${index}`, {
@@ -143,13 +150,14 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const announced: string[] = [];
   const running = composeTasks({
     feed: new InspectionFeed(() => replica.id, systemClock.now),
+    announceEvents: options.announceEvents ?? (() => undefined),
     requests: sql,
     durable: sql,
     background: sql,
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
-    quotas,
+    hints,
     channels,
     catalogue: () => catalogue,
     replica,

@@ -1,5 +1,3 @@
-import type { Sql } from 'postgres';
-import { CIRCUIT_CHANNEL } from '../../../db/channels/switches.ts';
 import type { ChannelTransition, PeerHint } from './channel.ts';
 import type { Channels } from './channels.ts';
 
@@ -7,13 +5,14 @@ import type { Channels } from './channels.ts';
 const PROBE_MS = 5_000;
 
 export interface CircuitHintsDeps {
-  readonly sql: Sql;
+  /** Sends a message to all replicas. Never throws. */
+  readonly publish: (message: CircuitMessage) => void;
   readonly replica_id: () => string;
   readonly now: () => number;
-  readonly onError: (error: unknown) => void;
 }
 
-interface Message {
+/** A peer hint on its way. */
+export interface CircuitMessage {
   readonly replica: string;
   readonly channel: string;
   readonly model: string;
@@ -39,22 +38,14 @@ export class CircuitHints {
     const hint = hintOf(transition);
     if (!hint || transition.heard) return;
     const { channel_id: channel, model } = transition;
-    const message: Message = { replica: this.deps.replica_id(), channel, model, ...hint };
-    this.deps.sql
-      .notify(CIRCUIT_CHANNEL, JSON.stringify(message))
-      .catch((error: unknown) => this.deps.onError(error));
+    this.deps.publish({ replica: this.deps.replica_id(), channel, model, ...hint });
   }
 
   /** Applies a hint of another replica. Hints of this replica are ignored. */
-  receive(payload: string, channels: Channels): void {
-    const {
-      replica,
-      channel,
-      model,
-      kind,
-      rest_ms = 0,
-      reason = null,
-    } = JSON.parse(payload) as Message;
+  receive(
+    { replica, channel, model, kind, rest_ms = 0, reason = null }: CircuitMessage,
+    channels: Channels,
+  ): void {
     if (replica === this.deps.replica_id()) return;
     const hint: PeerHint =
       kind === 'left_alone' ? { kind, until: this.deps.now() + rest_ms, reason } : { kind };
@@ -69,7 +60,7 @@ function hintOf({
   open_until,
   at_ms,
   returns,
-}: ChannelTransition): Pick<Message, 'kind' | 'rest_ms' | 'reason'> | undefined {
+}: ChannelTransition): Pick<CircuitMessage, 'kind' | 'rest_ms' | 'reason'> | undefined {
   if (to === 'open') return { kind: 'left_alone', rest_ms: open_until - at_ms, reason };
   if (to === 'probing') return { kind: 'left_alone', rest_ms: PROBE_MS, reason };
   if (to === 'disabled' && returns) return { kind: 'refused' };

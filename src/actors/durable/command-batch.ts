@@ -26,6 +26,7 @@ import {
 } from '../../../db/actors/store.ts';
 import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands } from '../money/ledger.ts';
+import { MoneyHints } from '../money/money-hints.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
@@ -77,8 +78,10 @@ export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
   /** The positions of actors whose commands were committed by an earlier run. */
-  readonly repeated: ActorPosition[] = [];
+  readonly repeated: (ActorPosition & { owner: string | null })[] = [];
   readonly outbox: OutboxRow[] = [];
+  /** The messages for all replicas, to be sent after the commit. */
+  hints = new MoneyHints();
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
   private rows = new Map<string, ActorRow>();
@@ -162,7 +165,7 @@ export class CommandBatch {
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
-      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq });
+      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq, owner: row.owner });
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
@@ -184,10 +187,11 @@ export class CommandBatch {
       return [{ step, index, money: step.command.money }];
     });
     if (moneySteps.length === 0) return;
-    const answers = await applyMoneyCommands(
+    const { answers, hints } = await applyMoneyCommands(
       this.tx,
       moneySteps.map(({ money }) => money),
     );
+    this.hints = hints;
     const undoneRows: { kind: string; id: string }[] = [];
     moneySteps.forEach(({ step, index, money }, position) => {
       const answer = answers[position];

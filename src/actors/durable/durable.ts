@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import type { ActorPosition } from '../../../db/actors/live.ts';
 import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
+import type { MoneyHintPublisher } from '../money/money-hints.ts';
 import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
 import { CommandBatch } from './command-batch.ts';
 import type { DurableKind } from './kind.ts';
@@ -12,6 +13,7 @@ export interface DurableDeps {
   ids: IdSource;
   kinds: readonly DurableKind[];
   replica_id: () => string;
+  hints: MoneyHintPublisher;
   /** Called after each commit, in the order of commits. Must not throw. */
   onCommitted: (commit: Commit) => void;
   onError: (error: unknown) => void;
@@ -24,7 +26,7 @@ export interface Commit {
    * The last events of actors whose commands were committed by an earlier run. The answer of that
    * run's commit was lost, so nobody heard of its events.
    */
-  readonly repeated: readonly ActorPosition[];
+  readonly repeated: readonly (ActorPosition & { readonly owner: string | null })[];
   /** The number of new effects. */
   readonly effects: number;
 }
@@ -44,6 +46,7 @@ export class DurableActors {
       clock: deps.clock,
       onError: deps.onError,
       commit: (commands) => this.commit(commands),
+      onOutcomeUnknown: () => deps.hints.publishUnknown(),
       // The outcome of an effect is a fact that must not be lost.
       mustCommit: (command) => command.effect !== undefined,
     });
@@ -67,7 +70,8 @@ export class DurableActors {
       await work.run(commands);
       return work;
     });
-    const { answers, committed: events, repeated, outbox } = batch as CommandBatch;
+    const { answers, committed: events, repeated, outbox, hints } = batch as CommandBatch;
+    this.deps.hints.publish(hints);
     this.deps.onCommitted({ events, repeated, effects: outbox.length });
     return answers;
   }

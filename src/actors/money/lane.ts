@@ -4,10 +4,12 @@ import type { Clock } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { applyMoneyCommands, type MoneyCommand } from './ledger.ts';
 import type { LedgerAnswer, LedgerCommand, SettleCommand } from './ledger-commands.ts';
+import type { MoneyHintPublisher, MoneyHints } from './money-hints.ts';
 
 export interface LaneDeps {
   sql: Sql;
   clock: Clock;
+  hints: MoneyHintPublisher;
   /** Called for each failed batch, with the number of its commands; must not throw. */
   onError: (error: unknown, commands: number) => void;
 }
@@ -18,8 +20,14 @@ export interface LaneDeps {
  * until it can. Other commands fail after two seconds.
  */
 export class Lane extends GroupCommit<LedgerCommand, LedgerAnswer> {
-  constructor({ sql, clock, onError }: LaneDeps) {
-    super({ clock, onError, mustCommit: isCharge, commit: (commands) => commit(sql, commands) });
+  constructor({ sql, clock, hints, onError }: LaneDeps) {
+    super({
+      clock,
+      onError,
+      mustCommit: isCharge,
+      commit: (commands) => commit(sql, hints, commands),
+      onOutcomeUnknown: () => hints.publishUnknown(),
+    });
   }
 }
 
@@ -27,24 +35,32 @@ function isCharge(command: LedgerCommand): boolean {
   return command.type === 'SETTLE' || command.type === 'SETTLE_HOLD';
 }
 
-async function commit(sql: Sql, commands: LedgerCommand[]): Promise<LedgerAnswer[]> {
+async function commit(
+  sql: Sql,
+  publisher: MoneyHintPublisher,
+  commands: LedgerCommand[],
+): Promise<LedgerAnswer[]> {
   const settles = commands.filter((command) => command.type === 'SETTLE');
   if (settles.length === commands.length) {
     // If a batch has only charges, one statement is the complete transaction and needs one round
     // trip.
     return settle(sql, settles);
   }
-  return sql.begin(async (tx) => {
+  const { answers, hints } = (await sql.begin(async (tx) => {
     const settled = settles.length > 0 ? await settle(tx, settles) : [];
     const money = commands.filter((command): command is MoneyCommand => command.type !== 'SETTLE');
-    const moneyAnswers = (await applyMoneyCommands(tx, money))[Symbol.iterator]();
+    const applied = await applyMoneyCommands(tx, money);
+    const moneyAnswers = applied.answers[Symbol.iterator]();
     const charges = settled[Symbol.iterator]();
-    return commands.map((command) => {
+    const merged = commands.map((command) => {
       const next = command.type === 'SETTLE' ? charges.next() : moneyAnswers.next();
       if (next.done) throw new Error('the ledger returned no answer for a command');
       return next.value;
     });
-  }) as Promise<LedgerAnswer[]>;
+    return { answers: merged, hints: applied.hints };
+  })) as { answers: LedgerAnswer[]; hints: MoneyHints };
+  publisher.publish(hints);
+  return answers;
 }
 
 async function settle(

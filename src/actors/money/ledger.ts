@@ -1,12 +1,7 @@
 import type { TransactionSql } from 'postgres';
 import { insertDeposits, insertHoldLines } from '../../../db/ledger/entries.ts';
 import { findOpenMoney, type OpenMoney, openMoneyOf } from '../../../db/ledger/in-flight.ts';
-import {
-  declareDead,
-  findLiveReplicas,
-  notifyMoney,
-  sendRecall,
-} from '../../../db/ledger/replicas.ts';
+import { declareDead, findLiveReplicas, nextRecall } from '../../../db/ledger/replicas.ts';
 import {
   type GrantRow,
   type HoldRow,
@@ -30,6 +25,7 @@ import type {
   SettleCommand,
   SettleHoldCommand,
 } from './ledger-commands.ts';
+import { MoneyHints } from './money-hints.ts';
 
 /** A ledger command that locks keys and organizations. SETTLE locks only grants. */
 export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
@@ -37,12 +33,12 @@ export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
 /**
  * Executes ledger commands inside the transaction `tx`. Locks all rows, applies the commands in
  * order to the rows in memory, and writes the rows back. Returns the answers in the order of the
- * commands. The answers are valid only after the commit of `tx`.
+ * commands, and the hints for all replicas. Both are valid only after the commit of `tx`.
  */
 export async function applyMoneyCommands(
   tx: TransactionSql,
   commands: readonly MoneyCommand[],
-): Promise<LedgerAnswer[]> {
+): Promise<{ answers: LedgerAnswer[]; hints: MoneyHints }> {
   const reaped = commands.flatMap((command) =>
     command.type === 'REAP' ? [command.replica_id] : [],
   );
@@ -61,11 +57,12 @@ export async function applyMoneyCommands(
   const answers: LedgerAnswer[] = [];
   for (const command of commands) answers.push(await batch.apply(command));
   await batch.write();
-  return answers;
+  return { answers, hints: batch.hints };
 }
 
 /** Applies the commands of one transaction to its locked rows. */
 class Batch {
+  readonly hints = new MoneyHints();
   private readonly holdLines: (UsageLine & { hold_id: string })[] = [];
   private readonly deposits: {
     id: string;
@@ -73,7 +70,6 @@ class Batch {
     amount: number;
     note: string;
   }[] = [];
-  private readonly organizationsWithFreedMoney = new Set<string>();
   private openMoney: OpenMoney[] | undefined;
 
   constructor(
@@ -91,7 +87,6 @@ class Batch {
     }
     await writeMoney(this.tx, this.rows);
     await insertHoldLines(this.tx, this.holdLines);
-    await notifyMoney(this.tx, [...this.organizationsWithFreedMoney]);
   }
 
   async apply(command: MoneyCommand): Promise<LedgerAnswer> {
@@ -112,7 +107,7 @@ class Batch {
       case 'DEPOSIT':
         if (!this.rows.organizations.has(command.organization_id)) return { type: 'not_found' };
         this.deposits.push({ ...command, id: command.deposit_id });
-        this.organizationsWithFreedMoney.add(command.organization_id);
+        this.hints.onMoneyFreed(command.organization_id);
         return { type: 'done' };
       case 'REAP':
         return this.reap(command.replica_id);
@@ -147,7 +142,7 @@ class Batch {
   }
 
   /**
-   * If another grant with money has not acknowledged the recall yet, sends the recall and returns
+   * If another grant with money has not acknowledged the recall yet, starts a recall and returns
    * `contended`. Otherwise returns `short`, with the money of other grants and holds.
    */
   private async explainShort(
@@ -167,14 +162,11 @@ class Batch {
         open.recallable && (request.recall_seq === null || open.recall_acked < request.recall_seq),
     );
     if (hasUnrecalled) {
-      const scope = {
-        organization_id: key.organization_id,
-        key_id: short.bound === 'key' ? key.id : null,
-      };
-      return {
-        type: 'contended',
-        recall_seq: await sendRecall(this.tx, scope, request.recall_seq),
-      };
+      // A recall that was sent before is sent with its number again, because it may be lost.
+      const recall_seq = request.recall_seq ?? (await nextRecall(this.tx));
+      const key_id = short.bound === 'key' ? key.id : null;
+      this.hints.onRecall({ seq: recall_seq, organization_id: key.organization_id, key_id });
+      return { type: 'contended', recall_seq };
     }
     const elsewhere = others.reduce((sum, open) => sum + open.open_nano_usd, 0);
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
@@ -189,7 +181,11 @@ class Batch {
     const grant = this.rows.grants.get(command.grant_id);
     if (!grant || grant.status === 'closed') return { type: 'fenced' };
     this.post(grant);
-    grant.recall_acked = Math.max(grant.recall_acked, command.recall_acked);
+    if (command.recall_acked > grant.recall_acked) {
+      grant.recall_acked = command.recall_acked;
+      // The call that started the recall waits for this, even if no money was returned.
+      this.hints.onMoneyFreed(command.organization_id);
+    }
     if (grant.granted_nano_usd === command.expected_granted)
       this.shrinkGrant(grant, command.amount);
     // An empty grant is always closed, because its actor may be passivated at any time.
@@ -322,7 +318,7 @@ class Batch {
   private freeMoney(key: KeyRow, amount: number): void {
     if (amount === 0) return;
     this.setAside(key, -amount);
-    this.organizationsWithFreedMoney.add(key.organization_id);
+    this.hints.onMoneyFreed(key.organization_id);
   }
 
   private charge(key: KeyRow, amount: number): void {

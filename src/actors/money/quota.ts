@@ -306,7 +306,8 @@ export class QuotaActor implements ReservationOwner {
     const answer = await this.grant.request(missing, want, recallSeq);
     switch (answer.type) {
       case 'contended':
-        await this.waitForChange();
+        // A recall that arrived before this answer makes this actor return its own unused money.
+        if (this.recall.requested <= this.recall.acked) await this.waitForChange();
         return answer.recall_seq;
       case 'short':
         await this.admitWithLess(waiter, answer);

@@ -15,6 +15,8 @@ export class Quotas {
   private readonly actors = new Map<string, QuotaActor>();
   private stopClock: () => void = () => undefined;
   private sweptAt: number;
+  /** The highest number of a recall that this replica knows. */
+  private lastRecall = 0;
 
   constructor(private readonly deps: QuotaDeps) {
     this.sweptAt = deps.clock.now();
@@ -60,12 +62,26 @@ export class Quotas {
    * its unused money.
    */
   onRecall(seq: number, scope: RecallScope): void {
+    this.lastRecall = Math.max(this.lastRecall, seq);
     for (const actor of this.actors.values()) {
       const isInScope =
         scope.key_id === null
           ? scope.organization_id === actor.organization_id
           : scope.key_id === actor.key_id;
       if (isInScope) actor.onRecall(seq);
+    }
+  }
+
+  /**
+   * Called when recalls may be missing. `last_seq` is the number of the latest recall of any
+   * organization. If it is new here, its scope is not known, so every quota actor returns its unused
+   * money.
+   */
+  onRecallsMissed(last_seq: number): void {
+    if (last_seq <= this.lastRecall) return;
+    this.lastRecall = last_seq;
+    for (const actor of this.actors.values()) {
+      if (!actor.isEmpty) actor.onRecall(last_seq);
     }
   }
 

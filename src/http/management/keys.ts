@@ -2,6 +2,7 @@ import type { Orm } from '../../../db/client.ts';
 import {
   findManagedKey,
   insertKey,
+  type KeyChanges,
   listKeys,
   MAX_KEYS_PER_ORGANIZATION,
   type ManagedKey,
@@ -24,9 +25,11 @@ export interface ManagementDeps {
   keys: KeyCache;
   rateLimit: RateLimit;
   /**
-   * Called when a key has been changed, before the response. So this replica's quota actor applies
-   * the change without waiting for the notification.
+   * Notifies all replicas of a changed key. Called after the commit, or if its outcome is unknown.
+   * Must not throw.
    */
+  announceKey: (id: string) => void;
+  /** Called when a key has been changed, before the response. */
   onKeyChanged?: (id: string, status: ManagedKey['status']) => void;
 }
 
@@ -115,9 +118,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     // No id contains NUL, and PostgreSQL refuses a text with NUL.
     if (id.includes('\u0000')) throw keyNotFound();
     const hasChanges = Object.keys(changes).length > 0;
-    const changed = hasChanges ? await updateKey(deps.orm, organization_id, id, changes) : true;
-    // The commit notifies the other replicas. This replica does not wait for its own notification.
-    if (hasChanges && changed) deps.keys.invalidate(id);
+    const changed = hasChanges ? await changeKey(deps, organization_id, id, changes) : true;
     const key = await findManagedKey(deps.orm, organization_id, id);
     if (!key) throw keyNotFound();
     if (!changed) {
@@ -129,6 +130,25 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     if (hasChanges) deps.onKeyChanged?.(key.id, key.status);
     return json(keyRecord(key));
   };
+}
+
+/** Changes the key and notifies all replicas. Returns false like `updateKey`. */
+async function changeKey(
+  deps: ManagementDeps,
+  organization_id: string,
+  id: string,
+  changes: KeyChanges,
+): Promise<boolean> {
+  let may_have_changed = true;
+  try {
+    may_have_changed = await updateKey(deps.orm, organization_id, id, changes);
+    return may_have_changed;
+  } finally {
+    if (may_have_changed) {
+      deps.keys.invalidate(id);
+      deps.announceKey(id);
+    }
+  }
 }
 
 /** Returns the same error for another organization's key and for a missing key (P6). */

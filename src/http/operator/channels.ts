@@ -23,6 +23,13 @@ export interface OperatorParts {
   readonly channels: Channels;
   readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
   readonly replica_id: () => string;
+  /**
+   * Notifies all replicas of a switched channel. Called after the commit, or if its outcome is
+   * unknown. Must not throw.
+   */
+  readonly announceSwitch: (channel_id: string) => void;
+  /** Resolves when this replica has applied the switches that are committed now. */
+  readonly applySwitches: () => Promise<void>;
 }
 
 /** Dependencies of the operator routes. */
@@ -83,8 +90,7 @@ export class OperatorChannels {
         },
       );
     }
-    await writeSwitch(parts.sql, account.config.id, null);
-    await this.reloadSwitches(parts);
+    await this.switch(parts, account.config.id, null);
     for (const actor of account.actors) actor.onProbeSucceeded();
     return this.channelResponse(account);
   };
@@ -117,15 +123,22 @@ export class OperatorChannels {
   private async switchOff(context: RequestContext, state: SwitchRow['state']): Promise<Response> {
     const { account, parts } = await this.requireChannel(context);
     const { reason } = validateSwitch(await bodyOf(context));
-    await writeSwitch(parts.sql, account.config.id, { state, reason: reason ?? 'operator' });
-    await this.reloadSwitches(parts);
+    await this.switch(parts, account.config.id, { state, reason: reason ?? 'operator' });
     return this.channelResponse(account);
   }
 
-  /** Applies the switches on this replica without waiting for the notification. */
-  private async reloadSwitches({ sql, channels }: OperatorParts): Promise<void> {
-    const rows = await readSwitches(sql);
-    channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
+  /** Writes a switch, notifies all replicas, and applies it on this one. */
+  private async switch(
+    { sql, announceSwitch, applySwitches }: OperatorParts,
+    channel_id: string,
+    to: Parameters<typeof writeSwitch>[2],
+  ): Promise<void> {
+    try {
+      await writeSwitch(sql, channel_id, to);
+    } finally {
+      announceSwitch(channel_id);
+    }
+    await applySwitches();
   }
 
   private async admit({ request }: RequestContext): Promise<OperatorParts> {

@@ -6,9 +6,7 @@ import {
   moneySpentError,
   quotaError,
 } from '../../actors/money/quota-errors.ts';
-import type { Quotas } from '../../actors/money/quotas.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
-import type { Caller } from '../call.ts';
 
 /**
  * Pause before a refused hold is sent again. The hold does not wait for hints that money was
@@ -25,15 +23,14 @@ const IN_FLIGHT_WAIT_MS = 1_000;
 
 /**
  * Sends a command with a durable hold until it is committed or refused for good. Idle grants may
- * have unused money of the same organization. A recall asks their holders to return this money, and
- * meanwhile the command is repeated. So a create near the cap is never refused falsely. `attempt`
+ * have unused money of the same organization. Each contended attempt sends a recall, which asks
+ * their holders to return this money, and the command is repeated. So a lost recall is repeated too,
+ * and a create near the cap is never refused falsely. `attempt`
  * gets the sequence number of the recall that an earlier attempt started. Throws WeirError 402 if
  * the money is gone or held by work in flight. Throws the error of the key's status, or
  * `service_unavailable`. Throws the signal's reason if the signal is aborted.
  */
 export async function withHold(
-  quotas: Quotas,
-  key: Pick<Caller, 'id' | 'organization_id'>,
   signal: CallSignal,
   attempt: (recall_seq: number | null) => Promise<CommandResult>,
 ): Promise<Extract<CommandResult, { type: 'committed' }>> {
@@ -46,10 +43,6 @@ export async function withHold(
     if (result.type !== 'refused') throw ledgerUnavailableError();
     const waited_ms = performance.now() - started_ms;
     recall_seq = nextRecall(result.answer, waited_ms);
-    if (recall_seq !== null) {
-      // NOTIFY carries the recall to the other replicas. This replica does not wait for NOTIFY.
-      quotas.onRecall(recall_seq, { organization_id: key.organization_id, key_id: null });
-    }
     await Bun.sleep(RETRY_MS);
   }
 }

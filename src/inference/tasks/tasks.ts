@@ -7,7 +7,6 @@ import {
 } from '../../../db/tasks/rows.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
-import type { Quotas } from '../../actors/money/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
@@ -35,7 +34,6 @@ export interface TasksDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly quotas: Quotas;
   /**
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
@@ -118,7 +116,7 @@ export class Tasks implements TaskPort {
       this.deps.clock.now() + model.deadline_ms + HOLD_EXPIRES_AFTER_MS,
     ).toISOString();
     try {
-      await withHold(this.deps.quotas, key, request.signal, (recall_seq) =>
+      await withHold(request.signal, (recall_seq) =>
         this.deps.send({
           kind: TASK_KIND,
           id,

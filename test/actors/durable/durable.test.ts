@@ -9,6 +9,7 @@ import { Outbox } from '../../../src/actors/durable/outbox.ts';
 import { Registry } from '../../../src/actors/durable/registry.ts';
 import { Timers } from '../../../src/actors/durable/timers.ts';
 import { courierKind, type Outside } from '../../sim/courier.ts';
+import { noHints } from '../../support/money-hints.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 
@@ -41,6 +42,7 @@ describe('durable actors', () => {
       ids: systemIdSource,
       kinds: [courierKind(outside)],
       replica_id: replica_id,
+      hints: noHints,
       onError,
       onCommitted: ({ events }) => registry.onCommitted(events),
     });

@@ -16,6 +16,7 @@ import { Timers } from '../../../src/actors/durable/timers.ts';
 import { WEBHOOK_KIND, webhookKind } from '../../../src/actors/webhooks/kind.ts';
 import { canonicalJson } from '../../../src/json/canonical.ts';
 import { replayAll } from '../../support/histories.ts';
+import { noHints } from '../../support/money-hints.ts';
 import { ScriptedProvider } from '../../support/scripted-provider.ts';
 import { startTaskWorld, type TaskWorld } from '../../support/task-replica.ts';
 import { until } from '../../support/until.ts';
@@ -192,6 +193,7 @@ describe('the event log', () => {
       ids: systemIdSource,
       kinds: [kind],
       replica_id: () => replica_id,
+      hints: noHints,
       onCommitted: ({ events }) => void committed.push(...events),
       onError,
     });

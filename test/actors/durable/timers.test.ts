@@ -8,6 +8,7 @@ import type { ActorCommand, CommandResult } from '../../../src/actors/durable/co
 import { CommandBatch } from '../../../src/actors/durable/command-batch.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
 import type { DurableKind } from '../../../src/actors/durable/kind.ts';
+import { noHints } from '../../support/money-hints.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
 /** An alarm clock: it is set, canceled, set again, and rings once. */
@@ -69,6 +70,7 @@ beforeAll(async () => {
     ids: systemIdSource,
     kinds: [alarmKind],
     replica_id: () => replica_id,
+    hints: noHints,
     onCommitted: () => undefined,
     onError: () => undefined,
   });

@@ -255,6 +255,37 @@ describe('the lane', () => {
       expect(await lane.submit(hold(held, 200))).toEqual(short as LedgerAnswer);
     });
 
+    test('each commit tells which money it freed and which recall it sent', async () => {
+      const of = await account(400);
+      const other = grant(of, 300);
+      await lane.submit(other);
+      const hintsOf = async (command: LedgerCommand) => {
+        const before = ledger.hints.length;
+        const answer = await lane.submit(command);
+        const [hints] = ledger.hints.slice(before);
+        return { answer, recalls: hints?.recalls, organization_ids: hints?.organization_ids };
+      };
+      const { organization_id, key_id } = of;
+      const contended = await hintsOf(grant(of, 200));
+      const [recall] = contended.recalls ?? [];
+      expect(contended.answer).toEqual({ type: 'contended', recall_seq: recall?.seq ?? -1 });
+      expect(contended.organization_ids).toEqual([]);
+      expect(recall).toMatchObject({ organization_id, key_id });
+      const seq = recall?.seq ?? -1;
+      // A lost recall is sent again with its number.
+      const again = await hintsOf({ ...grant(of, 200), recall_seq: seq });
+      expect(again.recalls).toEqual([{ seq, organization_id, key_id }]);
+      const unchanged = { expected_granted: 300, amount: 0 };
+      // An acknowledged recall wakes the waiting call, even if it frees no money.
+      const acked = await hintsOf(
+        giveBack(of, other.grant_id, { ...unchanged, recall_acked: seq }),
+      );
+      expect(acked.organization_ids).toEqual([organization_id]);
+      const repeated = giveBack(of, other.grant_id, { ...unchanged, recall_acked: seq });
+      expect((await hintsOf(repeated)).organization_ids).toEqual([]);
+      expect((await hintsOf({ ...grant(of, 200), recall_seq: seq })).recalls).toEqual([]);
+    });
+
     test('a cap below the granted money stops new grants; the sums stay correct', async () => {
       const owner = await account(1_000);
       const request = grant(owner, 600);
@@ -301,7 +332,9 @@ describe('the lane', () => {
       return database.sql.begin(work as never);
     };
     const sql = Object.assign(() => undefined, { begin }) as unknown as Database['sql'];
-    const waiting = new Lane({ sql, clock, onError: () => undefined });
+    let unknown = 0;
+    const hints = { publish: () => undefined, publishUnknown: () => void unknown++ };
+    const waiting = new Lane({ sql, clock, hints, onError: () => undefined });
     const of = await account();
     const hold_id = systemIdSource.uuid();
     await lane.submit(hold(of, 300, hold_id));
@@ -312,6 +345,8 @@ describe('the lane', () => {
       clock.advance(1_000);
     }
     expect(await ask).toMatchObject({ id: 'service_unavailable' });
+    // Whether a broken commit freed money is not known before the next commit.
+    expect(unknown).toBe(0);
     isAway = false;
     await Bun.sleep(1);
     clock.advance(1_000);
@@ -322,6 +357,7 @@ describe('the lane', () => {
       released: 180,
     });
     expect((await books(of)).used).toBe(120);
+    expect(unknown).toBe(1);
   });
 
   test('a repeated deposit adds its money once', async () => {

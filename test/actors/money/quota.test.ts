@@ -6,6 +6,7 @@ import { Lane } from '../../../src/actors/money/lane.ts';
 import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
 import { Quotas } from '../../../src/actors/money/quotas.ts';
 import { usageOf } from '../../sim/calls.ts';
+import { hintsTo } from '../../support/money-hints.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
 describe('the quota actor', () => {
@@ -34,7 +35,9 @@ describe('the quota actor', () => {
       (id, organization_id, name, key_hash, key_prefix, limit_nano_usd, ceiling_nano_usd)
       values (${id}, ${organization_id}, 'test', ${id}, 'sk-', ${limit}, ${limit})`;
     await sql`insert into replica (id, lease_until) values (${replica_id}, now() + interval '1 h')`;
-    const lane = new Lane({ sql, clock: systemClock, onError: () => undefined });
+    const created: Quotas[] = [];
+    const hints = hintsTo(() => created);
+    const lane = new Lane({ sql, clock: systemClock, hints, onError: () => undefined });
     const deposit = {
       deposit_id: systemIdSource.uuid(),
       organization_id,
@@ -50,6 +53,7 @@ describe('the quota actor', () => {
       mayAdmit: () => true,
       onFenced: () => undefined,
     });
+    created.push(quotas);
     return { quota: quotas.getOrCreate({ id, organization_id }), id, organization_id };
   }
 

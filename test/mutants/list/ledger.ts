@@ -85,8 +85,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'a grant is closed with unposted charges',
-        from: '    this.post(grant);\n    grant.recall_acked',
-        to: '    grant.recall_acked',
+        from: '    this.post(grant);\n    if (command.recall_acked >',
+        to: '    if (command.recall_acked >',
       },
       {
         name: 'a reaped grant keeps its money',

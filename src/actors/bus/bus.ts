@@ -1,0 +1,203 @@
+import type { Clock, IdSource } from '../clock.ts';
+import { type Envelope, parseEnvelope } from './envelope.ts';
+import { GapSignal } from './gap-signal.ts';
+import { isMessage, isTopic, type Messages, TOPICS, type Topic } from './messages.ts';
+import { Outgoing } from './outgoing.ts';
+import { Peers } from './peers.ts';
+import { Sender } from './sender.ts';
+import { type Subscriber, Subscribers } from './subscribers.ts';
+import type { Transport } from './transport.ts';
+
+/** How often a replica sends its latest number, also without messages. */
+const BUS_HEARTBEAT_MS = 500;
+/** After more silent heartbeats than this, i.e. 1.5 to 2 s, a sender counts as dead. */
+const MAX_SILENT_TICKS = 3;
+/** While the transport is away, a gap is reported after each so many heartbeats, i.e. each second. */
+const TICKS_PER_GAP = 2;
+/** After so many silent heartbeats, i.e. 10 s, the transport gets new connections. */
+const TICKS_PER_RESTART = 20;
+/** How long the start waits for a transport that is away. */
+const START_WAIT_MS = 2_000;
+/** How long the stop waits for the last messages. */
+const STOP_WAIT_MS = 1_000;
+
+export interface BusDeps {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly replica_id: () => string;
+  /** Called if the transport starts to fail, or if a subscriber throws. Must not throw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Carries all messages between replicas. A message is a hint: if it may be lost, the bus reports a
+ * gap to the subscribers of its topic, and they read the truth again.
+ *
+ * The sender publishes after its commit. So a receiver that reads when a message or a gap arrives
+ * reads the committed change. Each sender numbers its envelopes and repeats its latest number in a
+ * heartbeat. A receiver reports a gap if:
+ *
+ * - a number is missing. The message was lost on its way, or its sender dropped it.
+ * - a sender falls silent. It may have died between its commit and its message. It is forgotten.
+ * - a new sender's first number is not 1. The sender was silent for a while, or its first messages
+ *   were lost.
+ * - this replica's own heartbeat does not arrive. Then the transport is away. A gap follows each
+ *   second, and once more when the transport is back.
+ * - the transport subscribed again. In between a sender may have started, published and died.
+ * - a message is malformed, or its sender reports that messages were lost.
+ *
+ * While a replica starts, it accepts the number of each sender and reports no gap. What was
+ * published before its subscription was committed before it, and the replica reads its state after
+ * `start`. If a sender loses a message at that moment, its next envelope reports this. One case
+ * remains: a sender that commits and dies within 500 ms after this replica's subscription may be
+ * unknown here. Its client got no answer, so the client repeats the request.
+ *
+ * A late or repeated envelope is ignored: its loss was reported, or it was delivered. A gap within
+ * 500 ms after another one is reported at the end of this time, never left out. This process gets
+ * its own messages at once, without the transport.
+ */
+export class Bus {
+  private readonly run: string;
+  private readonly outgoing: Outgoing;
+  private readonly sender: Sender;
+  private readonly peers = new Peers(MAX_SILENT_TICKS);
+  private readonly subscribers: Subscribers;
+  private readonly gapSignal: GapSignal;
+  private state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
+  private startingTicks = MAX_SILENT_TICKS;
+  /** The number of heartbeats that this process sent since the last one that arrived. */
+  private silentTicks = 0;
+  private gapCount = 0;
+  private cancelTick: () => void = () => undefined;
+
+  constructor(private readonly deps: BusDeps) {
+    const { transport, clock, ids, replica_id, onError } = deps;
+    this.run = ids.uuid();
+    this.outgoing = new Outgoing(this.run, replica_id, transport.max_bytes);
+    this.sender = new Sender({ transport, clock, outgoing: this.outgoing, onError });
+    this.subscribers = new Subscribers(onError);
+    this.gapSignal = new GapSignal(clock, (topics) => {
+      this.gapCount += 1;
+      this.subscribers.reportGap(topics);
+    });
+  }
+
+  /** The number of gaps reported so far. */
+  get gaps(): number {
+    return this.gapCount;
+  }
+
+  /** The number of other replicas whose heartbeats arrive. */
+  get peerCount(): number {
+    return this.peers.size;
+  }
+
+  /**
+   * Sends `message` to every replica. This replica gets it before `publish` returns. Never throws,
+   * never waits. Call it after the commit.
+   */
+  publish<T extends Topic>(topic: T, message: Messages[T]): void {
+    if (this.deps.transport.reaches_others) {
+      this.outgoing.push(topic, message);
+      this.sender.wake();
+    }
+    this.subscribers.deliver(topic, message);
+  }
+
+  /**
+   * Reports a gap to every replica, this one included. Call it if a commit's outcome was unknown,
+   * so that its messages are unknown too.
+   */
+  publishGap(topic: Topic): void {
+    if (this.deps.transport.reaches_others) {
+      this.outgoing.noteLost([topic]);
+      this.sender.wake();
+    }
+    this.gapSignal.request([topic]);
+  }
+
+  /** Returns a function that ends the subscription. */
+  subscribe<T extends Topic>(topic: T, subscriber: Subscriber<Messages[T]>): () => void {
+    return this.subscribers.add(topic, subscriber);
+  }
+
+  /**
+   * Resolves when this replica gets the messages of the others, or after 2 s if the transport is
+   * away. Read the state of the subscribers after it.
+   */
+  async start(): Promise<void> {
+    const { transport, clock, onError } = this.deps;
+    if (!transport.reaches_others) return;
+    this.state = 'starting';
+    const subscribed = transport
+      .start({ onText: (text) => this.onText(text), onSubscribed: () => this.onSubscribed() })
+      .catch(onError);
+    await withinTime(clock, START_WAIT_MS, subscribed);
+    this.state = 'running';
+    this.sender.start();
+    this.tick();
+  }
+
+  /** Sends the waiting messages and a farewell, and closes the transport. */
+  async stop(): Promise<void> {
+    this.gapSignal.stop();
+    this.cancelTick();
+    if (this.state === 'running') {
+      await withinTime(this.deps.clock, STOP_WAIT_MS, this.sender.stop());
+    }
+    this.state = 'stopped';
+    await this.deps.transport.stop();
+  }
+
+  private onSubscribed(): void {
+    if (this.state === 'running') this.gapSignal.request(TOPICS);
+  }
+
+  private onText(text: string): void {
+    const envelope = text.length <= this.deps.transport.max_bytes ? parseEnvelope(text) : undefined;
+    if (!envelope) this.gapSignal.request(TOPICS);
+    else if (envelope.run === this.run) this.onOwnEnvelope();
+    else this.onEnvelope(envelope);
+  }
+
+  private onOwnEnvelope(): void {
+    if (this.silentTicks > MAX_SILENT_TICKS) this.gapSignal.request(TOPICS);
+    this.silentTicks = 0;
+  }
+
+  private onEnvelope(envelope: Envelope): void {
+    const { isNew, isGap } = this.peers.onEnvelope(envelope, this.startingTicks > 0);
+    if (isGap) this.gapSignal.request(TOPICS);
+    if (!isNew) return;
+    for (const [topic, message] of envelope.messages) {
+      // A topic of a newer version has no subscriber here.
+      if (!isTopic(topic)) continue;
+      if (isMessage(topic, message)) this.subscribers.deliver(topic, message);
+      else this.gapSignal.request([topic]);
+    }
+  }
+
+  private tick(): void {
+    this.cancelTick = this.deps.clock.after(BUS_HEARTBEAT_MS, () => this.tick());
+    this.startingTicks = Math.max(0, this.startingTicks - 1);
+    this.sender.heartbeat();
+    if (this.peers.tick()) this.gapSignal.request(TOPICS);
+    this.silentTicks += 1;
+    const ticksAway = this.silentTicks - MAX_SILENT_TICKS;
+    if (ticksAway > 0 && ticksAway % TICKS_PER_GAP === 1) this.gapSignal.request(TOPICS);
+    if (this.silentTicks % TICKS_PER_RESTART === 0) this.deps.transport.restart();
+  }
+}
+
+/** Resolves when `work` does, but after `wait_ms` at the latest. */
+function withinTime(clock: Clock, wait_ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(wait_ms, resolve);
+    const end = () => {
+      cancel();
+      resolve();
+    };
+    work.then(end, end);
+  });
+}

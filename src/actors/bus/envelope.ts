@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+
+/** The content of one text that a transport carries. */
+export interface Envelope {
+  /** The id of the replica that sent it. */
+  readonly from: string;
+  /** A random id of the sender's process run. A restarted replica has another one. */
+  readonly run: string;
+  /**
+   * The number of this envelope in its run, from 1. Without messages it is a heartbeat, and `seq`
+   * is the number of the envelope before it.
+   */
+  readonly seq: number;
+  /** Topic and message; null = a message of this topic was lost. */
+  readonly messages: readonly (readonly [topic: string, message: unknown])[];
+  /** True if the sender stops now, so that its silence is no gap. */
+  readonly last?: boolean;
+}
+
+const check = TypeCompiler.Compile(
+  Type.Object({
+    from: Type.String(),
+    run: Type.String({ minLength: 1 }),
+    seq: Type.Integer({ minimum: 0 }),
+    messages: Type.Array(Type.Tuple([Type.String(), Type.Unknown()])),
+    last: Type.Optional(Type.Boolean()),
+  }),
+);
+
+/** Returns the envelope of a text; undefined if the text is none. */
+export function parseEnvelope(text: string): Envelope | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return check.Check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the text of an envelope. `messages` are JSON texts, so that each message is serialized
+ * once, when it is published.
+ */
+export function envelopeText(
+  head: Omit<Envelope, 'messages'>,
+  messages: readonly string[] = [],
+): string {
+  return `${JSON.stringify(head).slice(0, -1)},"messages":[${messages.join(',')}]}`;
+}

@@ -1,0 +1,11 @@
+import type { Transport } from './transport.ts';
+
+/** The transport of an installation that has one process: nothing leaves it. */
+export const inProcessTransport: Transport = {
+  reaches_others: false,
+  max_bytes: 0,
+  start: () => Promise.resolve(),
+  send: () => Promise.resolve(),
+  restart: () => undefined,
+  stop: () => Promise.resolve(),
+};

@@ -1,0 +1,64 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+
+/**
+ * The schema of each topic. Unknown members are allowed, because a newer version may add some while
+ * replicas are replaced one after the other.
+ */
+const SCHEMAS = {
+  /**
+   * Recall number `seq`: all quota actors of the key, or of the organization if `key_id` is null,
+   * return their unused grants.
+   */
+  recall: Type.Object({
+    seq: Type.Integer({ minimum: 0 }),
+    organization_id: Type.String(),
+    key_id: Type.Union([Type.String(), Type.Null()]),
+  }),
+  /** Money of the organization became free, so waiting calls request it again. */
+  money: Type.Object({ organization_id: Type.String() }),
+  /** An operator switched the channel. */
+  switch: Type.Object({ channel_id: Type.String() }),
+  /** A peer hint; see `CircuitHints`. `rest_ms` counts from the arrival of the message. */
+  circuit: Type.Object({
+    replica: Type.String(),
+    channel: Type.String(),
+    model: Type.String(),
+    kind: Type.Union([Type.Literal('left_alone'), Type.Literal('refused'), Type.Literal('mended')]),
+    rest_ms: Type.Optional(Type.Number()),
+    reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
+  /** The row of the API key changed. */
+  key: Type.Object({ key_id: Type.String() }),
+  /**
+   * Events of durable actors that the replica `replica` committed. Each has the actor's kind and id,
+   * the event's number in its actor, and the replica that owns the actor ('' = none).
+   */
+  actors: Type.Object({
+    replica: Type.String(),
+    events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer(), Type.String()])),
+  }),
+};
+
+/** The name of a kind of message. */
+export type Topic = keyof typeof SCHEMAS;
+
+/** The message of each topic. */
+export type Messages = { readonly [T in Topic]: Static<(typeof SCHEMAS)[T]> };
+
+/** All topics. */
+export const TOPICS = Object.keys(SCHEMAS) as Topic[];
+
+const CHECKS = new Map<string, TypeCheck<(typeof SCHEMAS)[Topic]>>(
+  TOPICS.map((topic) => [topic, TypeCompiler.Compile(SCHEMAS[topic])]),
+);
+
+/** True for a topic that this version knows. */
+export function isTopic(name: string): name is Topic {
+  return CHECKS.has(name);
+}
+
+/** True if `value` fits the schema of its topic. */
+export function isMessage<T extends Topic>(topic: T, value: unknown): value is Messages[T] {
+  return CHECKS.get(topic)?.Check(value) ?? false;
+}

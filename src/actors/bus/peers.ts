@@ -1,0 +1,68 @@
+import type { Envelope } from './envelope.ts';
+
+/** The most senders that a replica remembers. It forgets the one that is silent for longest. */
+export const MAX_PEERS = 1_000;
+
+interface Peer {
+  /** The number of its latest envelope. */
+  seq: number;
+  /** The number of ticks since its latest envelope. */
+  silentTicks: number;
+}
+
+/** What an envelope means for its receiver. */
+export interface Arrival {
+  /** True if its messages are new. */
+  readonly isNew: boolean;
+  /** True if envelopes before it are missing. */
+  readonly isGap: boolean;
+}
+
+/**
+ * The other senders, and the number of the latest envelope of each. Time is counted in ticks, not in
+ * milliseconds: if this process was paused, one late tick does not make all senders silent.
+ */
+export class Peers {
+  /** By run, in the order of their latest envelopes. */
+  private readonly peers = new Map<string, Peer>();
+
+  /** `maxSilentTicks`: a sender that is silent for more ticks is forgotten. */
+  constructor(private readonly maxSilentTicks: number) {}
+
+  get size(): number {
+    return this.peers.size;
+  }
+
+  /**
+   * Records an envelope. `mayAdopt` is true while this replica starts: then the earlier envelopes
+   * of a new sender are not missing, because this replica read its state after them.
+   */
+  onEnvelope({ run, seq, messages, last }: Envelope, mayAdopt: boolean): Arrival {
+    const isHeartbeat = messages.length === 0;
+    const before = isHeartbeat ? seq : seq - 1;
+    const known = this.peers.get(run)?.seq ?? (mayAdopt ? before : 0);
+    this.peers.delete(run);
+    const isForgetful = !last && this.remember(run, Math.max(known, seq));
+    // An envelope with an earlier number is a repetition, or it is late and was missed already.
+    return { isNew: !isHeartbeat && seq > known, isGap: before > known || isForgetful };
+  }
+
+  /** Forgets all senders that fell silent. Returns true if there was one. */
+  tick(): boolean {
+    const sizeBefore = this.peers.size;
+    for (const [run, peer] of this.peers) {
+      peer.silentTicks += 1;
+      if (peer.silentTicks > this.maxSilentTicks) this.peers.delete(run);
+    }
+    return this.peers.size < sizeBefore;
+  }
+
+  /** Returns true if another sender was forgotten, whose missing envelopes go unnoticed now. */
+  private remember(run: string, seq: number): boolean {
+    const [oldest] = this.peers.keys();
+    const isFull = this.peers.size >= MAX_PEERS && oldest !== undefined;
+    if (isFull) this.peers.delete(oldest);
+    this.peers.set(run, { seq, silentTicks: 0 });
+    return isFull;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+
+/** Pause before a failed read is repeated. */
+const RETRY_MS = 1_000;
+
+export interface RereadDeps {
+  readonly clock: Clock;
+  /** Reads the truth and applies it. */
+  readonly read: () => Promise<void>;
+  /** Called for each failed read; must not throw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Reads a truth again whenever it may have changed. One read runs at a time, so an older result
+ * never replaces a newer one. A failed read is repeated until one succeeds.
+ */
+export class Reread {
+  private running: Promise<void> | undefined;
+  private next: Promise<void> | undefined;
+  private cancelRetry: () => void = () => undefined;
+  private isStopped = false;
+
+  constructor(private readonly deps: RereadDeps) {}
+
+  /** Requests a read without waiting for it. */
+  request(): void {
+    this.readNow().catch(() => undefined);
+  }
+
+  /**
+   * Resolves after a read that started after this call. Rejects if this read fails, although it
+   * will be repeated.
+   */
+  readNow(): Promise<void> {
+    if (this.isStopped) return Promise.resolve();
+    if (!this.running) return this.start();
+    // The running read may have started before the change.
+    this.next ??= this.running
+      .catch(() => undefined)
+      .then(() => {
+        this.next = undefined;
+        return this.isStopped ? undefined : this.start();
+      });
+    return this.next;
+  }
+
+  /** Starts no more reads. */
+  stop(): void {
+    this.isStopped = true;
+    this.cancelRetry();
+  }
+
+  private start(): Promise<void> {
+    this.cancelRetry();
+    const read = this.deps.read();
+    this.running = read;
+    read.then(
+      () => this.onEnd(),
+      (error: unknown) => {
+        this.onEnd();
+        this.deps.onError(error);
+        if (!this.isStopped)
+          this.cancelRetry = this.deps.clock.after(RETRY_MS, () => this.request());
+      },
+    );
+    return read;
+  }
+
+  private onEnd(): void {
+    this.running = undefined;
+  }
+}

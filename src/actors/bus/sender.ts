@@ -1,0 +1,91 @@
+import type { Clock } from '../clock.ts';
+import type { Outgoing, OutgoingEnvelope } from './outgoing.ts';
+import type { Transport } from './transport.ts';
+
+/** Messages that are published within this time share an envelope. */
+const GATHER_ENVELOPE_MS = 2;
+/** An envelope that the transport does not accept in this time counts as lost. */
+export const SEND_TIMEOUT_MS = 2_000;
+
+export interface SenderDeps {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly outgoing: Outgoing;
+  /** Called for the first of several failures in a row. Must not throw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Sends the envelopes of this replica one after the other, so that they keep their order. An
+ * envelope that fails is not repeated, because a gap follows anyway.
+ */
+export class Sender {
+  private isRunning = false;
+  private sending: Promise<void> | undefined;
+  private cancelGathering: (() => void) | undefined;
+  private hasFailed = false;
+
+  constructor(private readonly deps: SenderDeps) {}
+
+  /** Sends what was published before the start. */
+  start(): void {
+    this.isRunning = true;
+  }
+
+  /** Sends the waiting messages soon. */
+  wake(): void {
+    if (!this.isRunning || this.sending || this.cancelGathering) return;
+    this.cancelGathering = this.deps.clock.after(GATHER_ENVELOPE_MS, () => {
+      this.cancelGathering = undefined;
+      this.sendNow();
+    });
+  }
+
+  /** Sends the waiting messages, or a heartbeat. If an envelope is on its way, it is enough. */
+  heartbeat(): void {
+    if (!this.sending) this.sendNow();
+  }
+
+  /** Sends what waits and the farewell. Resolves when the transport has accepted all. */
+  async stop(): Promise<void> {
+    this.isRunning = false;
+    this.cancelGathering?.();
+    await this.sending;
+    if (this.deps.outgoing.isWaiting) await this.sendAll();
+    await this.deps.transport.send(this.deps.outgoing.farewell());
+  }
+
+  private sendNow(): void {
+    this.sending = this.sendAll().finally(() => {
+      this.sending = undefined;
+      // What was published after the last envelope was taken waits for the next one.
+      if (this.deps.outgoing.isWaiting && !this.hasFailed) this.wake();
+    });
+  }
+
+  /** Stops at the first failure; the next heartbeat tries again. */
+  private async sendAll(): Promise<void> {
+    do await this.send(this.deps.outgoing.take());
+    while (this.deps.outgoing.isWaiting && !this.hasFailed);
+  }
+
+  private async send({ text, topics }: OutgoingEnvelope): Promise<void> {
+    try {
+      await this.sendInTime(text);
+      this.hasFailed = false;
+    } catch (error) {
+      this.deps.outgoing.noteLost(topics);
+      if (!this.hasFailed) this.deps.onError(error);
+      this.hasFailed = true;
+    }
+  }
+
+  private sendInTime(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.deps.clock.after(SEND_TIMEOUT_MS, () =>
+        reject(new Error('the bus could not send in time')),
+      );
+      this.deps.transport.send(text).then(resolve, reject).finally(cancel);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import type { Bus } from '../actors/bus/bus.ts';
+import type { CommittedElsewhere, Registry } from '../actors/durable/registry.ts';
+
+/** The most events of one message. A message must fit into a notification of PostgreSQL. */
+const MAX_EVENTS = 64;
+
+/** Returns a function that tells the other replicas which events this replica committed. */
+export function announceOver(bus: Bus, replica_id: () => string) {
+  return (events: readonly CommittedElsewhere[]) => {
+    const replica = replica_id();
+    const tuples = events.map(({ kind, id, seq, owner }): [string, string, number, string] => [
+      kind,
+      id,
+      seq,
+      owner ?? '',
+    ]);
+    for (let start = 0; start < tuples.length; start += MAX_EVENTS) {
+      bus.publish('actors', { replica, events: tuples.slice(start, start + MAX_EVENTS) });
+    }
+  };
+}
+
+/** Lets the live actors of this replica get the events that other replicas commit. */
+export function subscribeActors(bus: Bus, registry: Registry, replica_id: () => string): void {
+  bus.subscribe('actors', {
+    onMessage({ replica, events }) {
+      if (replica === replica_id()) return;
+      registry.onCommittedElsewhere(
+        events.map(([kind, id, seq, owner]) => ({ kind, id, seq, owner })),
+      );
+    },
+    onGap: () => registry.onGap(),
+  });
+}

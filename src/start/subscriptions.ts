@@ -1,0 +1,93 @@
+import { readSwitches } from '../../db/channels/switches.ts';
+import type { Database } from '../../db/client.ts';
+import { findRestrictedKeys } from '../../db/keys.ts';
+import { readLastRecall } from '../../db/ledger/replicas.ts';
+import type { Bus } from '../actors/bus/bus.ts';
+import { Reread } from '../actors/bus/reread.ts';
+import type { Channels } from '../actors/channels/channels.ts';
+import type { CircuitHints } from '../actors/channels/circuit-hints.ts';
+import type { Clock } from '../actors/clock.ts';
+import type { Quotas } from '../actors/money/quotas.ts';
+import type { KeyCache } from '../inference/keys/key-cache.ts';
+
+/** The parts that get messages. */
+export interface SubscribedParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly quotas: Quotas;
+  readonly keys: KeyCache;
+  readonly channels: Channels;
+  readonly circuits: CircuitHints;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
+ * reads its truth again:
+ *
+ * - switches: all rows.
+ * - keys: the cache is emptied. Quota actors with money get the status of their keys.
+ * - money: every waiting call requests money again.
+ * - recalls: the number of the latest recall. If it is new, every quota actor returns its unused
+ *   money. Besides, a call that waits for a recall repeats it.
+ * - circuits: nothing. A replica learns by its own failed attempts.
+ *
+ * Returns `applySwitches`, which resolves when the committed switches are applied, and `stop`.
+ */
+export function subscribeParts(bus: Bus, parts: SubscribedParts) {
+  const { database, clock, quotas, keys, channels, circuits, onError } = parts;
+  const reread = (read: () => Promise<void>) => new Reread({ clock, read, onError });
+  const switches = reread(async () => {
+    const rows = await readSwitches(database.sql);
+    channels.applySwitches(new Map(rows.map((row) => [row.channel_id, row])));
+  });
+  const recalls = reread(async () => quotas.onRecallsMissed(await readLastRecall(database.sql)));
+  const restrictions = reread(async () => {
+    const holders = [...quotas.all()].filter((quota) => !quota.isEmpty);
+    const ids = holders.map((quota) => quota.key_id);
+    for (const { id, status } of await findRestrictedKeys(database.orm, ids)) {
+      quotas.find(id)?.onKeyChanged(status);
+    }
+  });
+  const onKeyChanged = async (key_id: string) => {
+    const record = await keys.onKeyChanged(key_id);
+    if (record) quotas.find(key_id)?.onKeyChanged(record.status);
+  };
+  bus.subscribe('switch', {
+    onMessage: () => switches.request(),
+    onGap: () => switches.request(),
+  });
+  bus.subscribe('circuit', {
+    onMessage: (message) => circuits.receive(message, channels),
+    onGap: () => undefined,
+  });
+  bus.subscribe('recall', {
+    onMessage: ({ seq, organization_id, key_id }) =>
+      quotas.onRecall(seq, { organization_id, key_id }),
+    onGap: () => recalls.request(),
+  });
+  bus.subscribe('money', {
+    onMessage: ({ organization_id }) => quotas.onMoneyReturned(organization_id),
+    onGap: () => {
+      for (const quota of quotas.all()) quota.onMoneyReturned();
+    },
+  });
+  bus.subscribe('key', {
+    onMessage: ({ key_id }) => {
+      onKeyChanged(key_id).catch((error: unknown) => {
+        onError(error);
+        restrictions.request();
+      });
+    },
+    onGap: () => {
+      keys.invalidateAll();
+      restrictions.request();
+    },
+  });
+  return {
+    applySwitches: () => switches.readNow(),
+    stop() {
+      for (const each of [switches, recalls, restrictions]) each.stop();
+    },
+  };
+}

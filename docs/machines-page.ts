@@ -34,6 +34,21 @@ export async function machinesPage(): Promise<string> {
   return [INTRODUCTION, ...(await findMachines()).map(section)].join('\n');
 }
 
+const DIAGRAM = /(<!-- machine: (\w+) -->\n)[^]*?(<!-- \/machine -->)/g;
+
+/**
+ * Returns the text of a page with the present diagrams. A diagram stands between the comments
+ * `<!-- machine: ID -->` and `<!-- /machine -->`. Throws if there is no such machine.
+ */
+export async function withDiagrams(page: string): Promise<string> {
+  const machines = new Map((await findMachines()).map(({ machine }) => [machine.id, machine]));
+  return page.replace(DIAGRAM, (_, begin: string, id: string, end: string) => {
+    const machine = machines.get(id);
+    if (!machine) throw new Error(`there is no machine ${id}`);
+    return `${begin}\n${diagramOf(machine)}\n\n${end}`;
+  });
+}
+
 const INTRODUCTION = `# State machines
 
 Printed from [src/machines](../src/machines/) by \`bun run machines\`; a test compares this page with the code.
@@ -53,14 +68,16 @@ function section({ path, machine }: FoundMachine): string {
 
 [${path}](../${path})
 
-\`\`\`mermaid
-${stateDiagram(machine)}
-\`\`\`
+${diagramOf(machine)}
 
 | state | event | guard | next state | actions |
 |---|---|---|---|---|
 ${tableOf(statesOf(machine)).join('\n')}
 `;
+}
+
+function diagramOf(machine: AnyStateMachine): string {
+  return `\`\`\`mermaid\n${stateDiagram(machine)}\n\`\`\``;
 }
 
 function tableOf(row: StateRow): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findMachines, machinesPage } from '../../docs/machines-page.ts';
+import { findMachines, machinesPage, withDiagrams } from '../../docs/machines-page.ts';
 import { stateDiagram } from '../../docs/state-diagram.ts';
 import { ROOT } from '../house/sources.ts';
 import { mermaidBlocks } from './mermaid.ts';
@@ -32,6 +32,12 @@ test('docs/machines.md agrees with src/machines: after a change, run "bun run ma
   expect(page).toBe(await machinesPage());
 });
 
+test('the diagrams of docs/actors.md are those of src/machines', async () => {
+  const page = readFileSync(join(ROOT, 'docs/actors.md'), 'utf8');
+  expect(page).toContain('<!-- machine: task -->');
+  expect(page).toBe(await withDiagrams(page));
+});
+
 describe('the state diagrams', () => {
   test('show the machines channel, quota and task', () => {
     const ids = machines.map(({ machine }) => machine.id);
@@ -50,7 +56,7 @@ describe('the state diagrams', () => {
 
   test('no other page has a handwritten state diagram', () => {
     const by_hand = documentPaths()
-      .filter((path) => path !== 'docs/machines.md')
+      .filter((path) => path !== 'docs/machines.md' && path !== 'docs/actors.md')
       .filter((path) => mermaidBlocks(path).some((text) => text.startsWith('stateDiagram')));
     expect(by_hand).toEqual([]);
   });

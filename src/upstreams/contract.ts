@@ -84,6 +84,24 @@ export interface StreamEvent {
    * events only after the charge is committed.
    */
   readonly final: boolean;
+  /**
+   * The event as the upstream sent it, parsed: the translation reads it. It is null for the mark
+   * `[DONE]`. Absent if the event was not parsed, because it matches `template`.
+   */
+  readonly value?: Readonly<Record<string, unknown>> | null;
+  /** The JSON around the produced text, if the event was recognised by it and not parsed. */
+  readonly template?: TextTemplate;
+  /**
+   * The produced texts of the merged events that match `template`. Absent if only one event
+   * matched; then `produced` is its text.
+   */
+  readonly pieces?: readonly string[];
+}
+
+/** The JSON of an upstream's event, before and after its produced text. */
+export interface TextTemplate {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** Tells whether a call was canceled, and why. Any AbortSignal has these members. */

@@ -6,6 +6,13 @@
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 
+/**
+ * The HTTP clients that can carry requests to an upstream: Weir's own client, or the platform's
+ * `fetch`.
+ */
+export const TRANSPORTS = ['own', 'fetch'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
 /** Where a channel sends its requests. The key is a secret: no log line and no error shows it. */
 export interface UpstreamTarget {
   readonly channel_id: string;
@@ -14,6 +21,20 @@ export interface UpstreamTarget {
   readonly timeout_ms: number;
   /** The longest pause inside a stream, in ms. If absent, `timeout_ms` applies. */
   readonly stall_timeout_ms?: number | undefined;
+  /** If absent, `own`. */
+  readonly transport?: TransportName | undefined;
+}
+
+/** Returns the target of a channel's requests. */
+export function targetOf({
+  id: channel_id,
+  base_url,
+  api_key,
+  timeout_ms,
+  stall_timeout_ms,
+  transport,
+}: ChannelConfig): UpstreamTarget {
+  return { channel_id, base_url, api_key, timeout_ms, stall_timeout_ms, transport };
 }
 
 /**
@@ -194,6 +215,8 @@ export interface ChannelConfig {
    */
   readonly first_token_timeout_ms?: number;
   readonly stall_timeout_ms?: number;
+  /** The HTTP client of the channel's requests. If absent, `own`. */
+  readonly transport?: TransportName;
   /**
    * The account's price as a multiple of the catalogue's price. The routing policy `price` uses it.
    */

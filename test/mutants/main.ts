@@ -8,10 +8,18 @@ import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { ROUTING } from './list/routing.ts';
 import { TASKS } from './list/tasks.ts';
+import { TRANSPORT } from './list/transport.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
-export const MUTANTS = candidatesOf([...QUOTA, ...LEDGER, ...PRICES, ...ROUTING, ...TASKS]);
+export const MUTANTS = candidatesOf([
+  ...QUOTA,
+  ...LEDGER,
+  ...PRICES,
+  ...ROUTING,
+  ...TASKS,
+  ...TRANSPORT,
+]);
 /**
  * Number of mutants that run at the same time. More mutants would only compete for the two
  * PostgreSQL servers.

@@ -13,7 +13,7 @@ import {
   readChunks,
   requestWhole,
 } from '../../../src/upstreams/transport/exchange.ts';
-import { MAX_HEAD_BYTES } from '../../../src/upstreams/transport/http.ts';
+import { MAX_HEAD_BYTES, MAX_IDLE_CONNECTIONS } from '../../../src/upstreams/transport/http.ts';
 import { fieldsBody, jsonBody } from '../../../src/upstreams/transport/request-body.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { until } from '../../support/until.ts';
@@ -303,7 +303,7 @@ test('polls of jobs close no idle connection of calls', async () => {
   await burst(100, 'calls');
   await burst(300, 'jobs');
   // Only some idle connections of jobs are kept.
-  await until('the others are closed', () => upstream.closed === 300 - 64);
+  await until('the others are closed', () => upstream.closed === 300 - MAX_IDLE_CONNECTIONS.jobs);
   const { opened } = upstream;
   await burst(100, 'calls');
   expect(upstream.opened).toBe(opened);

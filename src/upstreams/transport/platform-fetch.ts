@@ -31,7 +31,7 @@ export function sendWithFetch(request: HttpRequest): SentRequest {
     redirect: 'manual',
     // The exchange's clock replaces Bun's default of five minutes.
     timeout: false,
-    // On a reused connection, `fetch` may send a request again.
+    // A reused connection may be closing. Then `fetch` fails, or sends the request again.
     keepalive: may_repeat,
     tls: TLS_SETTINGS,
   }).then(checked, (error: unknown) => {

@@ -34,7 +34,7 @@ export async function machinesPage(): Promise<string> {
   return [INTRODUCTION, ...(await findMachines()).map(section)].join('\n');
 }
 
-const DIAGRAM = /(<!-- machine: (\w+) -->\n)[^]*?(<!-- \/machine -->)/g;
+const DIAGRAM = /(<!-- machine: (\w+) -->\n)[\s\S]*?(<!-- \/machine -->)/g;
 
 /**
  * Returns the text of a page with the present diagrams. A diagram stands between the comments

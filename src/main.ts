@@ -4,8 +4,8 @@ import { createLog } from './start/log.ts';
 import { startWeir } from './start/weir.ts';
 
 /**
- * Bun allows 256 fetches at the same time unless this variable sets another limit. Forms, tasks and
- * results use fetch.
+ * Bun allows 256 fetches at the same time unless this variable sets another limit. Downloads of
+ * results use fetch, and channels whose transport is fetch.
  */
 const FETCH_LIMIT = 'BUN_CONFIG_MAX_HTTP_REQUESTS';
 

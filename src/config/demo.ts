@@ -2,6 +2,7 @@ import { builtInModels } from '../catalogue/built-in.ts';
 import { FAMILY_PROTOCOLS } from '../catalogue/families.ts';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import type { ChannelProtocol } from '../protocols/names.ts';
+import type { TransportName } from '../upstreams/contract.ts';
 import { type Installation, installationOf } from './installation.ts';
 
 /**
@@ -77,27 +78,33 @@ const LIMITS = {
 
 /**
  * Returns the installation that Weir uses without a configuration file. The simulator serves every
- * model of the catalogue.
+ * model of the catalogue. `transport` carries the requests to it.
  */
-export function demoInstallation(simulatorUrl: string): Installation {
+export function demoInstallation(
+  simulatorUrl: string,
+  transport: TransportName = 'own',
+): Installation {
   const served = new Map<ChannelProtocol, Record<string, string>>();
   for (const { id, family } of builtInModels()) {
     const protocol = FAMILY_PROTOCOLS[family].find((name) => PATHS[name] !== undefined);
     if (!protocol) throw new Error(`the simulator speaks no protocol of ${family}`);
     served.set(protocol, { ...served.get(protocol), [id]: PHYSICAL[id] ?? `${id}-sim` });
   }
-  return installationOf({
-    models: [],
-    roles: {},
-    ranking: { min_samples: DEFAULT_MIN_SAMPLES },
-    default_models: {},
-    channels: [...served].map(([protocol, models]) => ({
-      ...LIMITS,
-      id: `demo-${protocol}`,
-      protocol,
-      base_url: simulatorUrl + PATHS[protocol],
-      api_key: `sim-demo-${protocol}`,
-      models,
-    })),
-  });
+  return installationOf(
+    {
+      models: [],
+      roles: {},
+      ranking: { min_samples: DEFAULT_MIN_SAMPLES },
+      default_models: {},
+      channels: [...served].map(([protocol, models]) => ({
+        ...LIMITS,
+        id: `demo-${protocol}`,
+        protocol,
+        base_url: simulatorUrl + PATHS[protocol],
+        api_key: `sim-demo-${protocol}`,
+        models,
+      })),
+    },
+    transport,
+  );
 }

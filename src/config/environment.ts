@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { TRANSPORTS } from '../upstreams/contract.ts';
 import { parseValue } from './parse-value.ts';
 
 /** Every setting of the process. A flag overrides its variable. */
@@ -28,6 +29,10 @@ const EnvironmentSchema = Type.Object({
   WEIR_S3_REGION: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_S3_ACCESS_KEY_ID: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_S3_SECRET_ACCESS_KEY: Type.Optional(Type.String({ minLength: 1 })),
+  WEIR_TRANSPORT: Type.Union(
+    TRANSPORTS.map((name) => Type.Literal(name)),
+    { default: 'own', rule: 'must be own or fetch' },
+  ),
   WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(
     Type.String({ pattern: '^mt-[\\x21-\\x7e]{4,}$' }),
@@ -64,6 +69,8 @@ Environment:
                                    separated by commas (default: public hosts only)
   WEIR_S3_BUCKET                   bucket for results instead of the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
+  WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch
+                                   (default own; with a proxy always fetch)
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN
   WEIR_BOOTSTRAP_OPERATOR_TOKEN

@@ -4,7 +4,7 @@ import { BUILT_IN_DEFAULTS, builtInModels } from '../catalogue/built-in.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { GENERATION_SCENES, type GenerationScene } from '../catalogue/inputs.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
-import type { ChannelConfig } from '../upstreams/contract.ts';
+import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
 import type { WeirYaml } from './schema.ts';
 
 /** Requests per minute of the built-in roles. */
@@ -23,16 +23,17 @@ export interface Installation {
 
 /**
  * Returns the built-in catalogue and roles with the additions and overrides of `weir.yaml`. A model
- * without a channel is not public, so clients cannot see that model (spec: Errors).
+ * without a channel is not public, so clients cannot see that model (spec: Errors). Channels that
+ * name no transport get `transport`.
  */
-export function installationOf(yaml: WeirYaml): Installation {
+export function installationOf(yaml: WeirYaml, transport: TransportName = 'own'): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
   const models = mergeModels(builtInModels(), yaml.models).filter(
     ({ id, visibility = 'public' }) => visibility === 'public' && served.has(id),
   );
   return {
     catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
-    channels: yaml.channels,
+    channels: yaml.channels.map((channel) => ({ transport, ...channel })),
     roles: { ...BUILT_IN_ROLES, ...yaml.roles },
     min_samples: yaml.ranking.min_samples,
   };

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
 import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
+import { TRANSPORTS } from '../upstreams/contract.ts';
 
 /** One day. No upstream call takes longer, and a timer can wait for a day. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
@@ -59,6 +60,16 @@ const ChannelSchema = Type.Object(
         maximum: MAX_TIMEOUT_MS,
         description: 'The longest pause between two events of a stream. Default: timeout_ms.',
       }),
+    ),
+    transport: Type.Optional(
+      Type.Union(
+        TRANSPORTS.map((name) => Type.Literal(name)),
+        {
+          description:
+            'HTTP client of the requests to this upstream: own, or the platform’s fetch. ' +
+            'Default: WEIR_TRANSPORT.',
+        },
+      ),
     ),
     cost_factor: Type.Optional(
       Type.Number({

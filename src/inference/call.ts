@@ -4,7 +4,7 @@ import type { Consumption, Reservation, Settlement } from '../actors/money/reser
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
-import type { CallSignal, UpstreamCall } from '../upstreams/contract.ts';
+import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
 import { charge } from './budget/budget.ts';
 
 /** The caller of a request: the part of an API key that inference needs. */
@@ -59,13 +59,7 @@ export function upstreamCall(
 ): UpstreamCall {
   const { config } = channel;
   return {
-    target: {
-      channel_id: config.id,
-      base_url: config.base_url,
-      api_key: config.api_key,
-      timeout_ms: config.timeout_ms,
-      stall_timeout_ms: config.stall_timeout_ms,
-    },
+    target: targetOf(config),
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
     answer_id: ANSWER_PREFIX[call.protocol] + call.request_id.replaceAll('-', ''),

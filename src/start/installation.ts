@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { CurrentInstallation } from '../config/current-installation.ts';
 import { demoInstallation } from '../config/demo.ts';
-import { ConfigurationError } from '../config/environment.ts';
+import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { type Installation, installationOf } from '../config/installation.ts';
 import { parseWeirYaml } from '../config/weir-yaml.ts';
+import type { TransportName } from '../upstreams/contract.ts';
 import { startSimulator } from './simulator.ts';
 
 const DEFAULT_CONFIG = './weir.yaml';
@@ -32,28 +33,28 @@ export interface OpenInstallation {
  * file cannot be used.
  */
 export async function openInstallation(
-  configured: string | undefined,
+  { WEIR_CONFIG: configured, WEIR_TRANSPORT: transport }: Environment,
   log: Logger,
 ): Promise<OpenInstallation> {
   const file = configured ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
-  if (file) return watch(file, log);
+  if (file) return watch(file, transport, log);
   const simulator = await startSimulator();
-  const live = new CurrentInstallation(demoInstallation(simulator.url));
+  const live = new CurrentInstallation(demoInstallation(simulator.url, transport));
   return { live, isValid: () => true, close: () => simulator.stop() };
 }
 
-function watch(file: string, log: Logger): OpenInstallation {
+function watch(file: string, transport: TransportName, log: Logger): OpenInstallation {
   let applied = readConfig(file);
   /** The text of the last poll; undefined if the file could not be read. */
   let polled: string | undefined = applied;
-  const live = new CurrentInstallation(parseConfig(applied, file));
+  const live = new CurrentInstallation(parseConfig(applied, file, transport));
   const poll = () => {
     let text: string | undefined;
     try {
       text = readConfig(file);
       if (text === polled) return;
       if (text !== applied) {
-        live.replace(parseConfig(text, file));
+        live.replace(parseConfig(text, file, transport));
         applied = text;
         log.info({ file, channels: live.now.channels.length }, 'the configuration was applied');
       }
@@ -75,8 +76,8 @@ function watch(file: string, log: Logger): OpenInstallation {
   };
 }
 
-function parseConfig(text: string, file: string): Installation {
-  return installationOf(parseWeirYaml(text, process.env, file));
+function parseConfig(text: string, file: string, transport: TransportName): Installation {
+  return installationOf(parseWeirYaml(text, process.env, file), transport);
 }
 
 function readConfig(file: string): string {

@@ -37,7 +37,7 @@ export async function startWeir(
   mkdirSync(environment.WEIR_DATA, { recursive: true });
   const stopSteps: (() => unknown)[] = [];
   try {
-    const installation = await openInstallation(environment.WEIR_CONFIG, log);
+    const installation = await openInstallation(environment, log);
     stopSteps.unshift(() => installation.close());
     const { live } = installation;
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);

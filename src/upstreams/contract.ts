@@ -6,6 +6,13 @@
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 
+/**
+ * The HTTP clients that can carry requests to an upstream: Weir's own client, or the platform's
+ * `fetch`.
+ */
+export const TRANSPORTS = ['own', 'fetch'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
 /** Where a channel sends its requests. The key is a secret: no log line and no error shows it. */
 export interface UpstreamTarget {
   readonly channel_id: string;
@@ -14,6 +21,20 @@ export interface UpstreamTarget {
   readonly timeout_ms: number;
   /** The longest pause inside a stream, in ms. If absent, `timeout_ms` applies. */
   readonly stall_timeout_ms?: number | undefined;
+  /** If absent, `own`. */
+  readonly transport?: TransportName | undefined;
+}
+
+/** Returns the target of a channel's requests. */
+export function targetOf({
+  id: channel_id,
+  base_url,
+  api_key,
+  timeout_ms,
+  stall_timeout_ms,
+  transport,
+}: ChannelConfig): UpstreamTarget {
+  return { channel_id, base_url, api_key, timeout_ms, stall_timeout_ms, transport };
 }
 
 /**
@@ -84,6 +105,24 @@ export interface StreamEvent {
    * events only after the charge is committed.
    */
   readonly final: boolean;
+  /**
+   * The event as the upstream sent it, parsed: the translation reads it. It is null for the mark
+   * `[DONE]`. Absent if the event was not parsed, because it matches `template`.
+   */
+  readonly value?: Readonly<Record<string, unknown>> | null;
+  /** The JSON around the produced text, if the event was recognised by it and not parsed. */
+  readonly template?: TextTemplate;
+  /**
+   * The produced texts of the merged events that match `template`. Absent if only one event
+   * matched; then `produced` is its text.
+   */
+  readonly pieces?: readonly string[];
+}
+
+/** The JSON of an upstream's event, before and after its produced text. */
+export interface TextTemplate {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** Tells whether a call was canceled, and why. Any AbortSignal has these members. */
@@ -176,6 +215,8 @@ export interface ChannelConfig {
    */
   readonly first_token_timeout_ms?: number;
   readonly stall_timeout_ms?: number;
+  /** The HTTP client of the channel's requests. If absent, `own`. */
+  readonly transport?: TransportName;
   /**
    * The account's price as a multiple of the catalogue's price. The routing policy `price` uses it.
    */

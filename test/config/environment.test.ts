@@ -11,6 +11,7 @@ describe('the environment', () => {
       WEIR_DATA: './data',
       WEIR_BOOTSTRAP_BALANCE_USD: 100,
       WEIR_LOG_LEVEL: 'info',
+      WEIR_TRANSPORT: 'own',
     });
   });
 
@@ -42,6 +43,7 @@ describe('the environment', () => {
     [{ WEIR_BOOTSTRAP_API_KEY: 'mt-of-the-wrong-kind' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_BOOTSTRAP_API_KEY: 'sk-with a space' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_LOG_LEVEL: 'loud' }, 'WEIR_LOG_LEVEL'],
+    [{ WEIR_TRANSPORT: 'curl' }, 'WEIR_TRANSPORT'],
   ])('%j is refused with the name of the variable', (env, name) => {
     expect(() => read(env)).toThrow(ConfigurationError);
     expect(() => read(env)).toThrow(new RegExp(`^${name} is not usable`));

@@ -27,6 +27,19 @@ describe('an installation', () => {
     expect(catalogue.find('gpt-4o-mini')).toBeUndefined();
   });
 
+  test('gives its transport to the channels that name none', () => {
+    const named = CHANNEL.replace('    models:', '    transport: own\n    models:');
+    const transports = (yaml: string, transport?: 'own' | 'fetch') =>
+      installationOf(parseWeirYaml(yaml + MINE, {}), transport).channels.map(
+        (channel) => channel.transport,
+      );
+    expect(transports(CHANNEL)).toEqual(['own']);
+    expect(transports(CHANNEL, 'fetch')).toEqual(['fetch']);
+    expect(transports(named, 'fetch')).toEqual(['own']);
+    const wrong = named.replace('transport: own', 'transport: curl');
+    expect(() => transports(wrong)).toThrow('channels.0.transport');
+  });
+
   test('takes fields that an override omits from the catalogue', () => {
     const override = `${MINE}  - id: gpt-4o\n    price: { input_usd_per_mtok: 3, output_usd_per_mtok: 9 }\n`;
     const { catalogue } = installationOf(parseWeirYaml(CHANNEL + override, {}));

@@ -10,6 +10,7 @@ import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { ROUTING } from './list/routing.ts';
 import { TASKS } from './list/tasks.ts';
+import { TRANSPORT } from './list/transport.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
@@ -20,6 +21,7 @@ export const MUTANTS = candidatesOf([
   ...PRICES,
   ...ROUTING,
   ...TASKS,
+  ...TRANSPORT,
   ...DURABLE,
 ]);
 /**

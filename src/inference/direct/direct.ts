@@ -6,7 +6,7 @@ import type { Reservation } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
-import type { UpstreamCall } from '../../upstreams/contract.ts';
+import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
 import type { Caller } from '../call.ts';
 import { withFailover } from '../routing/route.ts';
 
@@ -145,18 +145,11 @@ function upstreamCall(
     DirectCall<unknown, unknown>,
     'request_id' | 'model' | 'body' | 'body_text' | 'signal'
   >,
-  config: {
-    id: string;
-    base_url: string;
-    api_key: string;
-    timeout_ms: number;
-    models: Readonly<Record<string, string>>;
-  },
+  config: ChannelConfig,
 ): UpstreamCall {
-  const { id: channel_id, base_url, api_key, timeout_ms, models } = config;
   return {
-    target: { channel_id, base_url, api_key, timeout_ms },
-    physical_model: models[call.model.id] ?? call.model.id,
+    target: targetOf(config),
+    physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
     answer_id: call.request_id,
     body_text: call.body_text,

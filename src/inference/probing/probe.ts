@@ -2,8 +2,14 @@ import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import { isChatProtocol } from '../../protocols/names.ts';
 import { protocolFor } from '../../upstreams/chat/protocols.ts';
-import { RetryableUpstreamError, type UpstreamCall } from '../../upstreams/contract.ts';
+import {
+  type ChannelConfig,
+  RetryableUpstreamError,
+  targetOf,
+  type UpstreamCall,
+} from '../../upstreams/contract.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
+import { Exchange } from '../../upstreams/transport/exchange.ts';
 
 /** Time limit of a probe. */
 const TIMEOUT_MS = 30_000;
@@ -39,7 +45,7 @@ export async function probe(
   const call = model && cheapestCall(channel, model);
   const kind = call ? 'call' : 'reach';
   try {
-    await (call ? call() : reachHost(channel.config.base_url));
+    await (call ? call() : reachHost(channel.config));
     return { ok: true, kind, latency_ms: now() - started_ms };
   } catch (error) {
     const failure = error instanceof RetryableUpstreamError ? error.failure : 'client';
@@ -73,9 +79,7 @@ function callOf(channel: ChannelActor, body: object, max_output_tokens: number):
   const { config, model } = channel;
   const timeout_ms = Math.min(TIMEOUT_MS, config.timeout_ms);
   return {
-    target: {
-      ...{ channel_id: config.id, base_url: config.base_url, api_key: config.api_key, timeout_ms },
-    },
+    target: { ...targetOf(config), timeout_ms },
     physical_model: config.models[model] ?? model,
     public_model: model,
     answer_id: 'probe',
@@ -87,13 +91,19 @@ function callOf(channel: ChannelActor, body: object, max_output_tokens: number):
   };
 }
 
-/** Resolves if the host sends any response. Throws RetryableUpstreamError `connection`. */
-async function reachHost(base_url: string): Promise<void> {
+/** Resolves if the host sends any response. Throws RetryableUpstreamError. */
+async function reachHost(config: ChannelConfig): Promise<void> {
+  const { base_url: url, transport } = config;
+  const exchange = new Exchange({
+    target: { timeout_ms: TIMEOUT_MS, transport },
+    signal: { aborted: false, reason: undefined },
+  });
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(base_url, { method: 'HEAD', redirect: 'manual', signal });
-    await response.body?.cancel();
+    await exchange.send({ method: 'HEAD', url, headers: {}, pool: 'calls', may_repeat: true });
+    exchange.markComplete();
   } catch (error) {
-    throw new RetryableUpstreamError('connection', `the host sent no response: ${String(error)}`);
+    throw exchange.toUpstreamError(error);
+  } finally {
+    exchange.close();
   }
 }

@@ -5,7 +5,7 @@ import type { Channels } from '../../actors/channels/channels.ts';
 import type { Catalogue, GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
-import type { UpstreamTarget } from '../../upstreams/contract.ts';
+import { targetOf, type UpstreamTarget } from '../../upstreams/contract.ts';
 import type {
   GenerationProtocol,
   UpstreamJob,
@@ -98,12 +98,11 @@ export function routeOver(
   model: string,
 ): Route | undefined {
   if (!channel) return undefined;
-  const { id, base_url, api_key, timeout_ms, protocol: name, models } = channel.config;
-  const protocol = deps.protocols[name];
-  const physical_model = models[model];
+  const { config } = channel;
+  const protocol = deps.protocols[config.protocol];
+  const physical_model = config.models[model];
   if (!protocol || physical_model === undefined) return undefined;
-  const target = { channel_id: id, base_url, api_key, timeout_ms };
-  return { channel, protocol, target, physical_model };
+  return { channel, protocol, target: targetOf(config), physical_model };
 }
 
 /**

@@ -74,7 +74,7 @@ export class MessageStream implements MeteredStreamProtocol {
     }
     const line = name ?? withoutLineBreaks(type);
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
-    return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping };
+    return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping, value };
   }
 
   atEnd(): StreamEvent[] {
@@ -82,7 +82,8 @@ export class MessageStream implements MeteredStreamProtocol {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
     this.done = true;
-    return [{ text: event({ type: 'message_stop' }), produced: '', final: true }];
+    const value = { type: 'message_stop' };
+    return [{ text: event(value), produced: '', final: true, value }];
   }
 
   cutShort(usage: TokenUsage): string {

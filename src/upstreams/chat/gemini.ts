@@ -144,7 +144,12 @@ class ContentStream implements MeteredStreamProtocol {
     this.finished ||=
       Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
     const text = withoutLineBreaks(publish(data, chunk, this.call));
-    return { text: `data: ${text}\n\n`, produced: producedBy(chunk), final: this.finished };
+    return {
+      text: `data: ${text}\n\n`,
+      produced: producedBy(chunk),
+      final: this.finished,
+      value: chunk,
+    };
   }
 
   /**

@@ -63,6 +63,7 @@ export class ResponseStream implements MeteredStreamProtocol {
       text: `event: ${withoutLineBreaks(type)}\ndata: ${shown}\n\n`,
       produced: type === 'response.output_item.added' ? nameIn(value['item']) : produced,
       final: this.done,
+      value,
     };
   }
 

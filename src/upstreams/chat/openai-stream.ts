@@ -45,7 +45,7 @@ export class ChatStream implements MeteredStreamProtocol {
   take({ event, data }: { event?: string | undefined; data: string }): StreamEvent | undefined {
     if (data === '[DONE]') {
       this.done = true;
-      return { text: DONE, produced: '', final: true };
+      return { text: DONE, produced: '', final: true, value: null };
     }
     const chunk = parseObject(data);
     if (chunk['error'] || event === 'error') throw classifyInlineError(this.call, data);
@@ -63,6 +63,7 @@ export class ChatStream implements MeteredStreamProtocol {
       text: `data: ${withoutLineBreaks(text)}\n\n`,
       produced: producedBy(choices, 'delta'),
       final: this.isFinished(),
+      value: chunk,
     };
   }
 
@@ -75,7 +76,7 @@ export class ChatStream implements MeteredStreamProtocol {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
     this.done = true;
-    return [{ text: DONE, produced: '', final: true }];
+    return [{ text: DONE, produced: '', final: true, value: null }];
   }
 
   cutShort(usage: TokenUsage): string {

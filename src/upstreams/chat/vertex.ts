@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { importPKCS8, SignJWT } from 'jose';
-import { RetryableUpstreamError } from '../contract.ts';
+import { RetryableUpstreamError, type UpstreamTarget } from '../contract.ts';
 import { untilAborted } from '../transport/deadlines.ts';
+import { parseObject, type ResponseHead, requestWhole } from '../transport/exchange.ts';
+import { fieldsBody } from '../transport/request-body.ts';
 import { geminiChat } from './gemini.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
@@ -25,10 +27,9 @@ const ServiceAccount = Type.Object({
  * Gemini on Google Cloud (Vertex AI docs: generateContent). A channel's key is the JSON of a service
  * account's key, or an access token. Its `base_url` ends in `/publishers/google`.
  */
-export const vertexProtocol = geminiChat('vertex', async ({ target, signal }) => {
-  const token = accessToken(target.api_key, target.timeout_ms);
-  return { authorization: `Bearer ${await untilAborted(token, signal)}` };
-});
+export const vertexProtocol = geminiChat('vertex', async ({ target, signal }) => ({
+  authorization: `Bearer ${await untilAborted(accessToken(target), signal)}`,
+}));
 
 interface Token {
   readonly value: Promise<string>;
@@ -42,11 +43,12 @@ const tokens = new Map<string, Token>();
  * Returns the access token for a channel's key. A key that is not JSON is itself the token. For the
  * JSON of a service account, returns the cached token, or fetches a new one.
  */
-function accessToken(api_key: string, timeout_ms: number): Promise<string> {
+function accessToken(target: UpstreamTarget): Promise<string> {
+  const { api_key } = target;
   if (!api_key.trimStart().startsWith('{')) return Promise.resolve(api_key);
   const known = tokens.get(api_key);
   if (known && known.until > Date.now()) return known.value;
-  const value = exchange(api_key, Math.min(timeout_ms, TIMEOUT_MS));
+  const value = exchange(target);
   tokens.set(api_key, { value, until: Date.now() + LIFE_S * 1_000 - MARGIN_MS });
   if (tokens.size > MAX_TOKENS) tokens.delete(tokens.keys().next().value ?? '');
   // A failed fetch is not cached: the next call fetches again.
@@ -58,7 +60,7 @@ function accessToken(api_key: string, timeout_ms: number): Promise<string> {
  * Exchanges a signed claim for a token (RFC 7523; Google Identity docs: OAuth 2.0 for server to
  * server). Throws RetryableUpstreamError if this fails.
  */
-async function exchange(api_key: string, timeout_ms: number): Promise<string> {
+async function exchange({ api_key, timeout_ms, transport }: UpstreamTarget): Promise<string> {
   try {
     const account: unknown = JSON.parse(api_key);
     if (!Value.Check(ServiceAccount, account)) throw new Error('the key is not a service account');
@@ -70,20 +72,33 @@ async function exchange(api_key: string, timeout_ms: number): Promise<string> {
       .setIssuedAt()
       .setExpirationTime(`${LIFE_S}s`)
       .sign(await importPKCS8(private_key, 'RS256'));
-    const response = await fetch(token_uri, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion,
-      }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeout_ms),
+    const fields = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion,
     });
-    const { access_token } = (await response.json()) as { access_token?: unknown };
-    if (response.ok && typeof access_token === 'string') return access_token;
-    throw new Error(`the token request failed with status ${response.status}`);
+    return await requestWhole(
+      {
+        target: { timeout_ms: Math.min(timeout_ms, TIMEOUT_MS), transport },
+        // Several calls wait for one token, so none of their signals ends the request.
+        signal: { aborted: false, reason: undefined },
+      },
+      {
+        ...{ method: 'POST', url: token_uri, headers: {}, body: fieldsBody(fields) },
+        ...{ pool: 'calls', may_repeat: true },
+      },
+      tokenIn,
+    );
   } catch (error) {
-    const failure = error instanceof DOMException ? 'timeout' : 'auth';
+    const isUpstream = error instanceof RetryableUpstreamError;
+    const failure = isUpstream && error.failure === 'timeout' ? 'timeout' : 'auth';
     throw new RetryableUpstreamError(failure, `no access token: ${String(error)}`);
   }
+}
+
+/** Returns the token of an answer. Throws if the answer is a refusal. */
+function tokenIn({ ok, status }: ResponseHead, text: string): string {
+  if (!ok) throw new Error(`the token request failed with status ${status}`);
+  const { access_token } = parseObject(text);
+  if (typeof access_token === 'string') return access_token;
+  throw new Error('the answer to the token request has no token');
 }

@@ -1,5 +1,5 @@
 import type { UpstreamCall } from '../contract.ts';
-import { parseObject, requestWhole } from '../transport/exchange.ts';
+import { parseObject, postOf, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure } from '../transport/failures.ts';
 
 /**
@@ -12,7 +12,8 @@ export function requestJson(
   headers: Record<string, string>,
   body: object,
 ): Promise<Record<string, unknown>> {
-  return requestWhole(call, path, headers, JSON.stringify(body), (head, text) => {
+  const request = postOf(call, path, headers, JSON.stringify(body));
+  return requestWhole(call, request, (head, text) => {
     if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
     return parseObject(text);
   });

@@ -3,7 +3,7 @@ import { readTokenCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { requestAnswer, send } from '../pass-through/request.ts';
-import { parseObject, readAll, readChunks, requestWhole } from '../transport/exchange.ts';
+import { parseObject, postOf, readAll, readChunks, requestWhole } from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
 import type {
   Embedder,
@@ -46,7 +46,8 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
     async transcribe(call, what) {
       const credential = credentials(call.target.api_key);
       const path = `/audio/${what.task}`;
-      return requestWhole(call, path, credential, formOf(call, what), (head, text) => {
+      const request = postOf(call, path, credential, formOf(call, what));
+      return requestWhole(call, request, (head, text) => {
         if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
         const answer = parseObject(text);
         if (answer['error']) throw classifyInlineError(call, text);

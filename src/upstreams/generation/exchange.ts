@@ -1,28 +1,17 @@
 import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../contract.ts';
-import { MAX_ANSWER_BYTES } from '../transport/exchange.ts';
 import { readRetryAfterMs } from '../transport/failures.ts';
+import { UnsentRequestError } from '../transport/http.ts';
 import { scrub } from '../transport/scrub.ts';
 import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } from './contract.ts';
+import {
+  type JsonObject,
+  type ProviderAnswer,
+  type ProviderRequest,
+  requestProvider,
+} from './provider-request.ts';
 
-export type JsonObject = Record<string, unknown>;
-
-/** One request to a provider. A FormData `body` is sent as multipart; any other body as JSON. */
-export interface ProviderRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** A path below the target's base URL, or a complete URL that the provider gave. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: JsonObject | FormData;
-}
-
-export interface ProviderAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The parsed body. It is `{}` if the body is not a JSON object. */
-  readonly body: JsonObject;
-  readonly bytes: Uint8Array;
-}
+export type { JsonObject, ProviderAnswer };
 
 /** Words in an error message that mean: the content was refused. */
 const MODERATION_WORDS =
@@ -72,10 +61,11 @@ export async function submitJob(
 ): Promise<ProviderAnswer | Failed> {
   let answer: ProviderAnswer;
   try {
-    answer = await exchange(call, { method: 'POST', ...ask });
+    // A repeated submission could start a second job, so it never uses a connection that may close.
+    answer = await requestProvider(call, { method: 'POST', ...ask }, false);
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
-    if (isRefusedConnection(error)) throw connectionError(error);
+    if (error instanceof UnsentRequestError) throw connectionError(error);
     throw new LostSubmissionError(`the response broke off: ${String(error)}`);
   }
   const refusal = failureFromAnswer(call, answer);
@@ -99,10 +89,10 @@ export async function queryJob(
 ): Promise<ProviderAnswer> {
   let answer: ProviderAnswer;
   try {
-    answer = await exchange(call, ask);
+    answer = await requestProvider(call, ask, true);
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
-    throw connectionError(error);
+    throw error instanceof RetryableUpstreamError ? error : connectionError(error);
   }
   if (readable.includes(answer.status)) return answer;
   throw retryable(answer, messageIn(answer));
@@ -190,83 +180,8 @@ function collectWords(value: unknown, words: string[], depth: number): void {
     if (value[key] !== undefined) collectWords(value[key], words, depth + 1);
 }
 
-async function exchange(call: JobCall, ask: ProviderRequest): Promise<ProviderAnswer> {
-  const { method = 'GET', path, headers, body } = ask;
-  const isForm = body instanceof FormData;
-  const response = await fetch(addressOf(call, path), {
-    method,
-    headers: { ...(body && !isForm ? { 'content-type': 'application/json' } : {}), ...headers },
-    ...(body ? { body: isForm ? body : JSON.stringify(body) } : {}),
-    signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.target.timeout_ms)]),
-    // A redirect could send the key to another host.
-    redirect: 'manual',
-  });
-  const bytes = await readBounded(response);
-  return {
-    status: response.status,
-    headers: response.headers,
-    bytes,
-    body: parsed(response.headers, bytes),
-  };
-}
-
-async function readBounded(response: Response): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
-
-function parsed(headers: Headers, bytes: Uint8Array): JsonObject {
-  if (/^(image|video|audio)\//.test(headers.get('content-type') ?? '')) return {};
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/**
- * Returns the URL of a request. Throws if `path` is a URL that the provider gave and its host is
- * foreign: the request contains the account's key.
- */
-function addressOf({ target }: JobCall, path: string): string {
-  if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
-  if (!isOwnHost(target.base_url, path)) {
-    throw new Error(`the provider named a foreign host: ${new URL(path).host}`);
-  }
-  return path;
-}
-
-/**
- * True if `url` has the host of `base_url`, or a host whose last two labels are the same, e.g.
- * `example.com`. Some providers give polling URLs on regional hosts. The scheme must be the same.
- */
-function isOwnHost(base_url: string, url: string): boolean {
-  const [own, other] = [new URL(base_url), new URL(url)];
-  if (own.protocol !== other.protocol) return false;
-  if (own.host === other.host) return true;
-  const domain = own.hostname.split('.').slice(-2).join('.');
-  return own.hostname.includes('.') && !/^[\d.]+$/.test(own.hostname)
-    ? other.hostname.endsWith(`.${domain}`)
-    : false;
-}
-
-function isRefusedConnection(error: unknown): boolean {
-  const code = error instanceof Error ? (error as Error & { code?: string }).code : undefined;
-  return ['ConnectionRefused', 'ECONNREFUSED', 'ENOTFOUND', 'FailedToOpenSocket'].includes(
-    code ?? '',
-  );
-}
-
 function connectionError(error: unknown): RetryableUpstreamError {
-  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
-  return new RetryableUpstreamError(isLate ? 'timeout' : 'connection', String(error));
+  return new RetryableUpstreamError('connection', String(error));
 }
 
 export const asText = (value: unknown): string | undefined =>

@@ -5,11 +5,12 @@ import type { StreamEvent, UpstreamCall, UpstreamStream } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { StreamProtocol } from '../stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../stream/events.ts';
+import { MAX_ERROR_BYTES } from '../transport/bounded-body.ts';
 import {
   Exchange,
   joinUrl,
-  MAX_ERROR_BYTES,
   parseObject,
+  postOf,
   type ResponseHead,
   readAll,
   requestWhole,
@@ -77,8 +78,10 @@ export function requestAnswer<Made>(
     if (answer['error']) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
-  if (!authorize) return requestWhole(call, path, headers, body, read);
-  return authorized(call, request, body).then((all) => requestWhole(call, path, all, body, read));
+  if (!authorize) return requestWhole(call, postOf(call, path, headers, body), read);
+  return authorized(call, request, body).then((all) =>
+    requestWhole(call, postOf(call, path, all, body), read),
+  );
 }
 
 /** Sends a call for a stream; resolves when the upstream has accepted it. Throws like requestAnswer. */
@@ -133,7 +136,7 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
   const headers = request.authorize ? await authorized(call, request, body) : request.headers;
   const exchange = new Exchange(call);
   try {
-    exchange.attach(await exchange.send(request.path, headers, body));
+    exchange.attach(await exchange.send(postOf(call, request.path, headers, body)));
   } catch (error) {
     exchange.close();
     throw exchange.toUpstreamError(error);

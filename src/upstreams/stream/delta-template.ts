@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { StreamEvent } from '../contract.ts';
+import type { StreamEvent, TextTemplate } from '../contract.ts';
 
 /**
  * Parses a whole event and returns its public form, or undefined if clients must not see the event.
@@ -39,8 +39,7 @@ export class DeltaTemplates {
   /** The bytes before and after the text, if the stream has one `data` line per event. */
   private framePrefix = '';
   private frameSuffix = '';
-  private sentPrefix = '';
-  private sentSuffix = '';
+  private sent: TextTemplate = { before: '', after: '' };
   private publicPrefix = '';
   private publicSuffix = '';
   private publicSeparator = '';
@@ -67,14 +66,18 @@ export class DeltaTemplates {
     if (pieces.length === 0) return undefined;
     // One join is twice as fast as appending to a string.
     const publicText = this.publicPrefix + pieces.join(this.publicSeparator) + this.publicSuffix;
-    return { event: { text: publicText, produced: pieces.join(''), final: false }, end };
+    const produced = pieces.join('');
+    const template = this.sent;
+    const event = { text: publicText, produced, final: false, template, pieces };
+    return { event, end };
   }
 
   /** Reads one event. Uses the template if the event matches it, otherwise the protocol. */
   read(message: EventSourceMessage): StreamEvent | undefined {
     const produced = this.hasTemplate ? this.matchTemplate(message) : undefined;
     if (produced !== undefined) {
-      return { text: this.publicPrefix + produced + this.publicSuffix, produced, final: false };
+      const text = this.publicPrefix + produced + this.publicSuffix;
+      return { text, produced, final: false, template: this.sent };
     }
     const event = this.protocol.take(message);
     // After the terminal event, equal bytes can have another meaning.
@@ -87,14 +90,14 @@ export class DeltaTemplates {
   private matchTemplate({ event, data }: EventSourceMessage): string | undefined {
     if (
       event !== this.eventName ||
-      !data.startsWith(this.sentPrefix) ||
-      !data.endsWith(this.sentSuffix)
+      !data.startsWith(this.sent.before) ||
+      !data.endsWith(this.sent.after)
     ) {
       return undefined;
     }
     // If prefix and suffix overlap, the text is empty. An empty text is not plain, so the event
     // does not match.
-    const produced = data.slice(this.sentPrefix.length, data.length - this.sentSuffix.length);
+    const produced = data.slice(this.sent.before.length, data.length - this.sent.after.length);
     return isPlain(produced) ? produced : undefined;
   }
 
@@ -108,8 +111,7 @@ export class DeltaTemplates {
     const expected = published.before + PROBE_TEXT + published.after;
     this.hasTemplate = probe?.text === expected && probe.produced === PROBE_TEXT && !probe.final;
     this.eventName = message.event;
-    this.sentPrefix = sent.before;
-    this.sentSuffix = sent.after;
+    this.sent = sent;
     this.publicPrefix = published.before;
     this.publicSuffix = published.after;
     this.publicSeparator = published.after + published.before;
@@ -132,7 +134,7 @@ function isPlain(text: string, start = 0, end = text.length): boolean {
  * Returns the text before and after the JSON string with this content. Returns undefined unless
  * exactly one string has this content.
  */
-function splitAround(json: string, content: string): { before: string; after: string } | undefined {
+function splitAround(json: string, content: string): TextTemplate | undefined {
   const at = json.indexOf(`"${content}"`);
   if (at < 0 || json.indexOf(`"${content}"`, at + 1) >= 0) return undefined;
   return { before: json.slice(0, at + 1), after: json.slice(at + 1 + content.length) };

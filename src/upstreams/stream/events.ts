@@ -1,7 +1,7 @@
 import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
-import type { BodyReader } from '../transport/http1/response.ts';
+import type { BodyReader } from '../transport/http.ts';
 import { EventBatches, type StreamProtocol } from './event-batches.ts';
 
 /**

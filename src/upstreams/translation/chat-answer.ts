@@ -136,10 +136,8 @@ export class ChatReader implements StreamReader {
   private hasStarted = false;
   private hasCalls = false;
 
-  read(_: string | undefined, data: string): NeutralEvent[] {
-    if (data === '[DONE]') return [...this.closePart(), { type: 'end' }];
-    const chunk: unknown = JSON.parse(data);
-    if (!isObject(chunk)) return [];
+  read(chunk: ReadonlyJsonObject | null): NeutralEvent[] {
+    if (!chunk) return [...this.closePart(), { type: 'end' }];
     const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
     this.hasStarted = true;
     const [choice] = listOrEmpty(chunk['choices']);

@@ -56,7 +56,7 @@ export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): 
   if (!isObject(candidate) && !isBlocked(answer)) {
     throw new RetryableUpstreamError('malformed', 'the answer has no candidate');
   }
-  for (const event of reader.read(undefined, JSON.stringify(answer))) assembly.add(event);
+  for (const event of reader.read(answer)) assembly.add(event);
   return { ...assembly.answer(), usage: geminiUsage(answer['usageMetadata']) };
 }
 
@@ -75,9 +75,8 @@ export class GeminiReader implements StreamReader {
    */
   constructor(private readonly isSerial = false) {}
 
-  read(_: string | undefined, data: string): NeutralEvent[] {
-    const chunk: unknown = JSON.parse(data);
-    if (!isObject(chunk)) return [];
+  read(chunk: ReadonlyJsonObject | null): NeutralEvent[] {
+    if (!chunk) return [];
     const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
     this.hasStarted = true;
     const [candidate] = listOrEmpty(chunk['candidates']);

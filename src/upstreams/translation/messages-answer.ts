@@ -120,9 +120,8 @@ function writeBlock(part: AssistantPart): object[] {
 export class MessagesReader implements StreamReader {
   private usage: AnswerUsage | null = null;
 
-  read(_: string | undefined, data: string): NeutralEvent[] {
-    const event: unknown = JSON.parse(data);
-    if (!isObject(event)) return [];
+  read(event: ReadonlyJsonObject | null): NeutralEvent[] {
+    if (!event) return [];
     switch (event['type']) {
       case 'message_start':
         return [{ type: 'start' }, ...this.readUsage(event['message'])];

@@ -189,9 +189,10 @@ export interface AnswerNames {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a stream of one protocol. Returns the neutral events of each server-sent event. */
+/** Reads a stream of one protocol. */
 export interface StreamReader {
-  read(event: string | undefined, data: string): NeutralEvent[];
+  /** Returns the neutral events of one parsed event. It is null for the mark `[DONE]`. */
+  read(event: Readonly<Record<string, unknown>> | null): NeutralEvent[];
 }
 
 /**

@@ -2,7 +2,6 @@
 import { isObject } from '../../json/object.ts';
 import { responsesUsage } from '../../protocols/responses-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
-import { RetryableUpstreamError } from '../contract.ts';
 import type {
   AssistantPart,
   NeutralAnswer,
@@ -81,10 +80,8 @@ export class ResponsesReader implements StreamReader {
   private open: OpenedPart['type'] | undefined;
   private hasCalls = false;
 
-  read(_: string | undefined, data: string): NeutralEvent[] {
-    const event: unknown = JSON.parse(data);
-    if (!isObject(event))
-      throw new RetryableUpstreamError('malformed', 'an event of the stream is not a JSON object');
+  read(event: ReadonlyJsonObject | null): NeutralEvent[] {
+    if (!event) return [];
     const events: NeutralEvent[] = this.hasStarted ? [] : [{ type: 'start' }];
     this.hasStarted = true;
     switch (event['type']) {

@@ -1,6 +1,12 @@
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
-import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from '../contract.ts';
+import type {
+  StreamEvent,
+  TextTemplate,
+  UpstreamCall,
+  UpstreamProtocol,
+  UpstreamStream,
+} from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { geminiErrorEvent } from './gemini-answer.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
@@ -63,6 +69,11 @@ function namesOf(call: UpstreamCall): AnswerNames {
 class TranslatedStream implements UpstreamStream {
   readonly events: AsyncIterable<StreamEvent[]>;
   private hasOpenPart = false;
+  /**
+   * The template whose events are neutral deltas. It is forgotten at each other event, because that
+   * event may change what the reader makes of the next one.
+   */
+  private textTemplate: TextTemplate | undefined;
 
   constructor(
     private readonly stream: UpstreamStream,
@@ -103,12 +114,33 @@ class TranslatedStream implements UpstreamStream {
     };
   }
 
-  private translate(event: StreamEvent): StreamEvent {
-    const text = splitEvents(event.text)
-      .flatMap(({ name, data }) => this.reader.read(name, data))
-      .map((neutral) => this.write(neutral))
-      .join('');
-    return { ...event, text };
+  private translate({ text: _, value, template, pieces, ...event }: StreamEvent): StreamEvent {
+    if (template)
+      return { ...event, text: this.translateTexts(template, pieces ?? [event.produced]) };
+    this.textTemplate = undefined;
+    return { ...event, text: value === undefined ? '' : this.writeAll(this.reader.read(value)) };
+  }
+
+  /**
+   * Translates events that differ only in their text. The first is parsed. If it is nothing but a
+   * neutral delta with its text, so are the others, and they are not parsed.
+   */
+  private translateTexts(template: TextTemplate, pieces: readonly string[]): string {
+    let text = '';
+    for (const piece of pieces) {
+      if (this.textTemplate !== template) {
+        const events = this.reader.read(parseObject(template.before + piece + template.after));
+        if (isDeltaOf(events, piece)) this.textTemplate = template;
+        text += this.writeAll(events);
+      } else text += this.writer.write({ type: 'delta', text: piece });
+    }
+    return text;
+  }
+
+  private writeAll(events: readonly NeutralEvent[]): string {
+    let text = '';
+    for (const event of events) text += this.write(event);
+    return text;
   }
 
   private write(event: NeutralEvent): string {
@@ -118,21 +150,10 @@ class TranslatedStream implements UpstreamStream {
   }
 }
 
-/**
- * Splits text that an upstream's protocol wrote for its own clients into events. Each event is
- * complete and has one data line.
- */
-function splitEvents(text: string): { name: string | undefined; data: string }[] {
-  const events: { name: string | undefined; data: string }[] = [];
-  let name: string | undefined;
-  for (const line of text.split('\n')) {
-    if (line.startsWith('event: ')) name = line.slice('event: '.length);
-    else if (line.startsWith('data: ')) {
-      events.push({ name, data: line.slice('data: '.length) });
-      name = undefined;
-    }
-  }
-  return events;
+/** True if the neutral events are one delta with this text. */
+function isDeltaOf(events: readonly NeutralEvent[], text: string): boolean {
+  const [only] = events;
+  return events.length === 1 && only?.type === 'delta' && only.text === text;
 }
 
 type WriteErrorEvent = UpstreamProtocol['errorEvent'];

@@ -1,21 +1,30 @@
 import { isObject } from '../../json/object.ts';
-import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
+import {
+  type CallSignal,
+  RetryableUpstreamError,
+  type UpstreamCall,
+  type UpstreamTarget,
+} from '../contract.ts';
+import { MAX_ANSWER_BYTES, MAX_ERROR_BYTES, readText, tooLargeError } from './bounded-body.ts';
+import { httpClientFor } from './clients.ts';
 import { type Watched, watch } from './deadlines.ts';
-import { post } from './http1/post.ts';
-import type { HttpResponse } from './http1/response.ts';
-
-/** The most bytes of an answer's body. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The most bytes of an error response's body. Such bodies contain only a message. */
-export const MAX_ERROR_BYTES = 1024 * 1024;
+import type { EncodedBody, HttpRequest, HttpResponse, SentRequest } from './http.ts';
+import { encodeForm, jsonBody } from './request-body.ts';
 
 /** Headers of a request, without the content type. */
 type CallHeaders = Readonly<Record<string, string>>;
 
-/** True if a proxy is configured. Only `fetch` supports proxies. */
-const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
-  (name) => process.env[name],
-);
+/** The parts of a call that an exchange uses. */
+export interface ExchangeCall {
+  readonly target: Pick<UpstreamTarget, 'timeout_ms' | 'stall_timeout_ms' | 'transport'>;
+  /** Aborted when the client leaves or the call's deadline passes. */
+  readonly signal: CallSignal;
+}
+
+/** A request. A form with files is encoded when the request is sent. */
+export interface ExchangeRequest extends Omit<HttpRequest, 'body'> {
+  readonly body?: EncodedBody | FormData | undefined;
+}
 
 /**
  * One HTTP exchange with an upstream. It is aborted at its deadline, or when the client leaves.
@@ -33,11 +42,11 @@ export class Exchange implements Watched {
   private isComplete = false;
   private attached: HttpResponse | undefined;
   /** The request that was sent. The exchange needs it to abort the request. */
-  private request: { abort(): void } | undefined;
+  private request: SentRequest | undefined;
   /** Longest wait for the next bytes, ms. */
   private timeout_ms: number;
 
-  constructor(private readonly call: UpstreamCall) {
+  constructor(private readonly call: ExchangeCall) {
     const { timeout_ms } = call.target;
     this.timeout_ms = timeout_ms;
     this.deadline_ms = performance.now() + timeout_ms;
@@ -51,41 +60,21 @@ export class Exchange implements Watched {
   }
 
   /**
-   * POSTs the request and resolves after the head of the response. If it rejects, `toUpstreamError`
-   * turns the error into an upstream error.
+   * Sends a request with the target's HTTP client and resolves after the head of the response. If it
+   * throws or rejects, `toUpstreamError` turns the error into an upstream error.
    */
-  send(path: string, headers: CallHeaders, body: string | FormData): Promise<HttpResponse> {
-    const { signal } = this.call;
-    if (signal.aborted) throw signal.reason;
-    const url = joinUrl(this.call.target.base_url, path);
-    if (typeof body !== 'string' || HAS_PROXY) return this.sendWithFetch(url, headers, body);
-    const posted = post(url, headers, body);
-    this.request = posted;
-    return posted.response;
+  send(request: ExchangeRequest): Promise<HttpResponse> {
+    const { body } = request;
+    if (!(body instanceof FormData)) return this.sendEncoded(request as HttpRequest);
+    return encodeForm(body).then((encoded) => this.sendEncoded({ ...request, body: encoded }));
   }
 
-  /**
-   * Sends the request with `fetch`. Used for multipart forms, and for all requests if a
-   * proxy is configured.
-   */
-  private sendWithFetch(
-    url: string,
-    headers: CallHeaders,
-    body: string | FormData,
-  ): Promise<HttpResponse> {
-    const controller = new AbortController();
-    this.request = controller;
-    return fetch(url, {
-      method: 'POST',
-      headers:
-        typeof body === 'string' ? { 'content-type': 'application/json', ...headers } : headers,
-      body,
-      signal: controller.signal,
-      // A redirect would send the channel's key to another host.
-      redirect: 'manual',
-      // The channel's timeout replaces Bun's default of five minutes.
-      timeout: false,
-    });
+  private sendEncoded(request: HttpRequest): Promise<HttpResponse> {
+    const { signal, target } = this.call;
+    if (signal.aborted) throw signal.reason;
+    if (this.hasTimedOut) throw new Error('the deadline passed before the request was sent');
+    this.request = httpClientFor(target)(request);
+    return this.request.response;
   }
 
   /** Sets the response whose body is read later. */
@@ -158,22 +147,35 @@ export function joinUrl(base_url: string, path: string): string {
 export type ResponseHead = Pick<HttpResponse, 'ok' | 'status' | 'headers'>;
 
 /**
- * POSTs a request, reads the whole response of any status, and returns the result of `parse`.
+ * Returns the request that POSTs JSON text, or a form with files, to a path below the target's base
+ * URL.
+ */
+export function postOf(
+  { target }: Pick<UpstreamCall, 'target'>,
+  path: string,
+  headers: CallHeaders,
+  content: string | FormData,
+): ExchangeRequest {
+  const url = joinUrl(target.base_url, path);
+  const body = typeof content === 'string' ? jsonBody(content) : content;
+  return { method: 'POST', url, headers, body, pool: 'calls', may_repeat: true };
+}
+
+/**
+ * Sends a request, reads the whole response of any status, and returns the result of `parse`.
  * `parse` must check the status. Throws RetryableUpstreamError, the signal's reason, or an error of
  * `parse`.
  */
 export async function requestWhole<Result>(
-  call: UpstreamCall,
-  path: string,
-  headers: CallHeaders,
-  body: string | FormData,
+  call: ExchangeCall,
+  request: ExchangeRequest,
   parse: (head: ResponseHead, text: string) => Result,
 ): Promise<Result> {
   const exchange = new Exchange(call);
   let response: HttpResponse;
   let text: string;
   try {
-    response = await exchange.send(path, headers, body);
+    response = await exchange.send(request);
     text = await readText(response, response.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
     exchange.markComplete();
   } catch (error) {
@@ -226,34 +228,6 @@ export async function* readChunks(
   } finally {
     exchange.close();
   }
-}
-
-function readText(response: HttpResponse, max_bytes: number): Promise<string> {
-  const { headers } = response;
-  const content_length = headers.get('content-length');
-  // If the body is compressed, `Content-Length` counts compressed bytes, so the text can be longer.
-  if (content_length === null || headers.has('content-encoding'))
-    return readBounded(response, max_bytes);
-  if (Number(content_length) > max_bytes) throw tooLargeError();
-  return response.text();
-}
-
-async function readBounded({ body }: HttpResponse, max_bytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for (const reader = body?.getReader(); reader; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    bytes += value.byteLength;
-    if (bytes > max_bytes) throw tooLargeError();
-    text += decoder.decode(value, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-function tooLargeError(): RetryableUpstreamError {
-  return new RetryableUpstreamError('malformed', 'the answer is too large');
 }
 
 /**

@@ -7,7 +7,7 @@ import { bedrockProtocol } from '../../../src/upstreams/chat/bedrock.ts';
 import { vertexProtocol } from '../../../src/upstreams/chat/vertex.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../../src/upstreams/contract.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
-import { answerOf, startTcpUpstream } from '../transport/http1/tcp-upstream.ts';
+import { answerOf, startTcpUpstream } from '../transport/tcp-upstream.ts';
 import { callOf, readStream, startUpstream, streamed } from '../upstream.ts';
 
 setDefaultTimeout(60_000);

@@ -52,8 +52,15 @@ function readBothWays(events: Sent[], protocol: () => EventReader) {
   const templates = new DeltaTemplates({ take: (event) => inner.take(event as never) });
   return {
     plain: events.map((event) => plain.take(event as never)),
-    templated: events.map((event) => templates.read(event as never)),
+    templated: events.map((event) => parsed(templates.read(event as never))),
   };
+}
+
+/** Returns an event that matched a template as if it had been parsed. */
+function parsed(event: StreamEvent | undefined): StreamEvent | undefined {
+  if (!event?.template) return event;
+  const { template, ...rest } = event;
+  return { ...rest, value: JSON.parse(template.before + event.produced + template.after) };
 }
 
 /** Texts of a model. Some of them look like the JSON around them. */

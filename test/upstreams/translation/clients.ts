@@ -83,7 +83,8 @@ export async function readStreamed(client: ClientProtocol, stream: UpstreamStrea
       if (final) finals += text;
       for (const frame of text.split('\n\n').filter(Boolean)) {
         const data = frame.slice(frame.indexOf('data: ') + 'data: '.length);
-        for (const event of reader.read(undefined, data)) assembly.add(event);
+        const event = data === '[DONE]' ? null : JSON.parse(data);
+        for (const neutral of reader.read(event)) assembly.add(neutral);
       }
     }
   }

@@ -122,13 +122,22 @@ function partOf(item: Record<string, unknown>): AssistantPart[] {
   }
 }
 
+/** The members of events that the reader uses. Each type of event has some of them. */
+interface NumberedEvent {
+  type: string;
+  sequence_number: number;
+  delta: string;
+  item: Record<string, unknown>;
+  response: ReadonlyJsonObject;
+}
+
 /** Reads a stream. Throws unless its events are numbered in order and the deltas are complete. */
 export function createResponseReader(): StreamReader {
   let next = 0;
   let deltas = '';
   return {
-    read(_, data): NeutralEvent[] {
-      const event = JSON.parse(data);
+    read(value): NeutralEvent[] {
+      const event = value as unknown as NumberedEvent;
       if (event.sequence_number !== next)
         throw new Error(`event ${event.sequence_number}, not ${next}`);
       next += 1;

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { openaiProtocol } from '../../../src/upstreams/chat/openai.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
-import { Exchange, MAX_ANSWER_BYTES } from '../../../src/upstreams/transport/exchange.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/upstreams/transport/bounded-body.ts';
+import { Exchange } from '../../../src/upstreams/transport/exchange.ts';
 import { callOf, readStream, rejection, startUpstream, streamed } from '../upstream.ts';
 
 const upstream = startUpstream();

@@ -1,4 +1,5 @@
 import type { Socket } from 'bun';
+import { TLS_SETTINGS } from '../http.ts';
 import { Http1Response } from './response.ts';
 import { type Bytes, type ParsedHead, type ParserSink, ResponseParser } from './response-parser.ts';
 
@@ -9,8 +10,8 @@ export interface Address {
   readonly isTls: boolean;
 }
 
-/** A request as bytes, and the handlers of its response. */
-export interface Http1Request {
+/** The bytes of a request. */
+export interface RequestBytes {
   /**
    * The request line and headers, with the empty line after the headers. Each character is one
    * Latin-1 byte.
@@ -18,8 +19,15 @@ export interface Http1Request {
   readonly head: string;
   /** True if the head has the same bytes in Latin-1 and UTF-8. */
   readonly is_ascii: boolean;
-  readonly body: string;
+  readonly content: string | Uint8Array;
   readonly body_bytes: number;
+  /** True for a HEAD request, whose response has no body. */
+  readonly is_head_only: boolean;
+}
+
+/** A request as bytes, and the handlers of its response. */
+export interface Http1Request {
+  readonly bytes: RequestBytes;
   /** Called after the head of the response. May throw, which fails the request. */
   onResponse(response: Http1Response): void;
   /** Called if the connection fails before the head of the response. */
@@ -41,6 +49,7 @@ export class Connection implements ParserSink {
   private unsent: Buffer | undefined;
   /** True after the first byte of the current response. */
   private hasReceived = false;
+  private hasSent = false;
   private isClosed = false;
 
   /** `onIdle` is called when the connection is free again; `onClose` when it is closed. */
@@ -59,15 +68,14 @@ export class Connection implements ParserSink {
       port,
       data: this,
       socket: isTls ? TLS_EVENTS : TCP_EVENTS,
-      // The certificate must be trusted and must name the host.
-      ...(isTls ? { tls: { serverName: hostname, rejectUnauthorized: true } } : {}),
+      ...(isTls ? { tls: { serverName: hostname, ...TLS_SETTINGS } } : {}),
     }).catch((error: unknown) => this.onLost(error));
   }
 
   /** Sends a request on an idle connection. */
   send(request: Http1Request): void {
     this.request = request;
-    this.write(request);
+    this.write(request.bytes);
   }
 
   /**
@@ -76,6 +84,11 @@ export class Connection implements ParserSink {
    */
   get isUnanswered(): boolean {
     return !this.hasReceived;
+  }
+
+  /** True before the first byte of a request was sent. */
+  get isUnsent(): boolean {
+    return !this.hasSent;
   }
 
   /** Terminates the connection, so that the upstream stops its work. */
@@ -115,7 +128,7 @@ export class Connection implements ParserSink {
 
   /** Called when the request may be sent; for TLS, after the certificate was checked. */
   onReady(): void {
-    if (this.request) this.write(this.request);
+    if (this.request) this.write(this.request.bytes);
   }
 
   /** Writes the rest of the request when the socket can accept more. */
@@ -159,19 +172,21 @@ export class Connection implements ParserSink {
     else request?.onFailure(error);
   }
 
-  private write({ head, is_ascii, body, body_bytes }: Http1Request): void {
+  private write({ head, is_ascii, content, body_bytes, is_head_only }: RequestBytes): void {
     const { socket } = this;
     if (!socket) return;
-    this.parser = new ResponseParser(this);
+    this.parser = new ResponseParser(this, is_head_only);
     this.response = undefined;
     this.hasReceived = false;
+    this.hasSent = true;
     const size = head.length + body_bytes;
     let written = 0;
-    if (is_ascii && size <= MAX_STRING_BYTES) {
-      written = Math.max(0, socket.write(head + body));
+    if (is_ascii && size <= MAX_STRING_BYTES && typeof content === 'string') {
+      written = Math.max(0, socket.write(head + content));
       if (written === size) return;
     }
-    const bytes = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]);
+    const body = typeof content === 'string' ? Buffer.from(content) : content;
+    const bytes = Buffer.concat([Buffer.from(head, 'latin1'), body]);
     this.unsent = bytes.subarray(written);
     this.onDrain();
   }

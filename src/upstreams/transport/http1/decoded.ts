@@ -1,5 +1,4 @@
-import type { HttpBody, HttpResponse } from './response.ts';
-import { MalformedResponse } from './response-parser.ts';
+import { type HttpBody, type HttpResponse, MalformedResponse } from '../http.ts';
 
 /** The platform's decoders by content coding (RFC 9110, 8.4.1). */
 const DECODERS: Record<string, Bun.CompressionFormat> = {
@@ -15,14 +14,24 @@ const DECODERS: Record<string, Bun.CompressionFormat> = {
  * compress anyway. Throws MalformedResponse if the content coding is unknown.
  */
 export function decompress(response: HttpResponse): HttpResponse {
-  const coding = response.headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-  if (coding === 'identity' || !response.body) return response;
-  const format = DECODERS[coding];
-  if (!format) throw new MalformedResponse('the response has an unknown content coding');
+  const format = contentCoding(response.headers);
+  if (!format || !response.body) return response;
   const decoder = new DecompressionStream(format);
   const plain = new Response(toReadableStream(response.body).pipeThrough(decoder));
   const { status, ok, headers } = response;
   return { status, ok, headers, body: plain.body, text: () => plain.text() };
+}
+
+/**
+ * Returns the format of a compressed body; undefined if the body is not compressed. Throws
+ * MalformedResponse if the content coding is unknown.
+ */
+export function contentCoding(headers: HttpResponse['headers']): Bun.CompressionFormat | undefined {
+  const coding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
+  if (coding === 'identity') return undefined;
+  const format = DECODERS[coding];
+  if (!format) throw new MalformedResponse('the response has an unknown content coding');
+  return format;
 }
 
 /**

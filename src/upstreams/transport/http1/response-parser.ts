@@ -1,7 +1,6 @@
+import { MAX_HEAD_BYTES, MalformedResponse } from '../http.ts';
 import { ResponseHeaders } from './response-headers.ts';
 
-/** The most bytes of a response's head. Bun's client has the same limit. */
-export const MAX_HEAD_BYTES = 64 * 1024;
 /**
  * The most bytes of a chunk's size line, with its extensions. A line of a trailer has the same
  * limit.
@@ -23,11 +22,6 @@ export interface ParserSink {
   /** A piece of the body: the bytes from `from` up to, not including, `to`. */
   onData(bytes: Bytes, from: number, to: number): void;
   onEnd(): void;
-}
-
-/** The received bytes are not a valid HTTP/1.1 response. */
-export class MalformedResponse extends Error {
-  override readonly name = 'MalformedResponse';
 }
 
 type State =
@@ -58,7 +52,11 @@ export class ResponseParser {
   private remaining_bytes = 0;
   private isReusable = false;
 
-  constructor(private readonly sink: ParserSink) {}
+  /** `isBodiless` is true for the response to a HEAD request, which has no body (RFC 9112, 6.3). */
+  constructor(
+    private readonly sink: ParserSink,
+    private readonly isBodiless = false,
+  ) {}
 
   /** True after the complete response. */
   get isDone(): boolean {
@@ -139,7 +137,7 @@ export class ResponseParser {
     this.isReusable = isHttp11 ? !connection.includes('close') : connection.includes('keep-alive');
     const coding = headers.get('transfer-encoding')?.toLowerCase();
     const length = headers.get('content-length');
-    if (status === 204 || status === 304) {
+    if (this.isBodiless || status === 204 || status === 304) {
       this.state = 'sized';
     } else if (coding !== undefined) {
       if (coding !== 'chunked')

@@ -1,3 +1,4 @@
+import type { BodyReader, HttpBody, HttpResponse, Piece } from '../http.ts';
 import type { Bytes, ParsedHead } from './response-parser.ts';
 
 /**
@@ -7,32 +8,6 @@ import type { Bytes, ParsedHead } from './response-parser.ts';
 export const MAX_BUFFERED_BYTES = 64 * 1024;
 /** Pieces that have at most this number of bytes together are returned as one piece. */
 const MAX_JOINED_BYTES = 16 * 1024;
-
-/** The members of a response that an exchange uses. A `Response` of the platform has them too. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly ok: boolean;
-  readonly headers: Pick<Headers, 'get' | 'has'>;
-  readonly body: HttpBody | null;
-  /** Returns the whole body. Call it at most once, and not after `body` was read. */
-  text(): Promise<string>;
-}
-
-/** A body that can be read once. */
-export interface HttpBody {
-  getReader(): BodyReader;
-}
-
-/** Reads a body in pieces. A body has one reader, and only one read may be pending. */
-export interface BodyReader {
-  read(): Promise<Piece>;
-  cancel(): Promise<void>;
-}
-
-/** The next bytes of a body, or its end. */
-export type Piece =
-  | { done: false; value: Uint8Array<ArrayBuffer> }
-  | { done: true; value?: Uint8Array<ArrayBuffer> | undefined };
 
 /** The connection that a body is read from. */
 export interface BodySource {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { MAX_HEAD_BYTES, MalformedResponse } from '../../../../src/upstreams/transport/http.ts';
 import {
   type Bytes,
-  MAX_HEAD_BYTES,
   MAX_LINE_BYTES,
-  MalformedResponse,
   ResponseParser,
 } from '../../../../src/upstreams/transport/http1/response-parser.ts';
 

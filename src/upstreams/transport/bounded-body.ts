@@ -1,0 +1,52 @@
+import { RetryableUpstreamError } from '../contract.ts';
+import type { HttpResponse } from './http.ts';
+
+/** The most bytes of an answer's body. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The most bytes of an error response's body. Such bodies contain only a message. */
+export const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Returns the whole body as text. Throws RetryableUpstreamError if it is larger than `max_bytes`. */
+export function readText(response: HttpResponse, max_bytes: number): Promise<string> {
+  const { headers } = response;
+  const content_length = headers.get('content-length');
+  // The text of a compressed or chunked body can be longer than its `Content-Length`.
+  const isExact = !headers.has('content-encoding') && !headers.has('transfer-encoding');
+  if (content_length === null || !isExact) {
+    return readBytes(response, max_bytes).then((all) => new TextDecoder().decode(all));
+  }
+  if (Number(content_length) > max_bytes) throw tooLargeError();
+  return response.text();
+}
+
+/** Returns the whole body. Throws RetryableUpstreamError if it is larger than `max_bytes`. */
+export async function readBytes(
+  response: HttpResponse,
+  max_bytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const start = await readStart(response, max_bytes + 1);
+  if (start.byteLength > max_bytes) throw tooLargeError();
+  return start;
+}
+
+/** Returns the first `max_bytes` of the body, and leaves the rest unread. */
+export async function readStart(
+  { body }: HttpResponse,
+  max_bytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body?.getReader();
+  while (reader && bytes < max_bytes) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
+    pieces.push(value);
+  }
+  return Buffer.concat(pieces, Math.min(bytes, max_bytes));
+}
+
+/** The error of a body that is larger than its bound. */
+export function tooLargeError(): RetryableUpstreamError {
+  return new RetryableUpstreamError('malformed', 'the answer is too large');
+}

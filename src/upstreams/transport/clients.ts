@@ -1,0 +1,22 @@
+import type { TransportName } from '../contract.ts';
+import type { HttpClient } from './http.ts';
+import { sendWithHttp1 } from './http1/client.ts';
+import { sendWithFetch } from './platform-fetch.ts';
+
+/** The HTTP clients by the name that settings use. */
+export const HTTP_CLIENTS: Record<TransportName, HttpClient> = {
+  own: sendWithHttp1,
+  fetch: sendWithFetch,
+};
+
+/** True if a proxy is configured. Only `fetch` supports proxies. */
+const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some(
+  (name) => process.env[name],
+);
+
+/** Returns the client for a target: the one that its channel names, but `fetch` with a proxy. */
+export function httpClientFor(target: {
+  readonly transport?: TransportName | undefined;
+}): HttpClient {
+  return HTTP_CLIENTS[HAS_PROXY ? 'fetch' : (target.transport ?? 'own')];
+}

@@ -1,0 +1,154 @@
+import {
+  COMMON_HEADERS,
+  type EncodedBody,
+  type HttpRequest,
+  type HttpResponse,
+  requireSafe,
+  type SentRequest,
+  UnsentRequestError,
+} from '../http.ts';
+import type { Connection, RequestBytes } from './connection.ts';
+import { decompress } from './decoded.ts';
+import { type Destination, destinationOf, type HeadPrefix, type Origin } from './pool.ts';
+import type { Http1Response } from './response.ts';
+
+/**
+ * Weir's own HTTP/1.1 client (why not always `fetch`: decisions, upstream-connections).
+ *
+ * If a reused connection closes before the first byte of the response, the upstream closed the
+ * connection while it was idle. Then the request is sent once more over a new connection, if it may
+ * be repeated.
+ */
+export function sendWithHttp1(request: HttpRequest): SentRequest {
+  const destination = destinationOf(request.pool, request.url);
+  const { text, is_ascii } = headPrefixOf(destination, request);
+  const { body, method } = request;
+  const content = body?.content ?? '';
+  const body_bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+  const head = body || MUST_HAVE_LENGTH[method] ? `${text}${body_bytes}\r\n\r\n` : `${text}\r\n`;
+  const sent = new Http1Exchange(
+    destination.origin,
+    { head, is_ascii, content, body_bytes, is_head_only: method === 'HEAD' },
+    request.may_repeat,
+  );
+  sent.start();
+  return sent;
+}
+
+/** Methods whose requests have a length even without a body (RFC 9110, 8.6). */
+const MUST_HAVE_LENGTH: Partial<Record<HttpRequest['method'], true>> = { POST: true, PUT: true };
+
+const ASCII = /^[\t\r\n\x20-\x7e]*$/;
+
+/**
+ * Returns the head prefix of a request. It is built only if the request differs from the
+ * destination's last request.
+ */
+function headPrefixOf(destination: Destination, request: HttpRequest): HeadPrefix {
+  const { method, headers, body } = request;
+  const { lastPrefix } = destination;
+  if (
+    lastPrefix &&
+    lastPrefix.method === method &&
+    lastPrefix.content_type === body?.content_type &&
+    areEqual(lastPrefix.headers, headers)
+  ) {
+    return lastPrefix;
+  }
+  const text =
+    `${method} ${destination.path} HTTP/1.1\r\nHost: ${destination.origin.host}\r\n` +
+    contentTypeLine(body) +
+    headerLines({ ...COMMON_HEADERS, ...headers }) +
+    (body || MUST_HAVE_LENGTH[method] ? 'Content-Length: ' : '');
+  destination.lastPrefix = {
+    method,
+    content_type: body?.content_type,
+    headers: { ...headers },
+    text,
+    is_ascii: ASCII.test(text),
+  };
+  return destination.lastPrefix;
+}
+
+function contentTypeLine(body: EncodedBody | undefined): string {
+  return body ? `Content-Type: ${requireSafe('content-type', body.content_type)}\r\n` : '';
+}
+
+function headerLines(headers: HttpRequest['headers']): string {
+  let text = '';
+  for (const name in headers) text += `${name}: ${requireSafe(name, headers[name])}\r\n`;
+  return text;
+}
+
+function areEqual(first: HttpRequest['headers'], second: typeof first): boolean {
+  for (const name in first) if (first[name] !== second[name]) return false;
+  for (const name in second) if (first[name] === undefined) return false;
+  return true;
+}
+
+/** One request. The request may be sent again over a new connection. */
+class Http1Exchange implements SentRequest {
+  readonly response: Promise<HttpResponse>;
+  private resolve!: (response: HttpResponse) => void;
+  private reject!: (error: unknown) => void;
+  private connection: Connection | undefined;
+  private isReused = false;
+  /** True if the request was sent over a reused connection before. */
+  private isRepeated = false;
+  private isAborted = false;
+
+  constructor(
+    private readonly origin: Origin,
+    readonly bytes: RequestBytes,
+    private readonly may_repeat: boolean,
+  ) {
+    this.response = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  start(): void {
+    const idle = this.may_repeat ? this.origin.takeIdle() : undefined;
+    this.isReused = idle !== undefined;
+    if (idle) {
+      this.connection = idle;
+      idle.send(this);
+    } else this.sendOnNewConnection();
+  }
+
+  onResponse(response: Http1Response): void {
+    this.resolve(decompress(response));
+  }
+
+  onFailure(error: unknown): void {
+    // A reused connection without a response was closed while it was idle. In all other cases the
+    // upstream may have processed the request, so it is not sent again.
+    const isStale = this.isReused && this.connection?.isUnanswered === true;
+    if (this.isAborted || !isStale) {
+      this.reject(this.isUnsent() ? new UnsentRequestError(error) : error);
+      return;
+    }
+    this.isReused = false;
+    this.isRepeated = true;
+    this.sendOnNewConnection();
+  }
+
+  onComplete(): void {
+    this.connection = undefined;
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.connection?.abort();
+  }
+
+  private isUnsent(): boolean {
+    return !this.isAborted && !this.isRepeated && this.connection?.isUnsent === true;
+  }
+
+  private sendOnNewConnection(): void {
+    this.connection = this.origin.createConnection();
+    this.connection.open(this);
+  }
+}

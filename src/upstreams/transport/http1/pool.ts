@@ -1,0 +1,123 @@
+import { type ConnectionPool, type HttpRequest, MAX_IDLE_CONNECTIONS } from '../http.ts';
+import { type Address, Connection } from './connection.ts';
+
+/**
+ * The longest time that a connection stays idle, ms. Providers close idle connections after a
+ * minute or more.
+ */
+const IDLE_MS = 50_000;
+const SWEEP_MS = 10_000;
+/** The most cached URLs of calls. Each path of a channel has one URL. */
+const MAX_DESTINATIONS = 10_000;
+/**
+ * The most hosts of each pool. If there are more, the oldest is forgotten: its idle connections are
+ * closed when they are too old. Providers may name a new host in each job.
+ */
+const MAX_ORIGINS = 2_000;
+
+/** The head of a request up to the value of its content length, and what it was built from. */
+export interface HeadPrefix {
+  readonly method: HttpRequest['method'];
+  readonly content_type: string | undefined;
+  readonly headers: HttpRequest['headers'];
+  readonly text: string;
+  /** True if the text has the same bytes in Latin-1 and UTF-8. */
+  readonly is_ascii: boolean;
+}
+
+/** A parsed URL, with the head prefix of its last request. */
+export interface Destination {
+  readonly origin: Origin;
+  readonly path: string;
+  lastPrefix?: HeadPrefix;
+}
+
+const origins: Record<ConnectionPool, Map<string, Origin>> = { calls: new Map(), jobs: new Map() };
+const destinations = new Map<string, Destination>();
+
+/**
+ * Returns the destination of a URL. Destinations of calls are cached. Nearly every poll of a job has
+ * its own URL, so caching them would only push out those of calls.
+ */
+export function destinationOf(pool: ConnectionPool, url: string): Destination {
+  if (pool === 'jobs') return parseDestination(pool, url);
+  const cached = destinations.get(url);
+  if (cached) return cached;
+  if (destinations.size >= MAX_DESTINATIONS) destinations.clear();
+  const destination = parseDestination(pool, url);
+  destinations.set(url, destination);
+  return destination;
+}
+
+function parseDestination(pool: ConnectionPool, url: string): Destination {
+  const { protocol, host, hostname, port, pathname, search } = new URL(url);
+  const isTls = protocol === 'https:';
+  const known = origins[pool];
+  const key = `${protocol}//${host}`;
+  let origin = known.get(key);
+  if (!origin) {
+    // The hostname of an IPv6 URL has brackets, which a socket does not accept.
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    const address = { hostname: bare, port: Number(port) || (isTls ? 443 : 80), isTls };
+    origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool]);
+    if (known.size >= MAX_ORIGINS) known.delete(known.keys().next().value ?? '');
+    known.set(key, origin);
+  }
+  return { origin, path: pathname + search };
+}
+
+/**
+ * The pool of connections to one host. A request never waits for a connection: if none is idle, a
+ * new one is opened.
+ */
+export class Origin {
+  /** Idle connections, each with the `performance.now()` when it became idle. */
+  private readonly idle = new Map<Connection, number>();
+  /**
+   * Idle connections, newest last. It can also contain connections that are closed. The newest idle
+   * connection is used first, so that the others become old and are closed.
+   */
+  private readonly stack: Connection[] = [];
+  private sweeper: Timer | undefined;
+
+  constructor(
+    readonly host: string,
+    private readonly address: Address,
+    private readonly max_idle: number,
+  ) {}
+
+  createConnection(): Connection {
+    return new Connection(this.address, this.keepIdle, this.remove);
+  }
+
+  /** Removes and returns the newest idle connection; undefined if there is none. */
+  takeIdle(): Connection | undefined {
+    for (let next = this.stack.pop(); next; next = this.stack.pop()) {
+      if (this.idle.delete(next)) return next;
+    }
+    return undefined;
+  }
+
+  private readonly keepIdle = (connection: Connection) => {
+    if (this.idle.size >= this.max_idle) {
+      connection.abort();
+      return;
+    }
+    this.idle.set(connection, performance.now());
+    this.stack.push(connection);
+    this.sweeper ??= setInterval(this.sweep, SWEEP_MS).unref();
+  };
+
+  private readonly remove = (connection: Connection) => {
+    this.idle.delete(connection);
+  };
+
+  private readonly sweep = () => {
+    const oldest = performance.now() - IDLE_MS;
+    for (const [connection, since] of this.idle) if (since < oldest) connection.abort();
+    if (this.idle.size > 0) return;
+    clearInterval(this.sweeper);
+    this.sweeper = undefined;
+    this.stack.length = 0;
+  };
+}

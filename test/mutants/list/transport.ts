@@ -1,0 +1,89 @@
+import type { MutatedFile } from '../mutant.ts';
+
+export const TRANSPORT: readonly MutatedFile[] = [
+  {
+    path: 'src/upstreams/transport/platform-fetch.ts',
+    tests: ['test/upstreams/transport', 'test/upstreams/generation/submissions.test.ts'],
+    mutants: [
+      { name: 'fetch follows redirects', from: "    redirect: 'manual',\n", to: '' },
+      {
+        name: 'fetch lets the environment disable TLS checks',
+        from: '    tls: TLS_SETTINGS,\n',
+        to: '',
+      },
+      {
+        name: 'fetch reuses connections for submissions',
+        from: 'keepalive: may_repeat',
+        to: 'keepalive: true',
+      },
+      {
+        name: 'fetch accepts a head of any length',
+        from: 'if (head_bytes > MAX_HEAD_BYTES) {',
+        to: 'if (false) {',
+      },
+      {
+        name: 'fetch does not tell that a request was not sent',
+        from: "UNSENT_CODES.test(codeOf(error) ?? '')",
+        to: 'false',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/transport/http1/client.ts',
+    tests: ['test/upstreams/transport', 'test/upstreams/generation/submissions.test.ts'],
+    mutants: [
+      {
+        name: 'a submission uses an idle connection',
+        from: 'this.may_repeat ? this.origin.takeIdle() : undefined',
+        to: 'this.origin.takeIdle()',
+      },
+      {
+        name: 'every failed request counts as not sent',
+        from: 'this.isUnsent() ? new',
+        to: 'true ? new',
+      },
+      {
+        name: 'a request is sent again after a part of its response',
+        from: ' && this.connection?.isUnanswered === true',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/transport/bounded-body.ts',
+    tests: ['test/upstreams/transport'],
+    mutants: [
+      {
+        name: 'a declared length is not checked',
+        from: 'if (Number(content_length) > max_bytes) throw tooLargeError();',
+        to: '',
+      },
+      {
+        name: 'the length of a compressed body counts as the length of its text',
+        from: "!headers.has('content-encoding') && ",
+        to: '',
+      },
+      {
+        name: 'a body without a length has no bound',
+        from: 'if (start.byteLength > max_bytes) throw tooLargeError();',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/translation/translated.ts',
+    tests: ['test/upstreams/translation'],
+    mutants: [
+      {
+        name: 'a template is trusted after another event',
+        from: '    this.textTemplate = undefined;\n',
+        to: '',
+      },
+      {
+        name: 'a template is trusted without a test',
+        from: 'if (isDeltaOf(events, piece)) this',
+        to: 'this',
+      },
+    ],
+  },
+];

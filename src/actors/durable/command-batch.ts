@@ -1,6 +1,5 @@
 import type { TransactionSql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
-import type { ActorPosition } from '../../../db/actors/live.ts';
 import {
   type ActorRow,
   createActors,
@@ -23,7 +22,12 @@ import {
 import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
-import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import type {
+  CommandResult,
+  CommittedEvent,
+  IdentifiedCommand,
+  RepeatedCommand,
+} from './command.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
@@ -63,7 +67,7 @@ export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
   /** The positions of actors whose commands were committed by an earlier run. */
-  readonly repeated: ActorPosition[] = [];
+  readonly repeated: RepeatedCommand[] = [];
   readonly outbox: OutboxRow[] = [];
   private readonly events: EventRow[] = [];
   private readonly timers: TimerChange[] = [];
@@ -143,7 +147,8 @@ export class CommandBatch {
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
-      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq });
+      const { kind, id, seq, owner } = row;
+      this.repeated.push({ kind, id, seq, owner });
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };

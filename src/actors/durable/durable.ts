@@ -1,8 +1,13 @@
 import type { Sql } from 'postgres';
-import type { ActorPosition } from '../../../db/actors/live.ts';
 import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
-import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import type {
+  ActorCommand,
+  CommandResult,
+  CommittedEvent,
+  IdentifiedCommand,
+  RepeatedCommand,
+} from './command.ts';
 import { CommandBatch } from './command-batch.ts';
 import type { DurableKind } from './kind.ts';
 
@@ -24,7 +29,7 @@ export interface Commit {
    * The last events of actors whose commands were committed by an earlier run. The answer of that
    * run's commit was lost, so nobody heard of its events.
    */
-  readonly repeated: readonly ActorPosition[];
+  readonly repeated: readonly RepeatedCommand[];
   /** The number of new effects. */
   readonly effects: number;
 }

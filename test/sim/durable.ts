@@ -1,22 +1,23 @@
 /**
- * Two replicas of the real durable runtime on a real PostgreSQL, in an order that a seed decides.
- * Every transaction and every poll is a step. At each step the connection may be cut before or
- * after the commit. The replica may be killed there, also during an effect. Time is virtual, also
- * in the database.
- * The same seed gives the same run.
+ * Two replicas of the real durable runtime, with their live actors, on a real PostgreSQL, in an
+ * order that a seed decides. Every transaction and every poll is a step. At each step the connection
+ * may be cut before or after the commit. The replica may be killed there, also during an effect, or
+ * declared dead while it lives. Time is virtual, also in the database. The same seed gives the same
+ * run.
  */
 import type { Sql } from 'postgres';
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { adoptActors } from '../../db/actors/store.ts';
-import type { CommittedEvent } from '../../src/actors/durable/command.ts';
-import { DurableActors } from '../../src/actors/durable/durable.ts';
+import { type Commit, DurableActors } from '../../src/actors/durable/durable.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../src/actors/durable/outbox.ts';
 import { Registry } from '../../src/actors/durable/registry.ts';
 import { Timers } from '../../src/actors/durable/timers.ts';
 import { courierKind, courierMachine } from './courier.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
+import { LiveActorsCheck } from './live.ts';
 import { Random } from './random.ts';
+import { SlowReads } from './slow-reads.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface DurableRunOptions {
@@ -32,10 +33,14 @@ export interface DurableRun {
   events: number;
   faults: number;
   kills: number;
+  /** How many changes the watchers of live actors got. */
+  watched: number;
   violations: string[];
 }
 
 const MAX_STEPS = 3_000;
+/** A step of this length passivates idle actors. */
+const LONG_PAUSE_MS = 70_000;
 
 class DurableReplica {
   readonly gate: GatedSql;
@@ -43,17 +48,22 @@ class DurableReplica {
   readonly outbox: Outbox;
   readonly timers: Timers;
   readonly registry: Registry;
+  /** What the live actors read. */
+  readonly reads: SlowReads;
   alive = true;
+  /** True from the moment when it was declared dead until it registers under a new id. */
+  isFenced = false;
 
   constructor(
     readonly world: DurableSchedule,
-    readonly id: string,
+    public id: string,
   ) {
     this.gate = new GatedSql(world.sql, (point) => world.faultAt(point));
+    this.reads = new SlowReads(world.sql, () => world.isReadCut());
     const { sql } = this.gate;
     const { clock } = world;
-    const onError = (error: unknown) => world.log(`${id}: ${String(error)}`);
-    const replicaId = () => id;
+    const onError = (error: unknown) => world.log(`${this.id}: ${String(error)}`);
+    const replicaId = () => this.id;
     this.actors = new DurableActors({
       sql,
       clock,
@@ -61,12 +71,13 @@ class DurableReplica {
       kinds: [courierKind({ act: (effect, actor, key) => world.act(this, effect, actor, key) })],
       replica_id: replicaId,
       onError,
-      onCommitted: ({ events }) => this.committed(events),
+      onCommitted: (commit) => this.committed(commit),
     });
     const feed = new InspectionFeed(replicaId, () => clock.now());
     const { kinds } = this.actors;
-    const registry = { sql: world.sql, clock, kinds, feed, replica_id: replicaId, onError };
-    this.registry = new Registry(registry);
+    const shared = { clock, kinds, feed, replica_id: replicaId, onError };
+    this.registry = new Registry({ ...shared, sql: this.reads.sql });
+    this.registry.start();
     const random = () => world.random.next();
     this.outbox = new Outbox({
       sql,
@@ -79,8 +90,10 @@ class DurableReplica {
     this.timers = new Timers({ sql, clock, actors: this.actors, replica_id: replicaId, onError });
   }
 
-  private committed(events: readonly CommittedEvent[]): void {
+  private committed({ events, repeated }: Commit): void {
     this.registry.onCommitted(events);
+    for (const last of repeated) this.registry.onRepeated(last);
+    this.world.live.announce(this, [...events, ...repeated]);
     for (const { id, event, seq, taken } of events) {
       this.world.log(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
     }
@@ -102,8 +115,8 @@ class DurableSchedule {
   readonly random: Random;
   readonly clock = new VirtualClock();
   readonly result: DurableRun;
+  readonly live: LiveActorsCheck;
   private replicas: DurableReplica[] = [];
-  private booted = 0;
   private killsLeft: number;
   /** Executed effects, by idempotency key. */
   private readonly acted = new Map<string, { effect: string; actor: string; times: number }>();
@@ -119,7 +132,15 @@ class DurableSchedule {
   ) {
     this.random = new Random(options.seed);
     this.killsLeft = options.kills;
-    this.result = { seed: options.seed, trace: [], events: 0, faults: 0, kills: 0, violations: [] };
+    const { seed } = options;
+    this.result = { seed, trace: [], events: 0, faults: 0, kills: 0, watched: 0, violations: [] };
+    this.live = new LiveActorsCheck({
+      sql,
+      random: this.random,
+      replicas: () => this.replicas,
+      log: (line) => this.log(line),
+      onViolation: (violation) => this.result.violations.push(violation),
+    });
   }
 
   log(line: string): void {
@@ -135,6 +156,11 @@ class DurableSchedule {
     this.result.faults += 1;
     this.log(`cut ${point} commit`);
     return 'cut';
+  }
+
+  /** A lost connection of a live actor's read. */
+  isReadCut(): boolean {
+    return this.random.chance(this.options.faults / 4);
   }
 
   act(
@@ -167,9 +193,15 @@ class DurableSchedule {
     await this.setDatabaseTime();
     this.replicas = [await this.boot(), await this.boot()];
     for (let step = 0; step < MAX_STEPS; step += 1) {
-      if (this.sent >= this.options.actors && (await this.allEnded())) return;
+      if (this.live.haveEnded(this.options.actors)) {
+        await this.live.end();
+        this.result.watched = this.live.watched;
+        return;
+      }
       await this.random.pick(this.choices())();
       await new Promise((resolve) => setImmediate(resolve));
+      this.live.checkNow();
+      if (this.result.violations.length > 0) return;
     }
     this.result.violations.push(`not every actor ended within ${MAX_STEPS} steps`);
   }
@@ -187,6 +219,7 @@ class DurableSchedule {
         choices.push(() => void replica.outbox.poll().catch(() => undefined));
         choices.push(() => this.adopt(replica));
       }
+      if (replica.isFenced) choices.push(() => this.registerAnew(replica));
     }
     const effects = this.pending.filter(({ replica }) => replica.alive);
     for (const effect of effects) {
@@ -197,16 +230,21 @@ class DurableSchedule {
     }
     if (this.sent < this.options.actors) choices.push(() => this.send());
     else if (this.random.chance(0.2)) choices.push(() => this.nudge());
+    choices.push(...this.live.choices());
+    if (this.random.chance(0.02)) choices.push(() => this.fence());
     choices.push(() => this.pass());
     return choices;
   }
 
   private async step(replica: DurableReplica): Promise<void> {
     const outcome: StepOutcome = await replica.gate.step();
+    await this.live.readLogs();
     if (outcome !== 'killed') return;
     this.result.kills += 1;
     this.log(`kill ${replica.id}`);
     replica.alive = false;
+    void replica.registry.stop();
+    this.live.onDeath(replica);
     await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
     const next = await this.boot();
     this.replicas = this.replicas.map((each) => (each === replica ? next : each));
@@ -216,11 +254,29 @@ class DurableSchedule {
   }
 
   private async boot(): Promise<DurableReplica> {
-    this.booted += 1;
+    return new DurableReplica(this, await this.register());
+  }
+
+  /** Returns the id of a new replica. */
+  private async register(): Promise<string> {
     const id = `durable-${this.options.seed}-${crypto.randomUUID().slice(0, 8)}`;
     await this
       .sql`insert into replica (id, lease_until) values (${id}, weir_now() + interval '1 day')`;
-    return new DurableReplica(this, id);
+    return id;
+  }
+
+  /** Declares a replica dead that lives, as others do if it was silent for too long. */
+  private async fence(): Promise<void> {
+    const replica = this.random.pick(this.replicas);
+    this.log(`${replica.id} is declared dead`);
+    replica.isFenced = true;
+    await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
+  }
+
+  private async registerAnew(replica: DurableReplica): Promise<void> {
+    replica.id = await this.register();
+    replica.isFenced = false;
+    replica.registry.onFenced();
   }
 
   private send(): void {
@@ -242,7 +298,10 @@ class DurableSchedule {
     if (!isFirst) this.log(`${id} is sent again`);
     this.unanswered.set(id, replica);
     replica.actors.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
-      () => this.unanswered.delete(id),
+      ({ type }) => {
+        if (type === 'fenced') this.sendUntilAnswered(this.random.pick(this.replicas), id, false);
+        else this.unanswered.delete(id);
+      },
       () => this.sendUntilAnswered(this.random.pick(this.replicas), id, false),
     );
   }
@@ -254,7 +313,8 @@ class DurableSchedule {
   }
 
   private async pass(): Promise<void> {
-    if (this.clock.pending > 0 && this.random.chance(0.5)) this.clock.fireNext();
+    if (this.random.chance(0.03)) this.clock.advance(LONG_PAUSE_MS);
+    else if (this.random.chance(0.5)) this.clock.fireNext();
     else this.clock.advance(this.random.below(2_000));
     await this.setDatabaseTime();
   }
@@ -264,13 +324,10 @@ class DurableSchedule {
     await this.sql`select set_config('weir.now', ${now}, false)`;
   }
 
-  private async allEnded(): Promise<boolean> {
-    const [row] = await this.sql<{ n: number; live: number }[]>`
-      select count(*)::int4 as n, count(*) filter (where live)::int4 as live from actor`;
-    return row?.n === this.options.actors && row.live === 0;
-  }
-
-  /** Checks that the event log has no gap and replays to the stored state. */
+  /**
+   * Checks that the event log has no gap and replays to the stored state. The live actors were
+   * compared with the same replay after each step (`LiveActorsCheck`).
+   */
   async check(): Promise<void> {
     const { violations } = this.result;
     const actors = await this.sql<{ id: string; seq: number; snapshot: { value: unknown } }[]>`

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { LEDGER } from './list/ledger.ts';
+import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { ROUTING } from './list/routing.ts';
@@ -11,7 +12,14 @@ import { TASKS } from './list/tasks.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
-export const MUTANTS = candidatesOf([...QUOTA, ...LEDGER, ...PRICES, ...ROUTING, ...TASKS]);
+export const MUTANTS = candidatesOf([
+  ...QUOTA,
+  ...LEDGER,
+  ...PRICES,
+  ...ROUTING,
+  ...TASKS,
+  ...LIVE_ACTORS,
+]);
 /**
  * Number of mutants that run at the same time. More mutants would only compete for the two
  * PostgreSQL servers.

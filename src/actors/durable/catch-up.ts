@@ -282,9 +282,7 @@ export class CatchUp {
     const isWhole = events.length < MAX_EVENTS_PER_QUERY;
     const hadTurn = (actor: LiveActor) => isWhole || read.has(actor) || actor.isBroken;
     const hasMoved = (actor: LiveActor) => actor.seq !== before.get(actor) && !actor.isBroken;
-    await this.replace(
-      batch.filter((actor) => actor.isBehind && hadTurn(actor) && !hasMoved(actor)),
-    );
+    await this.replace(batch.filter((actor) => hadTurn(actor) && !hasMoved(actor)));
   }
 
   /**

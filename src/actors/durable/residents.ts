@@ -4,7 +4,7 @@ import type { LiveActor } from './live-actor.ts';
 
 /**
  * The most actors in memory. Above this number, the actor that was idle longest is passivated, i.e.
- * removed from memory. An actor needs about 4 KB.
+ * removed from memory. An actor needs about 5 KB.
  */
 const MAX_RESIDENT_ACTORS = 150_000;
 /** An actor that got no event for this time is passivated, unless somebody needs it. */

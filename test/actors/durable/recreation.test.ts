@@ -133,6 +133,25 @@ describe('a live actor is created again from its row', () => {
     expect(watch.changes.map(({ seq, event }) => [seq, event.type])).toEqual([[2, 'STEP']]);
   });
 
+  test('and not if a later event is announced while its events are read', async () => {
+    const owner = await world.replica();
+    const other = await world.replica();
+    await owner.send('two-steps');
+    const watch = await other.watch('two-steps');
+    await owner.send('two-steps');
+    other.reads.hold();
+    other.announce('two-steps', 2, owner.id);
+    await other.reads.answered();
+    await owner.send('two-steps');
+    other.announce('two-steps', 3, owner.id);
+    other.reads.release();
+    await other.registry.idle();
+    expect(watch.changes.map(({ seq, event }) => [seq, event.type])).toEqual([
+      [2, 'STEP'],
+      [3, 'STEP'],
+    ]);
+  });
+
   test('not if its row cannot be restored; the others go on', async () => {
     const { replica, state } = await brittleReplica();
     for (const id of ['bad-row', 'good-row']) await replica.send(id);

@@ -183,8 +183,9 @@ export class CatchUp {
     const page = await listOwnedActors(this.deps.sql, owner, after, MAX_ACTORS_PER_QUERY);
     // A replica that was declared dead owns no actors any more.
     const isOwner = owner === this.deps.replica_id();
-    if (isOwner)
+    if (isOwner) {
       await this.readRows(new Map(page.map((each) => [actorName(each), newRestoration(each)])));
+    }
     owned.after = page.at(-1) ?? after;
     if (isOwner && page.length === MAX_ACTORS_PER_QUERY) return;
     end.resolve();

@@ -26,15 +26,12 @@ export interface ActorPosition extends ActorAddress {
   seq: number;
 }
 
-const columns = (sql: Sql) => sql`
-  actor.kind, actor.id, machine_version, snapshot, seq, live, owner,
-  coalesce((select jsonb_object_agg(name, (extract(epoch from fire_at - weir_now()) * 1000)::int8)
-    from timer where timer.kind = actor.kind and timer.actor_id = actor.id), '{}') as timers`;
-
 /** Returns those of the actors that exist. */
 export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promise<LiveActorRow[]> {
   return sql<LiveActorRow[]>`
-    select ${columns(sql)}
+    select actor.kind, actor.id, machine_version, snapshot, seq, live, owner,
+      coalesce((select jsonb_object_agg(name, (extract(epoch from fire_at - weir_now()) * 1000)::int8)
+        from timer where timer.kind = actor.kind and timer.actor_id = actor.id), '{}') as timers
     from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)
       as input(kind text, id text) using (kind, id)`;
 }
@@ -43,14 +40,14 @@ export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promis
  * Returns at most `limit` actors of the replica `owner` that have not ended. They are sorted by kind
  * and id, and begin after `after`.
  */
-export function readOwnedActors(
+export function listOwnedActors(
   sql: Sql,
   owner: string,
   after: ActorAddress,
   limit: number,
-): Promise<LiveActorRow[]> {
-  return sql<LiveActorRow[]>`
-    select ${columns(sql)} from actor
+): Promise<ActorAddress[]> {
+  return sql<ActorAddress[]>`
+    select kind, id from actor
     where live and owner = ${owner} and (kind, id) > (${after.kind}, ${after.id})
     order by kind, id limit ${limit}`;
 }

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { BUS } from './list/bus.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
+import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { ROUTING } from './list/routing.ts';
@@ -23,6 +24,7 @@ export const MUTANTS = candidatesOf([
   ...TASKS,
   ...TRANSPORT,
   ...DURABLE,
+  ...LIVE_ACTORS,
 ]);
 /**
  * Number of mutants that run at the same time. More mutants would only compete for the two

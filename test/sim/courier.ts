@@ -5,7 +5,7 @@ import type { DurableKind, VersionedMachine } from '../../src/actors/durable/kin
  * A small machine with all features of a durable actor: effects, retries, a timer that is set and
  * canceled, late reports, final states. It delivers a parcel.
  */
-const courierMachine = setup({
+export const courierMachine = setup({
   types: {
     context: {} as { attempts: number },
     events: {} as

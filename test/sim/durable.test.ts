@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
 import { openDurableSimulation, RUNS, runManyDurable } from './many.ts';
 
-test(`P3: durable actors end correctly despite lost connections, kills and late effects, ${RUNS} runs`, async () => {
+test(`P3: durable actors and their live actors are right despite lost connections, kills and late effects, ${RUNS} runs`, async () => {
   const totals = await runManyDurable(RUNS, { actors: 3, faults: 0.2, kills: 2 });
   expect(totals.events).toBeGreaterThan(6 * RUNS);
   expect(totals.faults).toBeGreaterThan(RUNS);
   expect(totals.kills).toBeGreaterThan(RUNS / 2);
+  expect(totals.watched).toBeGreaterThan(2 * RUNS);
 }, 500_000);
 
 test('the same seed of the durable runtime gives the same trace', async () => {

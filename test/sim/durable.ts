@@ -1,14 +1,13 @@
 /**
- * Two replicas of the real durable runtime on a real PostgreSQL, in an order that a seed decides.
- * Every transaction and every poll is a step. At each step the connection may be cut before or
- * after the commit. The replica may be killed there, also during an effect. Time is virtual, also
- * in the database.
- * The same seed gives the same run.
+ * Two replicas of the real durable runtime, with their live actors, on a real PostgreSQL, in an
+ * order that a seed decides. Every transaction and every poll is a step. At each step the connection
+ * may be cut before or after the commit. The replica may be killed there, also during an effect, or
+ * declared dead while it lives. Time is virtual, also in the database. The same seed gives the same
+ * run.
  */
 import type { Sql } from 'postgres';
 import { adoptActors } from '../../db/actors/store.ts';
-import type { CommittedEvent } from '../../src/actors/durable/command.ts';
-import { DurableActors } from '../../src/actors/durable/durable.ts';
+import { type Commit, DurableActors } from '../../src/actors/durable/durable.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../src/actors/durable/outbox.ts';
 import { Registry } from '../../src/actors/durable/registry.ts';
@@ -17,7 +16,9 @@ import { replayAll } from '../support/histories.ts';
 import { noHints } from '../support/money-hints.ts';
 import { courierKind, versionedCourier } from './courier.ts';
 import { GatedSql, type StepOutcome } from './gated-sql.ts';
+import { LiveActorsCheck } from './live.ts';
 import { Random } from './random.ts';
+import { SlowReads } from './slow-reads.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface DurableRunOptions {
@@ -33,10 +34,14 @@ export interface DurableRun {
   events: number;
   faults: number;
   kills: number;
+  /** How many changes the watchers of live actors got. */
+  watched: number;
   violations: string[];
 }
 
 const MAX_STEPS = 3_000;
+/** A step of this length passivates idle actors. */
+const LONG_PAUSE_MS = 70_000;
 
 class DurableReplica {
   readonly gate: GatedSql;
@@ -44,17 +49,22 @@ class DurableReplica {
   readonly outbox: Outbox;
   readonly timers: Timers;
   readonly registry: Registry;
+  /** What the live actors read. */
+  readonly reads: SlowReads;
   alive = true;
+  /** True from the moment when it was declared dead until it registers under a new id. */
+  isFenced = false;
 
   constructor(
     readonly world: DurableSchedule,
-    readonly id: string,
+    public id: string,
   ) {
     this.gate = new GatedSql(world.sql, (point) => world.faultAt(point));
+    this.reads = new SlowReads(world.sql, () => world.isReadCut());
     const { sql } = this.gate;
     const { clock } = world;
-    const onError = (error: unknown) => world.log(`${id}: ${String(error)}`);
-    const replicaId = () => id;
+    const onError = (error: unknown) => world.log(`${this.id}: ${String(error)}`);
+    const replicaId = () => this.id;
     this.actors = new DurableActors({
       sql,
       clock,
@@ -63,12 +73,13 @@ class DurableReplica {
       replica_id: replicaId,
       hints: noHints,
       onError,
-      onCommitted: ({ events }) => this.committed(events),
+      onCommitted: (commit) => this.committed(commit),
     });
     const feed = new InspectionFeed(replicaId, () => clock.now());
     const { kinds } = this.actors;
-    const registry = { sql: world.sql, clock, kinds, feed, replica_id: replicaId, onError };
-    this.registry = new Registry(registry);
+    const shared = { clock, kinds, feed, replica_id: replicaId, onError };
+    this.registry = new Registry({ ...shared, sql: this.reads.sql });
+    this.registry.start();
     const random = () => world.random.next();
     this.outbox = new Outbox({
       sql,
@@ -81,8 +92,10 @@ class DurableReplica {
     this.timers = new Timers({ sql, clock, actors: this.actors, replica_id: replicaId, onError });
   }
 
-  private committed(events: readonly CommittedEvent[]): void {
+  private committed({ events, repeated }: Commit): void {
     this.registry.onCommitted(events);
+    for (const last of repeated) this.registry.onRepeated(last);
+    this.world.live.announce(this, [...events, ...repeated]);
     for (const { id, event, seq, taken } of events) {
       this.world.log(`${this.id} ${id} #${seq} ${event.type}${taken ? '' : ' (ignored)'}`);
     }
@@ -104,8 +117,8 @@ class DurableSchedule {
   readonly random: Random;
   readonly clock = new VirtualClock();
   readonly result: DurableRun;
+  readonly live: LiveActorsCheck;
   private replicas: DurableReplica[] = [];
-  private booted = 0;
   private killsLeft: number;
   /** Executed effects, by idempotency key. */
   private readonly acted = new Map<string, { effect: string; actor: string; times: number }>();
@@ -121,7 +134,15 @@ class DurableSchedule {
   ) {
     this.random = new Random(options.seed);
     this.killsLeft = options.kills;
-    this.result = { seed: options.seed, trace: [], events: 0, faults: 0, kills: 0, violations: [] };
+    const { seed } = options;
+    this.result = { seed, trace: [], events: 0, faults: 0, kills: 0, watched: 0, violations: [] };
+    this.live = new LiveActorsCheck({
+      sql,
+      random: this.random,
+      replicas: () => this.replicas,
+      log: (line) => this.log(line),
+      onViolation: (violation) => this.result.violations.push(violation),
+    });
   }
 
   log(line: string): void {
@@ -137,6 +158,11 @@ class DurableSchedule {
     this.result.faults += 1;
     this.log(`cut ${point} commit`);
     return 'cut';
+  }
+
+  /** A lost connection of a live actor's read. */
+  isReadCut(): boolean {
+    return this.random.chance(this.options.faults / 4);
   }
 
   act(
@@ -169,9 +195,15 @@ class DurableSchedule {
     await this.setDatabaseTime();
     this.replicas = [await this.boot(), await this.boot()];
     for (let step = 0; step < MAX_STEPS; step += 1) {
-      if (this.sent >= this.options.actors && (await this.allEnded())) return;
+      if (this.live.haveEnded(this.options.actors)) {
+        await this.live.end();
+        this.result.watched = this.live.watched;
+        return;
+      }
       await this.random.pick(this.choices())();
       await new Promise((resolve) => setImmediate(resolve));
+      this.live.checkNow();
+      if (this.result.violations.length > 0) return;
     }
     this.result.violations.push(`not every actor ended within ${MAX_STEPS} steps`);
   }
@@ -189,6 +221,7 @@ class DurableSchedule {
         choices.push(() => void replica.outbox.poll().catch(() => undefined));
         choices.push(() => this.adopt(replica));
       }
+      if (replica.isFenced) choices.push(() => this.registerAnew(replica));
     }
     const effects = this.pending.filter(({ replica }) => replica.alive);
     for (const effect of effects) {
@@ -199,16 +232,21 @@ class DurableSchedule {
     }
     if (this.sent < this.options.actors) choices.push(() => this.send());
     else if (this.random.chance(0.2)) choices.push(() => this.nudge());
+    choices.push(...this.live.choices());
+    if (this.random.chance(0.02)) choices.push(() => this.fence());
     choices.push(() => this.pass());
     return choices;
   }
 
   private async step(replica: DurableReplica): Promise<void> {
     const outcome: StepOutcome = await replica.gate.step();
+    await this.live.readLogs();
     if (outcome !== 'killed') return;
     this.result.kills += 1;
     this.log(`kill ${replica.id}`);
     replica.alive = false;
+    void replica.registry.stop();
+    this.live.onDeath(replica);
     await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
     const next = await this.boot();
     this.replicas = this.replicas.map((each) => (each === replica ? next : each));
@@ -218,11 +256,29 @@ class DurableSchedule {
   }
 
   private async boot(): Promise<DurableReplica> {
-    this.booted += 1;
+    return new DurableReplica(this, await this.register());
+  }
+
+  /** Returns the id of a new replica. */
+  private async register(): Promise<string> {
     const id = `durable-${this.options.seed}-${crypto.randomUUID().slice(0, 8)}`;
     await this
       .sql`insert into replica (id, lease_until) values (${id}, weir_now() + interval '1 day')`;
-    return new DurableReplica(this, id);
+    return id;
+  }
+
+  /** Declares a replica dead that lives, as others do if it was silent for too long. */
+  private async fence(): Promise<void> {
+    const replica = this.random.pick(this.replicas);
+    this.log(`${replica.id} is declared dead`);
+    replica.isFenced = true;
+    await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
+  }
+
+  private async registerAnew(replica: DurableReplica): Promise<void> {
+    replica.id = await this.register();
+    replica.isFenced = false;
+    replica.registry.onFenced();
   }
 
   private send(): void {
@@ -244,7 +300,10 @@ class DurableSchedule {
     if (!isFirst) this.log(`${id} is sent again`);
     this.unanswered.set(id, replica);
     replica.actors.send({ kind: 'courier', id, event: { type: 'SEND' }, create: true }).then(
-      () => this.unanswered.delete(id),
+      ({ type }) => {
+        if (type === 'fenced') this.sendUntilAnswered(this.random.pick(this.replicas), id, false);
+        else this.unanswered.delete(id);
+      },
       () => this.sendUntilAnswered(this.random.pick(this.replicas), id, false),
     );
   }
@@ -256,7 +315,8 @@ class DurableSchedule {
   }
 
   private async pass(): Promise<void> {
-    if (this.clock.pending > 0 && this.random.chance(0.5)) this.clock.fireNext();
+    if (this.random.chance(0.03)) this.clock.advance(LONG_PAUSE_MS);
+    else if (this.random.chance(0.5)) this.clock.fireNext();
     else this.clock.advance(this.random.below(2_000));
     await this.setDatabaseTime();
   }
@@ -266,13 +326,10 @@ class DurableSchedule {
     await this.sql`select set_config('weir.now', ${now}, false)`;
   }
 
-  private async allEnded(): Promise<boolean> {
-    const [row] = await this.sql<{ n: number; live: number }[]>`
-      select count(*)::int4 as n, count(*) filter (where live)::int4 as live from actor`;
-    return row?.n === this.options.actors && row.live === 0;
-  }
-
-  /** Checks that each event log replays to the stored state. */
+  /**
+   * Checks that each event log replays to the stored hashes and states. The live actors were
+   * compared with the same replay after each step (`LiveActorsCheck`).
+   */
   async check(): Promise<void> {
     const { violations } = this.result;
     const { events, problems } = await replayAll(this.sql, { courier: versionedCourier });

@@ -74,6 +74,8 @@ export interface DurableTotals {
   events: number;
   faults: number;
   kills: number;
+  /** How many changes the watchers of live actors got. */
+  watched: number;
 }
 
 /** The same for the durable actor runtime. */
@@ -83,12 +85,13 @@ export async function runManyDurable(
   first = FIRST_SEED,
 ): Promise<DurableTotals> {
   const simulation = await openDurableSimulation();
-  const totals: DurableTotals = { events: 0, faults: 0, kills: 0 };
+  const totals: DurableTotals = { events: 0, faults: 0, kills: 0, watched: 0 };
   try {
     for (let seed = first; seed < first + runs; seed += 1) {
       const run = await simulation.run({ seed, ...options });
       if (run.violations.length > 0) throw new Error(`seed ${seed}: ${run.violations.join('; ')}`);
       totals.events += run.events;
+      totals.watched += run.watched;
       totals.faults += run.faults;
       totals.kills += run.kills;
     }

@@ -4,9 +4,9 @@ import {
   type ActorPosition,
   findMovedActors,
   type LiveActorRow,
+  listOwnedActors,
   readActors,
   readEventsAfter,
-  readOwnedActors,
 } from '../../../db/actors/live.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import type { LiveActor } from './live-actor.ts';
@@ -19,17 +19,26 @@ const MAX_EVENTS_PER_QUERY = 5_000;
 /** After a failed query, the reading goes on after this time. */
 const RETRY_MS = 500;
 
-/** An actor that is being read from its row. */
+/** An actor that is read from its row. */
 interface Restoration {
   readonly address: ActorAddress;
-  /** The largest number of its events that this replica has heard of. */
+  /** The largest number of its events that was heard of while the row was read. */
   known_seq: number;
   readonly restored: PromiseWithResolvers<LiveActor | undefined>;
+}
+
+/** The reading of all actors of one replica, page by page. */
+interface OwnedActors {
+  readonly owner: string;
+  /** The last actor that was read. */
+  after: ActorAddress;
+  readonly end: PromiseWithResolvers<void>;
 }
 
 export interface CatchUpDeps {
   readonly sql: Sql;
   readonly residents: Residents;
+  readonly replica_id: () => string;
   /** Calls `callback` once after `delay_ms`. */
   readonly after: (delay_ms: number, callback: () => void) => () => void;
   /** Makes a live actor of a row. */
@@ -38,6 +47,8 @@ export interface CatchUpDeps {
   readonly apply: (actor: LiveActor, event: AnyEventObject, seq: number, taken: boolean) => void;
   /** Called after an actor was created again from its row, because its events were not enough. */
   readonly onReplaced: (actor: LiveActor) => void;
+  /** Removes a live actor that has no row any more. */
+  readonly remove: (actor: LiveActor) => void;
   /** The version of the current machine of a kind. */
   readonly versionOf: (kind: string) => number;
   readonly onError: (error: unknown) => void;
@@ -45,25 +56,35 @@ export interface CatchUpDeps {
 
 /**
  * Reads what live actors need from the database: the rows of actors that are not in memory yet, and
- * the events that other replicas committed. One loop reads for all actors, so many requests cost
- * few queries.
+ * the events that other replicas committed. One loop makes one query after the other for all
+ * actors. So many requests cost few queries, and no answer is older than an earlier one.
  */
 export class CatchUp {
-  private readonly restorations = new Map<string, Restoration>();
+  private readonly waiting = new Map<string, Restoration>();
+  /** The restorations that the running query reads. */
+  private reading: ReadonlyMap<string, Restoration> = new Map();
   private readonly behind = new Set<LiveActor>();
+  /** Actors that may have missed an announcement. */
+  private readonly doubtful = new Set<LiveActor>();
+  private owned: OwnedActors | undefined;
+  private gaps = 0;
   private running: Promise<void> | undefined;
   private stopped = false;
   private stopClock: () => void = () => undefined;
 
   constructor(private readonly deps: CatchUpDeps) {}
 
-  stop(): Promise<void> {
+  /** Ends the reading. Restorations that wait are rejected. */
+  async stop(): Promise<void> {
     this.stopped = true;
     this.stopClock();
-    return this.idle();
+    await this.idle();
+    for (const { restored } of this.waiting.values()) restored.reject(stoppedError());
+    this.waiting.clear();
+    this.owned?.end.resolve();
   }
 
-  /** Resolves when nothing is being read. */
+  /** Resolves when no query runs. After a failed query, the reading goes on later. */
   async idle(): Promise<void> {
     while (this.running) await this.running;
   }
@@ -71,167 +92,260 @@ export class CatchUp {
   /**
    * Reads an actor into memory. Resolves with the live actor, or undefined if there is no such
    * actor. Rejects if the database cannot be read. An actor that has ended is not added to the
-   * residents.
+   * residents. The query begins after this call, so it sees all that was committed before.
    */
-  restore(address: ActorAddress, known_seq = 0): Promise<LiveActor | undefined> {
+  restore(address: ActorAddress): Promise<LiveActor | undefined> {
+    if (this.stopped) return Promise.reject(stoppedError());
     const name = actorName(address);
-    let restoration = this.restorations.get(name);
-    if (!restoration) {
-      restoration = { address, known_seq, restored: Promise.withResolvers() };
-      this.restorations.set(name, restoration);
-    }
-    restoration.known_seq = Math.max(restoration.known_seq, known_seq);
+    const restoration = this.waiting.get(name) ?? newRestoration(address);
+    this.waiting.set(name, restoration);
     this.wake();
     return restoration.restored.promise;
   }
 
-  /** Records that an actor, which may be under restoration, has an event `seq`. */
+  /** Records that an actor has an event `seq`, whether it got the event or not. */
   onHeard(name: string, seq: number): void {
-    const actor = this.deps.residents.find(name);
-    if (actor && seq > actor.known_seq) actor.known_seq = seq;
-    if (actor?.isBehind) {
-      this.behind.add(actor);
-      this.wake();
-    }
-    const restoration = this.restorations.get(name);
+    const restoration = this.reading.get(name);
     if (restoration) restoration.known_seq = Math.max(restoration.known_seq, seq);
+    const actor = this.deps.residents.find(name);
+    if (!actor) return;
+    actor.known_seq = Math.max(actor.known_seq, seq);
+    if (!actor.isBehind) return;
+    this.behind.add(actor);
+    this.wake();
   }
 
   /** Compares actors with their rows, and reads the events that they miss. */
-  async compare(actors: Iterable<LiveActor>): Promise<void> {
-    const positions: ActorPosition[] = [];
-    for (const { kind, id, seq } of actors) positions.push({ kind, id, seq });
-    for (let start = 0; start < positions.length; start += MAX_ACTORS_PER_QUERY) {
-      const chunk = positions.slice(start, start + MAX_ACTORS_PER_QUERY);
-      for (const moved of await findMovedActors(this.deps.sql, chunk)) {
-        this.onHeard(actorName(moved), moved.seq);
-      }
-    }
-    await this.idle();
+  compare(actors: Iterable<LiveActor>): void {
+    for (const actor of actors) this.doubtful.add(actor);
+    this.wake();
   }
 
-  /** Reads all actors of the replica `owner` that have not ended. */
-  async restoreOwned(owner: string): Promise<void> {
-    let after: ActorAddress = { kind: '', id: '' };
-    for (;;) {
-      const rows = await readOwnedActors(this.deps.sql, owner, after, MAX_ACTORS_PER_QUERY);
-      for (const row of rows) if (!this.stopped) this.addRow(row);
-      const last = rows.at(-1);
-      if (!last || rows.length < MAX_ACTORS_PER_QUERY) return;
-      after = { kind: last.kind, id: last.id };
-    }
-  }
-
-  private wake(): void {
-    if (this.stopped) return;
-    this.running ??= this.run()
-      .catch((error: unknown) => this.onFailed(error))
-      .finally(() => {
-        this.running = undefined;
-        if (this.restorations.size > 0) this.wake();
-      });
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stopped && this.restorations.size + this.behind.size > 0) {
-      await this.restoreSome();
-      await this.applySome();
-    }
-  }
-
-  /** Whoever waits for a restoration gets the error. Actors that are behind are read later. */
-  private onFailed(error: unknown): void {
-    this.deps.onError(error);
-    for (const { restored } of this.restorations.values()) restored.reject(error);
-    this.restorations.clear();
-    this.stopClock = this.deps.after(RETRY_MS, () => {
-      if (this.behind.size > 0) this.wake();
-    });
-  }
-
-  private async restoreSome(): Promise<void> {
-    const batch = take(this.restorations.entries(), MAX_ACTORS_PER_QUERY);
-    if (batch.length === 0) return;
-    const rows = await readActors(
-      this.deps.sql,
-      batch.map(([, { address }]) => address),
-    );
-    const byName = new Map(rows.map((row) => [actorName(row), row]));
-    for (const [name, { known_seq, restored }] of batch) {
-      this.restorations.delete(name);
-      const row = byName.get(name);
-      if (row) restored.resolve(this.addRow(row));
-      else restored.resolve(undefined);
-      this.onHeard(name, known_seq);
-    }
-  }
-
-  /** Returns the live actor of a row. An actor that is in memory already only gets its events. */
-  private addRow(row: LiveActorRow): LiveActor {
-    const name = actorName(row);
-    const resident = this.deps.residents.find(name);
-    if (!resident) {
-      const actor = this.deps.create(row);
-      if (row.live) this.deps.residents.add(actor);
-      return actor;
-    }
-    resident.onRow(row.owner, row.timers);
-    this.onHeard(name, row.seq);
-    return resident;
-  }
-
-  private async applySome(): Promise<void> {
-    const batch = take(this.behind.values(), MAX_ACTORS_PER_QUERY);
-    if (batch.length === 0) return;
-    const events = await readEventsAfter(
-      this.deps.sql,
-      batch.map(positionOf),
-      MAX_EVENTS_PER_QUERY,
-    );
-    const stuck = new Map(batch.map((actor) => [actorName(actor), actor]));
-    for (const { kind, id, seq, event, taken, machine_version } of events) {
-      const name = `${kind}/${id}`;
-      const actor = this.deps.residents.find(name);
-      if (machine_version !== this.deps.versionOf(kind)) continue;
-      if (actor && seq === actor.seq + 1) {
-        this.deps.apply(actor, event as unknown as AnyEventObject, seq, taken);
-      }
-      if (actor && seq <= actor.seq) stuck.delete(name);
-    }
-    for (const actor of batch) if (!actor.isBehind) this.behind.delete(actor);
-    // A page that is full may end before the first event of an actor. Its turn comes again.
-    if (events.length === MAX_EVENTS_PER_QUERY) return;
-    await this.replace([...stuck.values()]);
+  /** Compares all actors with their rows, also those whose rows are being read. */
+  compareAll(): void {
+    this.gaps += 1;
+    this.compare(this.deps.residents.all());
   }
 
   /**
-   * Creates actors again from their rows, because the log has no events that they can take, e.g.
-   * after an event of an earlier version of the machine.
+   * Reads all actors of the replica `owner` that have not ended. Resolves when all are read. While
+   * the database is away, it tries again.
    */
-  async replace(actors: readonly LiveActor[]): Promise<void> {
-    if (actors.length === 0) return;
-    const rows = await readActors(this.deps.sql, actors.map(positionOf));
-    const byName = new Map(rows.map((row) => [actorName(row), row]));
-    for (const actor of actors) {
-      this.behind.delete(actor);
-      const row = byName.get(actorName(actor));
-      if (!row || this.deps.residents.find(actorName(actor)) !== actor) continue;
-      const successor = this.deps.create(row);
-      this.deps.residents.add(successor);
-      this.deps.onReplaced(successor);
+  restoreOwned(owner: string): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    this.owned?.end.resolve();
+    this.owned = { owner, after: { kind: '', id: '' }, end: Promise.withResolvers() };
+    this.wake();
+    return this.owned.end.promise;
+  }
+
+  private get hasWork(): boolean {
+    return (
+      this.waiting.size + this.behind.size + this.doubtful.size > 0 || this.owned !== undefined
+    );
+  }
+
+  private readonly wake = (): void => {
+    if (!this.stopped && this.hasWork) this.running ??= this.run();
+  };
+
+  private async run(): Promise<void> {
+    try {
+      while (!this.stopped && this.hasWork) {
+        await this.restoreSome();
+        await this.applySome();
+        await this.compareSome();
+        await this.restoreOwnedPage();
+      }
+    } catch (error) {
+      if (!this.stopped) this.onFailed(error);
+    }
+    this.running = undefined;
+  }
+
+  private onFailed(error: unknown): void {
+    this.deps.onError(error);
+    this.stopClock();
+    this.stopClock = this.deps.after(RETRY_MS, this.wake);
+  }
+
+  private async restoreSome(): Promise<void> {
+    const batch = new Map(take(this.waiting, MAX_ACTORS_PER_QUERY));
+    for (const name of batch.keys()) this.waiting.delete(name);
+    await this.readRows(batch);
+  }
+
+  /** Reads the next actors that the replica owns. After a failure, the same ones are read again. */
+  private async restoreOwnedPage(): Promise<void> {
+    const { owned } = this;
+    if (!owned) return;
+    const { owner, after, end } = owned;
+    const page = await listOwnedActors(this.deps.sql, owner, after, MAX_ACTORS_PER_QUERY);
+    // A replica that was declared dead owns no actors any more.
+    const isOwner = owner === this.deps.replica_id();
+    if (isOwner) {
+      await this.readRows(new Map(page.map((each) => [actorName(each), newRestoration(each)])));
+    }
+    owned.after = page.at(-1) ?? after;
+    if (isOwner && page.length === MAX_ACTORS_PER_QUERY) return;
+    end.resolve();
+    if (this.owned === owned) this.owned = undefined;
+  }
+
+  private async readRows(batch: ReadonlyMap<string, Restoration>): Promise<void> {
+    if (batch.size === 0) return;
+    this.reading = batch;
+    const { gaps } = this;
+    try {
+      const rows = await this.rowsOf([...batch.values()].map(({ address }) => address));
+      for (const [name, { address, known_seq, restored }] of batch) {
+        const row = rows.get(name);
+        try {
+          // A row that is older than what was heard meanwhile is read again. Its actor may have
+          // ended and left the memory since.
+          const isOld = known_seq > (row?.seq ?? 0);
+          restored.resolve(isOld ? this.restore(address) : this.addRow(row, gaps));
+        } catch (error) {
+          this.deps.onError(error);
+          restored.reject(error);
+        }
+      }
+    } catch (error) {
+      for (const { restored } of batch.values()) restored.reject(error);
+      throw error;
+    } finally {
+      this.reading = new Map();
     }
   }
+
+  /**
+   * Returns the live actor of a row. An actor that is in memory already only gets its events.
+   * `gaps` is the number of gaps before the row was read.
+   */
+  private addRow(row: LiveActorRow | undefined, gaps: number): LiveActor | undefined {
+    if (!row) return undefined;
+    const name = actorName(row);
+    const resident = this.deps.residents.find(name);
+    if (resident) {
+      resident.onRow(row);
+      this.onHeard(name, row.seq);
+      return resident;
+    }
+    const actor = this.deps.create(row);
+    if (!actor.hasEnded) this.add(actor, gaps);
+    return actor;
+  }
+
+  /** Adds an actor. If a gap came while its row was read, the row may be too old. */
+  private add(actor: LiveActor, gaps: number): void {
+    this.deps.residents.add(actor);
+    if (gaps !== this.gaps) this.doubtful.add(actor);
+    if (actor.isBehind) this.behind.add(actor);
+  }
+
+  private async compareSome(): Promise<void> {
+    const batch = take(this.doubtful, MAX_ACTORS_PER_QUERY);
+    for (const actor of batch) this.doubtful.delete(actor);
+    const positions = batch.filter((actor) => this.isResident(actor)).map(positionOf);
+    if (positions.length === 0) return;
+    try {
+      for (const moved of await findMovedActors(this.deps.sql, positions)) {
+        this.onHeard(actorName(moved), moved.seq);
+      }
+    } catch (error) {
+      for (const actor of batch) this.doubtful.add(actor);
+      throw error;
+    }
+  }
+
+  private async applySome(): Promise<void> {
+    for (const actor of this.behind) {
+      if (!actor.isBehind || !this.isResident(actor)) this.behind.delete(actor);
+    }
+    const batch = take(this.behind, MAX_ACTORS_PER_QUERY);
+    if (batch.length === 0) return;
+    const before = new Map(batch.map((actor) => [actor, actor.seq]));
+    const events = await readEventsAfter(
+      this.deps.sql,
+      batch.filter(({ isBroken }) => !isBroken).map(positionOf),
+      MAX_EVENTS_PER_QUERY,
+    );
+    const read = new Set<LiveActor>();
+    for (const { kind, id, seq, event, taken, machine_version } of events) {
+      const actor = this.deps.residents.find(`${kind}/${id}`);
+      if (!actor) continue;
+      read.add(actor);
+      if (actor.isBroken || seq !== actor.seq + 1) continue;
+      if (machine_version !== this.deps.versionOf(kind)) continue;
+      this.deps.apply(actor, event as unknown as AnyEventObject, seq, taken);
+    }
+    // A page that is full may end before the first event of an actor. Its turn comes again.
+    const isWhole = events.length < MAX_EVENTS_PER_QUERY;
+    const hadTurn = (actor: LiveActor) => isWhole || read.has(actor) || actor.isBroken;
+    const hasMoved = (actor: LiveActor) => actor.seq !== before.get(actor) && !actor.isBroken;
+    await this.replace(batch.filter((actor) => hadTurn(actor) && !hasMoved(actor)));
+  }
+
+  /**
+   * Creates actors again from their rows, because their machine threw, or because the log has no
+   * events that they can take, e.g. after an event of an earlier version of the machine.
+   */
+  private async replace(stuck: readonly LiveActor[]): Promise<void> {
+    if (stuck.length === 0) return;
+    const { gaps } = this;
+    const before = stuck.map(({ known_seq }) => known_seq);
+    const rows = await this.rowsOf(stuck.map(positionOf));
+    for (const [index, actor] of stuck.entries()) {
+      if (!this.isResident(actor) || !actor.isBehind) continue;
+      const row = rows.get(actorName(actor));
+      if (!row) this.deps.remove(actor);
+      else if (row.seq > actor.seq) this.replaceBy(row, actor, gaps);
+      // There is no such event. If another one was announced meanwhile, it is read next.
+      else if (actor.known_seq === before[index]) actor.known_seq = actor.seq;
+    }
+  }
+
+  private replaceBy(row: LiveActorRow, actor: LiveActor, gaps: number): void {
+    // If this fails, the comparison of the watched actors tries again.
+    this.behind.delete(actor);
+    try {
+      const successor = this.deps.create(row);
+      successor.known_seq = Math.max(actor.known_seq, row.seq);
+      this.add(successor, gaps);
+      this.deps.onReplaced(successor);
+    } catch (error) {
+      this.deps.onError(error);
+      if (!actor.isWatched) this.deps.remove(actor);
+    }
+  }
+
+  private async rowsOf(addresses: readonly ActorAddress[]): Promise<Map<string, LiveActorRow>> {
+    const rows = await readActors(this.deps.sql, addresses);
+    if (this.stopped) throw stoppedError();
+    return new Map(rows.map((row) => [actorName(row), row]));
+  }
+
+  private isResident(actor: LiveActor): boolean {
+    return this.deps.residents.find(actorName(actor)) === actor;
+  }
+}
+
+function newRestoration(address: ActorAddress): Restoration {
+  const restored = Promise.withResolvers<LiveActor | undefined>();
+  // Nobody may wait for it.
+  restored.promise.catch(() => undefined);
+  return { address, known_seq: 0, restored };
 }
 
 function positionOf({ kind, id, seq }: LiveActor): ActorPosition {
   return { kind, id, seq };
 }
 
+function stoppedError(): Error {
+  return new Error('the live actors are stopped');
+}
+
+/** The first items, at most `limit`. */
 function take<Item>(items: Iterable<Item>, limit: number): Item[] {
-  const taken: Item[] = [];
-  for (const item of items) {
-    if (taken.length === limit) break;
-    taken.push(item);
-  }
-  return taken;
+  return Iterator.from(items).take(limit).toArray();
 }

@@ -6,7 +6,6 @@ import {
   findCommitted,
   insertEvents,
 } from '../../../db/actors/history.ts';
-import type { ActorPosition } from '../../../db/actors/live.ts';
 import {
   type ActorRow,
   createActors,
@@ -27,7 +26,12 @@ import {
 import type { IdSource } from '../clock.ts';
 import { applyMoneyCommands } from '../money/ledger.ts';
 import { MoneyHints } from '../money/money-hints.ts';
-import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import type {
+  CommandResult,
+  CommittedEvent,
+  IdentifiedCommand,
+  RepeatedCommand,
+} from './command.ts';
 import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
 import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
@@ -78,7 +82,7 @@ export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
   /** The positions of actors whose commands were committed by an earlier run. */
-  readonly repeated: (ActorPosition & { owner: string | null })[] = [];
+  readonly repeated: RepeatedCommand[] = [];
   readonly outbox: OutboxRow[] = [];
   /** The messages for all replicas, to be sent after the commit. */
   hints = new MoneyHints();
@@ -165,7 +169,8 @@ export class CommandBatch {
     if (!row) return { answer: { type: 'not_found' } };
     const before = this.snapshotOf(row);
     if (isRepetition) {
-      this.repeated.push({ kind: row.kind, id: row.id, seq: row.seq, owner: row.owner });
+      const { kind, id, seq, owner } = row;
+      this.repeated.push({ kind, id, seq, owner });
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };

@@ -63,6 +63,15 @@ export interface CommittedEvent {
   owner: string | null;
 }
 
+/** The last event of an actor of which a command was committed by an earlier run. */
+export interface RepeatedCommand {
+  readonly kind: string;
+  readonly id: string;
+  readonly seq: number;
+  /** The replica that owns the actor. */
+  readonly owner: string | null;
+}
+
 /**
  * A command with its id. If a batch runs again, the id shows whether the command was committed
  * before.

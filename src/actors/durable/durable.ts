@@ -1,9 +1,14 @@
 import type { Sql } from 'postgres';
-import type { ActorPosition } from '../../../db/actors/live.ts';
 import type { Clock, IdSource } from '../clock.ts';
 import { GroupCommit } from '../group-commit.ts';
 import type { MoneyHintPublisher } from '../money/money-hints.ts';
-import type { ActorCommand, CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import type {
+  ActorCommand,
+  CommandResult,
+  CommittedEvent,
+  IdentifiedCommand,
+  RepeatedCommand,
+} from './command.ts';
 import { CommandBatch } from './command-batch.ts';
 import type { DurableKind } from './kind.ts';
 
@@ -26,7 +31,7 @@ export interface Commit {
    * The last events of actors whose commands were committed by an earlier run. The answer of that
    * run's commit was lost, so nobody heard of its events.
    */
-  readonly repeated: readonly (ActorPosition & { readonly owner: string | null })[];
+  readonly repeated: readonly RepeatedCommand[];
   /** The number of new effects. */
   readonly effects: number;
 }

@@ -19,7 +19,7 @@ export interface ActorChange {
   readonly taken: boolean;
 }
 
-/** Receives each change of an actor once, in the order of `seq`. Must not throw. */
+/** Receives each change of an actor once, in the order of `seq`. Should not throw. */
 export type Watcher = (change: ActorChange) => void;
 
 /** A committed snapshot, from which a live actor is created. */
@@ -38,9 +38,9 @@ export interface CommittedSnapshot {
 /** What a live actor needs from the registry. */
 export interface LiveActorDeps {
   readonly now: () => number;
-  /** Called after each event, before the watchers are called. Must not throw. */
+  /** Called after each event, before the watchers are called. */
   readonly onChange: (actor: LiveActor, change: ActorChange) => void;
-  /** Called if the machine or a watcher threw. Must not throw. */
+  /** Called if `onChange` or a watcher threw. Must not throw. */
   readonly onError: (actor: LiveActor, error: unknown) => void;
 }
 
@@ -56,16 +56,22 @@ export class LiveActor {
   owner: string | null;
   /** The largest number of a committed event that this replica has heard of. */
   known_seq: number;
-  /** When the actor last got an event or a watcher, ms. */
-  touched_at: number;
+  /** When the actor was last needed, ms. The residents are ordered by it. */
+  used_at: number;
+  /** When the actor last got an event, ms. */
+  heard_at: number;
   private last_seq: number;
+  /** No timer fires before this time, ms. It may be too early: a canceled timer leaves it. */
+  private no_timer_before = Number.NEGATIVE_INFINITY;
   private readonly actor: AnyActorRef;
-  private readonly watchers = new Set<Watcher>();
-  private readonly timers = new Map<string, number>();
-  private knowsTimers: boolean;
+  private watchers: Set<Watcher> | undefined;
+  /** The event that the XState actor is getting. */
   private current: { event: AnyEventObject; taken: boolean } | undefined;
-  private failure: unknown;
+  private failure: { error: unknown } | undefined;
+  /** The snapshot before the event at which the machine threw. */
+  private intact: AnyMachineSnapshot | undefined;
 
+  /** Throws if the machine cannot start with the snapshot. */
   constructor(
     machine: AnyStateMachine,
     { kind, id, seq, snapshot, owner, timers }: CommittedSnapshot,
@@ -76,18 +82,20 @@ export class LiveActor {
     this.owner = owner;
     this.last_seq = seq;
     this.known_seq = seq;
-    this.touched_at = deps.now();
-    this.knowsTimers = timers !== undefined;
-    for (const [name, delay_ms] of Object.entries(timers ?? {})) this.onTimer(name, delay_ms);
+    this.used_at = deps.now();
+    this.heard_at = this.used_at;
+    if (timers) this.no_timer_before = this.used_at + earliestOf(timers);
     const options = { id: `${kind}/${id}`, snapshot };
     this.actor = createActor(machine, options as ActorOptions<AnyStateMachine>);
-    this.actor.start();
+    // Without a subscription, XState throws the error of a failed start in a later task.
     this.actor.subscribe({
       next: (next) => this.onSnapshot(next as AnyMachineSnapshot),
       error: (error) => {
-        this.failure = error;
+        this.failure = { error };
       },
     });
+    this.actor.start();
+    this.throwFailure();
   }
 
   /** Number of the last event that the actor got. */
@@ -95,12 +103,19 @@ export class LiveActor {
     return this.last_seq;
   }
 
+  /** The snapshot after event `seq`. */
   get snapshot(): AnyMachineSnapshot {
-    return this.actor.getSnapshot() as AnyMachineSnapshot;
+    return this.intact ?? (this.actor.getSnapshot() as AnyMachineSnapshot);
   }
 
+  /** True if the machine has reached a final state. A passivated actor has not ended. */
   get hasEnded(): boolean {
-    return this.snapshot.status !== 'active';
+    return this.snapshot.status === 'done';
+  }
+
+  /** True if the machine threw. Then the actor takes no event, and must be created again. */
+  get isBroken(): boolean {
+    return this.failure !== undefined;
   }
 
   /** True if events were committed that this actor has not got yet. */
@@ -109,54 +124,55 @@ export class LiveActor {
   }
 
   get isWatched(): boolean {
-    return this.watchers.size > 0;
+    return this.watchers !== undefined && this.watchers.size > 0;
   }
 
-  /** True if a timer fires before `before_ms`; undefined if not all timers are known. */
-  hasTimerBefore(before_ms: number): boolean | undefined {
-    for (const fires_at of this.timers.values()) if (fires_at < before_ms) return true;
-    return this.knowsTimers ? false : undefined;
+  /** False if certainly no timer fires before `time_ms`. */
+  mayFireBefore(time_ms: number): boolean {
+    return this.no_timer_before < time_ms;
   }
 
-  /** Takes over the owner and the timers of the actor's row. */
-  onRow(owner: string | null, timers: Readonly<Record<string, number>>): void {
+  /** Takes over the owner and the timers of the actor's row, which must not be older. */
+  onRow({ owner, timers }: Pick<CommittedSnapshot, 'owner'> & Timers): void {
     this.owner = owner;
-    this.knowsTimers = true;
-    this.timers.clear();
-    for (const [name, delay_ms] of Object.entries(timers)) this.onTimer(name, delay_ms);
+    this.no_timer_before = this.deps.now() + earliestOf(timers);
   }
 
-  /** Records that a timer was set, or was canceled if `delay_ms` is null. */
-  onTimer(name: string, delay_ms: number | null): void {
-    if (delay_ms === null) this.timers.delete(name);
-    else this.timers.set(name, this.deps.now() + delay_ms);
+  /** Records that a timer was set, which fires after `delay_ms`. */
+  onTimer(delay_ms: number): void {
+    this.no_timer_before = Math.min(this.no_timer_before, this.deps.now() + delay_ms);
   }
 
   /**
    * Sends the committed event `seq` to the XState actor. The caller must send the events in order
-   * and each of them once. Throws what the machine throws.
+   * and each of them once. Throws what the machine throws. Then the actor is broken, and keeps the
+   * snapshot and the number of the event before.
    */
   apply(event: AnyEventObject, seq: number, taken: boolean): void {
     if (seq !== this.last_seq + 1) {
       throw new Error(`${this.kind}/${this.id} got event ${seq} after ${this.last_seq}`);
     }
+    const before = this.snapshot;
     this.last_seq = seq;
     this.known_seq = Math.max(this.known_seq, seq);
-    this.touched_at = this.deps.now();
+    this.heard_at = this.deps.now();
     this.current = { event, taken };
     this.actor.send(event);
     this.current = undefined;
-    if (this.failure !== undefined) throw this.failure;
+    if (!this.failure) return;
+    this.last_seq = seq - 1;
+    this.intact = before;
+    this.throwFailure();
   }
 
   /** Adds a watcher of the following changes. */
   watch(watcher: Watcher): void {
-    this.touched_at = this.deps.now();
+    this.watchers ??= new Set();
     this.watchers.add(watcher);
   }
 
   unwatch(watcher: Watcher): void {
-    this.watchers.delete(watcher);
+    this.watchers?.delete(watcher);
   }
 
   /**
@@ -164,20 +180,20 @@ export class LiveActor {
    * watchers move to the successor.
    */
   stop(successor?: LiveActor): void {
-    for (const watcher of this.watchers) successor?.watchers.add(watcher);
-    this.watchers.clear();
+    for (const watcher of this.watchers ?? []) successor?.watch(watcher);
+    this.watchers = undefined;
     this.actor.stop();
   }
 
-  /** Tells the watchers of a change that the actor did not see, because it was created after it. */
+  /**
+   * Tells the watchers of a change. A watcher that is added or removed meanwhile is not told, for
+   * its watch began after the change or has ended.
+   */
   announce(change: ActorChange): void {
-    this.deps.onChange(this, change);
-    for (const watcher of this.watchers) {
-      try {
-        watcher(change);
-      } catch (error) {
-        this.deps.onError(this, error);
-      }
+    this.callSafely(() => this.deps.onChange(this, change));
+    if (!this.watchers) return;
+    for (const watcher of [...this.watchers]) {
+      if (this.watchers?.has(watcher)) this.callSafely(() => watcher(change));
     }
   }
 
@@ -186,4 +202,26 @@ export class LiveActor {
     const { event, taken } = this.current;
     this.announce({ kind: this.kind, id: this.id, seq: this.last_seq, event, snapshot, taken });
   }
+
+  private callSafely(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.deps.onError(this, error);
+    }
+  }
+
+  private throwFailure(): void {
+    if (this.failure) throw this.failure.error;
+  }
+}
+
+interface Timers {
+  /** Milliseconds until each timer fires, by its name. */
+  readonly timers: Readonly<Record<string, number>>;
+}
+
+/** Milliseconds until the first timer fires; `Infinity` if there is none. */
+function earliestOf(timers: Timers['timers']): number {
+  return Math.min(...Object.values(timers));
 }

@@ -1,10 +1,10 @@
 import type { Sql } from 'postgres';
 import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import type { ActorPosition, LiveActorRow } from '../../../db/actors/live.ts';
+import type { LiveActorRow } from '../../../db/actors/live.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import type { Clock } from '../clock.ts';
 import { CatchUp } from './catch-up.ts';
-import type { CommittedEvent } from './command.ts';
+import type { CommittedEvent, RepeatedCommand } from './command.ts';
 import type { InspectionFeed } from './inspection.ts';
 import type { DurableKind } from './kind.ts';
 import {
@@ -59,21 +59,23 @@ export class Registry {
   private readonly residents: Residents;
   private readonly catchUp: CatchUp;
   private readonly machines = new Map<string, AnyStateMachine>();
-  private readonly watched = new Map<string, number>();
+  /** The names of the actors that somebody watches. */
+  private readonly watched = new Set<string>();
   private readonly live: LiveActorDeps;
   private stopClock: () => void = () => undefined;
-  private comparing: Promise<void> | undefined;
 
   constructor(private readonly deps: RegistryDeps) {
     const { sql, clock, kinds } = deps;
-    this.residents = new Residents(clock, (actor) => this.restore(actor, 0));
+    this.residents = new Residents(clock, (actor) => this.restore(actor));
     this.catchUp = new CatchUp({
       sql,
       residents: this.residents,
+      replica_id: deps.replica_id,
       after: (delay_ms, callback) => clock.after(delay_ms, callback),
       create: (row) => this.createFromRow(row),
       apply: (actor, event, seq, taken) => this.apply(actor, event, seq, taken),
-      onReplaced: (actor) => actor.announce(changeOf(actor, { type: RESTORED })),
+      onReplaced: (actor) => this.onReplaced(actor),
+      remove: (actor) => this.remove(actor),
       versionOf: (kind) => kinds.get(kind)?.version ?? 0,
       onError: deps.onError,
     });
@@ -103,18 +105,17 @@ export class Registry {
   start(): void {
     this.residents.start();
     this.schedule();
-    this.restoreOwned().catch(this.deps.onError);
+    void this.restoreOwned();
   }
 
   async stop(): Promise<void> {
     this.stopClock();
-    await this.comparing;
-    await this.catchUp.stop();
     this.residents.stop();
     this.watched.clear();
+    await this.catchUp.stop();
   }
 
-  /** Reads the actors that this replica owns into memory. */
+  /** Reads the actors that this replica owns into memory. Tries again while the database is away. */
   restoreOwned(): Promise<void> {
     return this.catchUp.restoreOwned(this.deps.replica_id());
   }
@@ -126,34 +127,28 @@ export class Registry {
    */
   async watch(address: ActorAddress, watcher: Watcher): Promise<Watch | undefined> {
     const name = actorName(address);
-    const restored = this.residents.find(name) ?? (await this.catchUp.restore(address));
-    const actor = this.residents.find(name) ?? restored;
-    if (!actor) return undefined;
-    const { snapshot, seq } = actor;
-    if (actor.hasEnded) return { snapshot, seq, stop: () => undefined };
-    actor.watch(watcher);
-    this.watched.set(name, (this.watched.get(name) ?? 0) + 1);
-    return { snapshot, seq, stop: () => this.unwatch(name, watcher) };
+    for (;;) {
+      const actor = this.residents.find(name) ?? (await this.catchUp.restore(address));
+      if (!actor) return undefined;
+      const { snapshot, seq } = actor;
+      if (actor.hasEnded) return { snapshot, seq, stop: () => undefined };
+      // A restored actor may be passivated at once, if there are too many.
+      if (this.residents.find(name) === actor) {
+        return { snapshot, seq, stop: this.addWatcher(actor, watcher) };
+      }
+    }
   }
 
-  /** Passes events that this replica committed to the live actors, in the order of the commits. */
+  /**
+   * Passes events that this replica committed to the live actors, in the order of the commits. Does
+   * not throw.
+   */
   onCommitted(events: readonly CommittedEvent[]): void {
     for (const committed of events) {
-      const { kind, id, seq, event, before, taken, owner } = committed;
-      const name = actorName(committed);
-      const actor = this.residents.find(name);
-      if (actor?.seq === seq - 1) {
-        actor.owner = owner;
-        this.apply(actor, event, seq, taken);
-      } else if (actor) {
-        this.catchUp.onHeard(name, seq);
-      } else if (owner === this.deps.replica_id()) {
-        const former = { kind, id, seq: seq - 1, snapshot: before, owner };
-        const created = this.create(seq === 1 ? { ...former, timers: {} } : former);
-        this.residents.add(created);
-        this.apply(created, event, seq, taken);
-      } else {
-        this.catchUp.onHeard(name, seq);
+      try {
+        this.onCommittedHere(committed);
+      } catch (error) {
+        this.deps.onError(error);
       }
     }
   }
@@ -162,28 +157,32 @@ export class Registry {
    * Called if a command was found committed by an earlier run, whose answer was lost. Then this
    * replica may have missed the event.
    */
-  onRepeated(last: ActorPosition): void {
-    this.catchUp.onHeard(actorName(last), last.seq);
+  onRepeated(last: RepeatedCommand): void {
+    this.onCommittedElsewhere([last]);
   }
 
   /** Called with the events that another replica committed. */
   onCommittedElsewhere(events: readonly CommittedElsewhere[]): void {
     for (const { kind, id, seq, owner } of events) {
-      const name = `${kind}/${id}`;
+      const name = actorName({ kind, id });
       this.catchUp.onHeard(name, seq);
-      if (owner !== this.deps.replica_id() || this.residents.find(name)) continue;
-      this.restore({ kind, id }, seq);
+      if (owner === this.deps.replica_id() && !this.residents.find(name)) {
+        this.restore({ kind, id });
+      }
     }
   }
 
   /** Called if messages of other replicas may be lost. Compares all live actors with their rows. */
   onGap(): void {
-    this.compare(this.residents.all());
+    this.catchUp.compareAll();
   }
 
   /** Called with actors that this replica adopted from a dead one. */
   onAdopted(addresses: readonly ActorAddress[]): void {
-    for (const address of addresses) this.restore(address, 0);
+    const owner = this.deps.replica_id();
+    const restored = addresses.map((address) => this.catchUp.restore(address));
+    // After a failure, all actors are read until it succeeds.
+    Promise.all(restored).catch(() => this.catchUp.restoreOwned(owner));
   }
 
   /**
@@ -200,12 +199,29 @@ export class Registry {
 
   /** Resolves when no row and no event is being read. */
   async idle(): Promise<void> {
-    await this.comparing;
     await this.catchUp.idle();
   }
 
-  private restore(address: ActorAddress, seq: number): void {
-    this.catchUp.restore(address, seq).catch(() => undefined);
+  private restore(address: ActorAddress): void {
+    // An actor that cannot be read now is created at its next event.
+    this.catchUp.restore(address).catch(() => undefined);
+  }
+
+  private onCommittedHere(committed: CommittedEvent): void {
+    const { kind, id, seq, event, before, taken, owner } = committed;
+    const name = actorName(committed);
+    const actor = this.residents.find(name);
+    const hadEnded = before.status !== 'active';
+    if (actor?.seq === seq - 1 && !actor.isBroken) {
+      actor.owner = owner;
+      this.apply(actor, event, seq, taken);
+    } else if (!actor && owner === this.deps.replica_id() && !hadEnded) {
+      const former = { kind, id, seq: seq - 1, snapshot: before, owner };
+      const created = this.create(seq === 1 ? { ...former, timers: {} } : former);
+      this.residents.add(created);
+      this.apply(created, event, seq, taken);
+    }
+    this.catchUp.onHeard(name, seq);
   }
 
   private createFromRow(row: LiveActorRow): LiveActor {
@@ -224,14 +240,10 @@ export class Registry {
     if (known) return known;
     const kind = this.deps.kinds.get(name);
     if (!kind) throw new Error(`unknown kind of durable actor: ${name}`);
-    const onTimer = ({ id }: { id: string }, timer: string, delay_ms: number | null) =>
-      this.residents.find(id)?.onTimer(timer, delay_ms);
     const machine: AnyStateMachine = kind.machine.provide({
       actions: {
-        setTimer: ({ self }: { self: AnyActorRef }, params: { name: string; delay_ms: number }) =>
-          onTimer(self, params.name, params.delay_ms),
-        cancelTimer: ({ self }: { self: AnyActorRef }, params: { name: string }) =>
-          onTimer(self, params.name, null),
+        setTimer: ({ self }: { self: AnyActorRef }, { delay_ms }: { delay_ms: number }) =>
+          this.residents.find(self.id)?.onTimer(delay_ms),
       },
     });
     this.machines.set(name, machine);
@@ -242,15 +254,24 @@ export class Registry {
   private apply(actor: LiveActor, event: AnyEventObject, seq: number, taken: boolean): void {
     try {
       actor.apply(event, seq, taken);
-      this.residents.touch(actor);
     } catch (error) {
       this.deps.onError(error);
-      this.catchUp.replace([actor]).catch(this.deps.onError);
+      this.catchUp.onHeard(actorName(actor), seq);
+      return;
     }
-    if (actor.hasEnded) {
-      this.watched.delete(actorName(actor));
-      this.residents.remove(actor);
-    }
+    this.residents.touch(actor);
+    if (actor.hasEnded) this.remove(actor);
+  }
+
+  private onReplaced(actor: LiveActor): void {
+    const { kind, id, seq, snapshot } = actor;
+    actor.announce({ kind, id, seq, snapshot, event: { type: RESTORED }, taken: true });
+    if (actor.hasEnded) this.remove(actor);
+  }
+
+  private remove(actor: LiveActor): void {
+    this.watched.delete(actorName(actor));
+    this.residents.remove(actor);
   }
 
   private onChange(actor: LiveActor, change: ActorChange): void {
@@ -260,35 +281,33 @@ export class Registry {
     this.deps.feed.publish({ kind, id, seq, event, value, status, taken });
   }
 
-  private unwatch(name: string, watcher: Watcher): void {
-    this.residents.find(name)?.unwatch(watcher);
-    const left = (this.watched.get(name) ?? 0) - 1;
-    if (left > 0) this.watched.set(name, left);
-    else this.watched.delete(name);
-  }
-
-  private compare(actors: Iterable<LiveActor>): void {
-    this.comparing = (this.comparing ?? Promise.resolve())
-      .then(() => this.catchUp.compare(actors))
-      .catch(this.deps.onError);
+  /** Returns a function that ends the watch. */
+  private addWatcher(actor: LiveActor, watcher: Watcher): () => void {
+    const name = actorName(actor);
+    // The same function may watch twice.
+    const own: Watcher = (change) => watcher(change);
+    actor.watch(own);
+    this.residents.touch(actor);
+    this.watched.add(name);
+    return () => {
+      const resident = this.residents.find(name);
+      resident?.unwatch(own);
+      if (!resident?.isWatched) this.watched.delete(name);
+    };
   }
 
   private schedule(): void {
     this.stopClock = this.deps.clock.after(COMPARE_MS, () => {
       this.schedule();
-      if (this.watched.size > 0) this.compare(this.quietWatched());
+      this.catchUp.compare(this.quietWatched());
     });
   }
 
   private *quietWatched(): Iterable<LiveActor> {
     const before = this.deps.clock.now() - COMPARE_MS;
-    for (const name of this.watched.keys()) {
+    for (const name of this.watched) {
       const actor = this.residents.find(name);
-      if (actor && actor.touched_at <= before) yield actor;
+      if (actor && actor.heard_at <= before) yield actor;
     }
   }
-}
-
-function changeOf({ kind, id, seq, snapshot }: LiveActor, event: AnyEventObject): ActorChange {
-  return { kind, id, seq, snapshot, event, taken: true };
 }

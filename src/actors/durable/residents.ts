@@ -4,7 +4,7 @@ import type { LiveActor } from './live-actor.ts';
 
 /**
  * The most actors in memory. Above this number, the actor that was idle longest is passivated, i.e.
- * removed from memory. An actor needs about 4 KB.
+ * removed from memory. An actor needs about 5 KB.
  */
 const MAX_RESIDENT_ACTORS = 150_000;
 /** An actor that got no event for this time is passivated, unless somebody needs it. */
@@ -31,7 +31,7 @@ export class Residents {
   private readonly counts = new Map<string, number>();
   private stopClock: () => void = () => undefined;
 
-  /** `readTimers` is called with idle actors whose timers are not known. */
+  /** `readTimers` is called with idle actors of which a timer may fire soon. */
   constructor(
     private readonly clock: Clock,
     private readonly readTimers: (actor: LiveActor) => void,
@@ -70,16 +70,13 @@ export class Residents {
 
   /**
    * Adds an actor. An actor of the same name is stopped, and its watchers move to the new one. If
-   * there are too many actors, an old one that nobody watches is passivated.
+   * there are too many actors, the oldest ones that nobody needs are passivated.
    */
   add(actor: LiveActor): void {
     const name = actorName(actor);
     const former = this.actors.get(name);
-    if (former) {
-      this.remove(former, actor);
-    } else if (this.actors.size >= this.max) {
-      this.passivateOldest();
-    }
+    if (former) this.remove(former, actor);
+    else this.makeRoom();
     this.actors.set(name, actor);
     this.counts.set(actor.kind, (this.counts.get(actor.kind) ?? 0) + 1);
   }
@@ -88,6 +85,7 @@ export class Residents {
   touch(actor: LiveActor): void {
     const name = actorName(actor);
     if (this.actors.get(name) !== actor) return;
+    actor.used_at = this.clock.now();
     this.actors.delete(name);
     this.actors.set(name, actor);
   }
@@ -109,32 +107,30 @@ export class Residents {
     const now = this.clock.now();
     let looked = 0;
     for (const actor of this.actors.values()) {
-      if (actor.touched_at > now - PASSIVATE_AFTER_MS) return true;
+      if (actor.used_at > now - PASSIVATE_AFTER_MS) return true;
       if (looked === MAX_SWEPT) return false;
       looked += 1;
-      const isNeeded =
-        actor.isWatched || actor.isBehind || actor.hasTimerBefore(now + TIMER_SOON_MS);
-      if (isNeeded === false) {
+      if (isInUse(actor)) {
+        this.touch(actor);
+      } else if (actor.mayFireBefore(now + TIMER_SOON_MS)) {
+        // The timer may have fired or may be canceled. Its row tells, before the next sweep.
+        this.touch(actor);
+        this.readTimers(actor);
+      } else {
         this.remove(actor);
-        continue;
       }
-      if (isNeeded === undefined) this.readTimers(actor);
-      actor.touched_at = now;
-      this.touch(actor);
     }
     return true;
   }
 
-  private passivateOldest(): void {
+  /** Looks at a few of the oldest actors, so its cost does not grow with the number of actors. */
+  private makeRoom(): void {
     let looked = 0;
     for (const actor of this.actors.values()) {
-      if (looked === MAX_CANDIDATES) return;
+      if (this.actors.size < this.max || looked === MAX_CANDIDATES) return;
       looked += 1;
-      if (!actor.isWatched && !actor.isBehind) {
-        this.remove(actor);
-        return;
-      }
-      this.touch(actor);
+      if (isInUse(actor)) this.touch(actor);
+      else this.remove(actor);
     }
   }
 
@@ -143,4 +139,9 @@ export class Residents {
       this.schedule(this.sweep() ? SWEEP_MS : NEXT_SWEEP_MS);
     });
   }
+}
+
+/** True if an actor may not be passivated, however long it has been idle. */
+function isInUse(actor: LiveActor): boolean {
+  return actor.isWatched || actor.isBehind;
 }

@@ -16,6 +16,8 @@ export async function waitForEnd(
 ): Promise<void> {
   if (signal.aborted) throw signal.reason;
   const end = Promise.withResolvers<void>();
+  // While the watch begins, nobody waits for the end yet. Its rejection is then no error.
+  end.promise.catch(() => undefined);
   const onAbort = () => end.reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   let watched: Watch | undefined;
@@ -28,7 +30,5 @@ export async function waitForEnd(
   } finally {
     signal.removeEventListener('abort', onAbort);
     watched?.stop();
-    // If the watch could not begin, nobody waits for the end, whose rejection is no error.
-    end.promise.catch(() => undefined);
   }
 }

@@ -142,6 +142,19 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
   };
 }
 
+/** The channel of all calls, for `weir.yaml`. Its slots suffice for every number of connections. */
+export const chatChannel = (simulatorUrl: string) => ({
+  id: 'bench',
+  protocol: 'openai',
+  base_url: `${simulatorUrl}/openai/v1`,
+  api_key: `sim-${WEIR_ACCOUNT}`,
+  max_concurrency: 10_000,
+  models: { [MODEL]: `${MODEL}-physical` },
+});
+
+/** Requests a minute by role, so many that the rate limit refuses no call. */
+export const ROLES = { standard: 10_000_000 };
+
 /**
  * Weir as in production. It has its own process and its own PostgreSQL with fsync. All features are
  * on.
@@ -153,25 +166,22 @@ export async function weir(
   const running = await startWeir({
     ...options,
     env: { WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
-    config: `channels:
-  - id: bench
-    protocol: openai
-    base_url: ${simulatorUrl}/openai/v1
-    api_key: sim-${WEIR_ACCOUNT}
-    max_concurrency: 10000
-    models: { ${MODEL}: ${MODEL}-physical }
-roles: { standard: 10000000 }
-`,
+    config: JSON.stringify({ channels: [chatChannel(simulatorUrl)], roles: ROLES }),
   });
   return {
     name: 'weir',
     weir: running,
-    target: (stream) => ({
-      url: `http://127.0.0.1:${running.port}/v1/chat/completions`,
-      headers: headers(running.api_key),
-      body: bodyOfCall(stream),
-    }),
+    target: (stream) => targetOf(running, stream),
     stop: () => running.stop(),
+  };
+}
+
+/** A call through a running Weir. */
+export function targetOf({ port, api_key }: RunningWeir, stream: boolean): Target {
+  return {
+    url: `http://127.0.0.1:${port}/v1/chat/completions`,
+    headers: headers(api_key),
+    body: bodyOfCall(stream),
   };
 }
 

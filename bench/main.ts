@@ -2,8 +2,11 @@
  * The command `bin/bench` for calls. It measures Weir beside other programs, or against a commit.
  */
 import { runAgainst } from './against.ts';
+import { ArgumentError } from './arguments.ts';
 import { runCalls } from './calls.ts';
-import { ArgumentError, readOptions } from './options.ts';
+import { type CallOptions, readOptions } from './options.ts';
+import { shortTaskOptions } from './task-options.ts';
+import { runUnfinished } from './unfinished.ts';
 
 const options = (() => {
   try {
@@ -18,7 +21,13 @@ const options = (() => {
 /** Exit code if nothing could be measured. Exit code 1 means that a measurement found an error. */
 const NOT_MEASURED = 3;
 
-const run = options.mode === 'against' ? runAgainst(options) : runCalls(options);
+/** A short run checks unfinished tasks too. */
+async function runCallsAndTasks(calls: CallOptions): Promise<number> {
+  const code = await runCalls(calls);
+  return code === 0 && calls.short ? runUnfinished(shortTaskOptions()) : code;
+}
+
+const run = options.mode === 'against' ? runAgainst(options) : runCallsAndTasks(options);
 process.exit(
   await run.catch((error: unknown) => {
     console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,5 +1,5 @@
 /** The arguments of `bin/bench` for calls and for comparisons. */
-import { parseArgs } from 'node:util';
+import { commitOf, forbid, parseOptions, percent, type Values, whole } from './arguments.ts';
 
 export interface CallOptions {
   mode: 'calls';
@@ -25,9 +25,6 @@ export interface AgainstOptions {
   one_simulator: boolean;
 }
 
-/** An argument that `bin/bench` does not accept. */
-export class ArgumentError extends Error {}
-
 const OPTIONS = {
   against: { type: 'string' },
   pairs: { type: 'string' },
@@ -41,14 +38,13 @@ const OPTIONS = {
 } as const;
 
 type Name = keyof typeof OPTIONS;
-type Values = Partial<Record<Name, string | boolean>>;
 
 const OF_COMPARISON: Name[] = ['pairs', 'bound', 'one-simulator'];
 const OF_CALLS: Name[] = ['rounds', 'short', 'no-write'];
 
 /** @throws ArgumentError that names the argument. */
 export function readOptions(args: string[]): CallOptions | AgainstOptions {
-  const values = parse(args);
+  const values: Values<Name> = parseOptions(args, OPTIONS);
   const connections = (fallback: number) => whole(values, 'connections', fallback);
   if (values.against === undefined) {
     forbid(values, OF_COMPARISON, 'needs --against COMMIT');
@@ -63,45 +59,13 @@ export function readOptions(args: string[]): CallOptions | AgainstOptions {
     };
   }
   forbid(values, OF_CALLS, 'does not go with --against');
-  if (values.against === '' || String(values.against).startsWith('-')) {
-    throw new ArgumentError('--against needs a commit, for example --against HEAD.');
-  }
   return {
     mode: 'against',
-    commit: String(values.against),
+    commit: commitOf(values),
     pairs: whole(values, 'pairs', 10),
     seconds: whole(values, 'seconds', 2),
     connections: connections(256),
     bound: percent(values, 'bound', 2),
     one_simulator: values['one-simulator'] === true,
   };
-}
-
-function parse(args: string[]): Values {
-  try {
-    return { ...parseArgs({ args, options: OPTIONS }).values };
-  } catch (error) {
-    throw new ArgumentError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function forbid(values: Values, names: Name[], why: string): void {
-  const name = names.find((each) => values[each] !== undefined);
-  if (name !== undefined) throw new ArgumentError(`--${name} ${why}.`);
-}
-
-/** Reads a positive whole number. wrk accepts whole seconds only. */
-function whole(values: Values, name: Name, fallback: number): number {
-  const text = values[name];
-  if (text === undefined) return fallback;
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new ArgumentError(`--${name} must be a whole number of at least 1, not "${text}".`);
-}
-
-function percent(values: Values, name: Name, fallback: number): number {
-  const text = values[name];
-  const value = text === undefined ? fallback : Number(text === '' ? Number.NaN : text);
-  if (value >= 0 && value <= 100) return value / 100;
-  throw new ArgumentError(`--${name} must be a percentage from 0 to 100, not "${text}".`);
 }

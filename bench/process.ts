@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** Kernel ticks in a second: 100 on every Linux that Bun runs on. */
 const TICKS = 100;
+const BYTES_PER_MB = 1e6;
 
 /** CPU time of a process so far, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
@@ -9,8 +10,18 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Resident memory of a process, in MB. */
+/** Resident memory of a process, in MB of 10^6 bytes. */
 export function residentMb(pid: number): number {
-  const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kb) / 1024);
+  return memoryMb(pid, 'VmRSS');
+}
+
+/** The largest resident memory that a process had so far, in MB of 10^6 bytes. */
+export function peakMb(pid: number): number {
+  return memoryMb(pid, 'VmHWM');
+}
+
+function memoryMb(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kb = new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1];
+  return Math.round((Number(kb) * 1024) / BYTES_PER_MB);
 }

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 const RESULTS = fileURLToPath(new URL('./RESULTS.md', import.meta.url));
 
 /** Replaces the section of one measurement; the other sections stay. */
-export function writeSection(name: 'calls' | 'tasks' | 'stalled', text: string): void {
+export function writeSection(
+  name: 'calls' | 'tasks' | 'live-tasks' | 'stalled',
+  text: string,
+): void {
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const before = readFileSync(RESULTS, 'utf8');
   const section = `${open}\n${text.trim()}\n${close}`;

@@ -11,7 +11,8 @@ export interface Summary {
   slower: boolean;
 }
 
-const CONFIDENCE = 0.95;
+/** The confidence of all intervals, 0 to 1. */
+export const CONFIDENCE = 0.95;
 
 /** The new version is slower if the median loss of the pairs is above the bound. */
 export function summarize(pairs: readonly Pair[], bound: number): Summary {
@@ -26,10 +27,15 @@ export function summarize(pairs: readonly Pair[], bound: number): Summary {
  */
 export function summaryLine(kind: string, { loss, interval }: Summary): string {
   const enough = interval.coverage >= CONFIDENCE;
-  const name = enough ? '95 % interval' : `${percent(interval.coverage)} interval`;
+  const name = intervalName(interval);
   const range = `${signed(interval.low)} to ${signed(interval.high)}`;
   const few = enough ? '' : ' (6 pairs or more give 95 %)';
   return `${kind.padEnd(6)} median loss ${signed(loss)}, ${name} ${range}${few}`;
+}
+
+/** Names an interval by its confidence: 95 %, or less if there are too few pairs. */
+export function intervalName({ coverage }: Interval): string {
+  return coverage >= CONFIDENCE ? '95 % interval' : `${percent(coverage)} interval`;
 }
 
 /**

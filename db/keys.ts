@@ -23,6 +23,8 @@ export interface KeyRecord {
   models: string[];
   expires_at: Date | null;
   requests_per_minute: number | null;
+  /** The time for a whole call if the client sets none, ms; null = no limit. */
+  timeout_ms: number | null;
   role: string;
 }
 
@@ -47,6 +49,7 @@ function selectKeys(orm: Orm) {
       models: apiKey.models,
       expires_at: apiKey.expires_at,
       requests_per_minute: apiKey.requests_per_minute,
+      timeout_ms: apiKey.timeout_ms,
       role: organization.role,
     })
     .from(apiKey)
@@ -63,6 +66,8 @@ export interface ManagedKey {
   limit_nano_usd: number | null;
   used_nano_usd: number;
   models: string[];
+  /** The time for a whole call if the client sets none, ms; null = no limit. */
+  timeout_ms: number | null;
   expires_at: Date | null;
   last_used_at: Date | null;
   created_at: Date;
@@ -88,6 +93,7 @@ const managed = {
   limit_nano_usd: apiKey.limit_nano_usd,
   used_nano_usd: usedSoFar,
   models: apiKey.models,
+  timeout_ms: apiKey.timeout_ms,
   expires_at: apiKey.expires_at,
   last_used_at: lastUse,
   created_at: apiKey.created_at,
@@ -125,6 +131,8 @@ export interface NewKey {
   key_prefix: string;
   limit_nano_usd: number | null;
   models: string[];
+  /** The time for a whole call if the client sets none, ms; null or missing = no limit. */
+  timeout_ms?: number | null;
   expires_at: Date | null;
 }
 
@@ -151,6 +159,7 @@ export interface KeyChanges {
   status?: KeyStatus;
   limit_nano_usd?: number | null;
   models?: string[];
+  timeout_ms?: number | null;
   expires_at?: Date | null;
 }
 

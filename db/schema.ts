@@ -12,10 +12,8 @@ import {
   check,
   index,
   integer,
-  jsonb,
   pgSequence,
   pgTable,
-  primaryKey,
   text,
   uniqueIndex,
   uuid,
@@ -105,6 +103,8 @@ export const apiKey = pgTable(
      * limit.
      */
     requests_per_minute: integer('requests_per_minute'),
+    /** The time for a whole call if the client sets none, ms; null = no limit. */
+    timeout_ms: integer('timeout_ms'),
     expires_at: instant('expires_at'),
     created_at: createdAt(),
   },
@@ -112,6 +112,7 @@ export const apiKey = pgTable(
     uniqueIndex('api_key_by_hash').on(table.key_hash),
     index('api_key_by_organization').on(table.organization_id, table.created_at),
     check('api_key_used_never_negative', sql`${table.used_nano_usd} >= 0`),
+    check('api_key_timeout_in_bounds', sql`${table.timeout_ms} between 1000 and 3600000`),
     check('api_key_held_never_negative', sql`${table.held_nano_usd} >= 0`),
     check(
       'api_key_never_over_its_cap',
@@ -300,96 +301,5 @@ export const usageLine = pgTable(
       'usage_is_paid_from_one_place',
       sql`(${table.grant_id} is null) <> (${table.hold_id} is null)`,
     ),
-  ],
-);
-
-/** A durable actor: the committed snapshot of its machine. */
-export const actor = pgTable(
-  'actor',
-  {
-    kind: text('kind').notNull(),
-    id: text('id').notNull(),
-    machine_version: integer('machine_version').notNull(),
-    snapshot: jsonb('snapshot').notNull(),
-    /** Number of the last committed event. */
-    seq: integer('seq').notNull().default(0),
-    /** False after the machine reached a final state. */
-    live: boolean('live').notNull().default(true),
-    /** The replica that runs the actor. `epoch` grows when another replica adopts the actor. */
-    owner: text('owner'),
-    epoch: int8('epoch').notNull().default(0),
-    created_at: createdAt(),
-    updated_at: instant('updated_at').notNull().default(sql`now()`),
-  },
-  (table) => [
-    primaryKey({ columns: [table.kind, table.id] }),
-    index('live_actors_by_owner').on(table.owner).where(sql`live`),
-  ],
-);
-
-/** The event log of durable actors: for audit, to view earlier states, and for replay. */
-export const actorEvent = pgTable(
-  'actor_event',
-  {
-    kind: text('kind').notNull(),
-    actor_id: text('actor_id').notNull(),
-    seq: integer('seq').notNull(),
-    /**
-     * The command's id. If the outcome of a commit is unknown, the command runs again. Then this id
-     * shows whether an earlier run was committed.
-     */
-    command_id: uuid('command_id').notNull(),
-    event: jsonb('event').notNull(),
-    from_state: text('from_state').notNull(),
-    to_state: text('to_state').notNull(),
-    /** False if no transition took the event. Such an event is stored too. */
-    taken: boolean('taken').notNull(),
-    at: instant('at').notNull().default(sql`now()`),
-  },
-  (table) => [
-    primaryKey({ columns: [table.kind, table.actor_id, table.seq] }),
-    uniqueIndex('actor_event_by_command').on(table.command_id),
-  ],
-);
-
-/** A delay that survives a restart. If it is set again, only its latest `generation` fires. */
-export const timer = pgTable(
-  'timer',
-  {
-    kind: text('kind').notNull(),
-    actor_id: text('actor_id').notNull(),
-    name: text('name').notNull(),
-    generation: integer('generation').notNull().default(1),
-    fire_at: instant('fire_at').notNull(),
-    event: jsonb('event').notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.kind, table.actor_id, table.name] }),
-    index('timer_by_fire_at').on(table.fire_at),
-  ],
-);
-
-/** An effect of a committed transition. It runs at least once. Its id is its idempotency key. */
-export const outbox = pgTable(
-  'outbox',
-  {
-    id: uuid('id').primaryKey(),
-    kind: text('kind').notNull(),
-    actor_id: text('actor_id').notNull(),
-    /** The number of the event whose transition created the effect. */
-    seq: integer('seq').notNull(),
-    effect: text('effect').notNull(),
-    params: jsonb('params').notNull(),
-    status: text('status', { enum: ['pending', 'done', 'dead'] })
-      .notNull()
-      .default('pending'),
-    attempts: integer('attempts').notNull().default(0),
-    next_attempt_at: instant('next_attempt_at').notNull().default(sql`now()`),
-    last_error: text('last_error'),
-    created_at: createdAt(),
-  },
-  (table) => [
-    index('pending_outbox').on(table.next_attempt_at).where(sql`status = 'pending'`),
-    index('outbox_of_actor').on(table.kind, table.actor_id),
   ],
 );

@@ -17,24 +17,17 @@ export interface ActorAddress {
 
 /** A row of a durable actor; see the table `actor`. */
 export interface ActorRow extends ActorAddress {
+  organization_id: string | null;
   machine_version: number;
   snapshot: JsonValue;
+  /** The state of the snapshot as a path, e.g. `processing.polling`. */
+  state: string;
+  /** True if this transaction entered `state`. Then `since` is written too. */
+  entered: boolean;
   seq: number;
   live: boolean;
   owner: string | null;
   epoch: number;
-}
-
-/** A row of the event log; see the table `actor_event`. */
-export interface EventRow {
-  kind: string;
-  actor_id: string;
-  seq: number;
-  command_id: string;
-  event: JsonValue;
-  from_state: string;
-  to_state: string;
-  taken: boolean;
 }
 
 /** A timer to set or to cancel. */
@@ -42,6 +35,8 @@ export interface TimerChange {
   kind: string;
   actor_id: string;
   name: string;
+  /** The number of the event that changes the timer. */
+  seq: number;
   /** Milliseconds from now until the timer fires; null = the timer is canceled. */
   delay_ms: number | null;
   event: JsonValue;
@@ -61,11 +56,13 @@ export interface OutboxRow {
 export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
-    insert into actor (kind, id, machine_version, snapshot, seq, live, owner, epoch, created_at, updated_at)
-    select kind, id, machine_version, snapshot, seq, live, owner, epoch, weir_now(), weir_now()
+    insert into actor (kind, id, organization_id, machine_version, snapshot, state, since, seq,
+      live, owner, epoch, created_at, updated_at)
+    select kind, id, organization_id, machine_version, snapshot, state, weir_now(), seq,
+      live, owner, epoch, weir_now(), weir_now()
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
-      epoch int8)
+      kind text, id text, organization_id text, machine_version int, snapshot jsonb, state text,
+      seq int, live bool, owner text, epoch int8)
     on conflict (kind, id) do nothing`;
 }
 
@@ -90,7 +87,8 @@ export async function lockActors(
   addresses: readonly ActorAddress[],
 ): Promise<ActorRow[]> {
   return tx<ActorRow[]>`
-    select actor.kind, actor.id, machine_version, snapshot, seq, live, owner, epoch
+    select actor.kind, actor.id, organization_id, machine_version, snapshot, state,
+      false as entered, seq, live, owner, epoch
     from actor join json_to_recordset(${JSON.stringify(addresses)}::text::json)
       as input(kind text, id text) using (kind, id)
     order by actor.kind, actor.id for update of actor`;
@@ -106,41 +104,23 @@ export async function lockLiveReplica(tx: TransactionSql, replica_id: string): P
   return rows.length === 1;
 }
 
-/** Returns the ids of the commands that an earlier transaction committed. */
-export async function findCommitted(
-  tx: TransactionSql,
-  command_ids: readonly string[],
-): Promise<Set<string>> {
-  const rows = await tx<{ command_id: string }[]>`
-    select command_id from actor_event where command_id = any(${command_ids}::uuid[])`;
-  return new Set(rows.map((row) => row.command_id));
-}
-
 /** Writes the rows of actors. The caller must have locked the rows with `lockActors`. */
 export async function writeActors(tx: TransactionSql, rows: readonly ActorRow[]): Promise<void> {
   await tx`
     update actor set machine_version = input.machine_version, snapshot = input.snapshot,
+      state = input.state, since = case when entered then weir_now() else since end,
       seq = input.seq, live = input.live, owner = input.owner, epoch = input.epoch,
       updated_at = weir_now()
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, id text, machine_version int, snapshot jsonb, seq int, live bool, owner text,
-      epoch int8)
+      kind text, id text, machine_version int, snapshot jsonb, state text, entered bool, seq int,
+      live bool, owner text, epoch int8)
     where actor.kind = input.kind and actor.id = input.id`;
 }
 
-/** Appends events to the log. */
-export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]): Promise<void> {
-  await tx`
-    insert into actor_event (kind, actor_id, seq, command_id, event, from_state, to_state, taken, at)
-    select kind, actor_id, seq, command_id, event, from_state, to_state, taken, weir_now()
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as input(
-      kind text, actor_id text, seq int, command_id uuid, event jsonb, from_state text,
-      to_state text, taken bool)`;
-}
-
 /**
- * Sets and cancels timers. If a timer is changed twice, the last change counts. `generation` counts
- * how often a timer was set. After a canceled or fired timer, it starts at 1 again.
+ * Sets and cancels timers. If a timer is changed twice, the last change counts. The `generation` of
+ * a timer is the number of the event that set it. So no generation repeats, not even after the
+ * timer was canceled or fired.
  */
 export async function writeTimers(
   tx: TransactionSql,
@@ -156,17 +136,21 @@ export async function writeTimers(
       and timer.name = input.name and input.delay_ms is null`;
   await tx`
     insert into timer (kind, actor_id, name, generation, fire_at, event)
-    select kind, actor_id, name, 1, weir_now() + delay_ms * interval '1 millisecond', event
+    select kind, actor_id, name, seq, weir_now() + delay_ms * interval '1 millisecond', event
     from json_to_recordset(${input}::text::json) as input(
-      kind text, actor_id text, name text, delay_ms int8, event jsonb)
+      kind text, actor_id text, name text, seq int, delay_ms int8, event jsonb)
     where delay_ms is not null
-    on conflict (kind, actor_id, name) do update set generation = timer.generation + 1,
+    on conflict (kind, actor_id, name) do update set generation = excluded.generation,
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
+/** Returns the start of the keys of all settings of a timer. */
+export const timerPrefix = (timer: Pick<DueTimer, 'kind' | 'actor_id' | 'name'>) =>
+  `${timer.kind}/${timer.actor_id}/${timer.name}/`;
+
 /** Returns a key that identifies one setting of a timer, by its `generation`. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
-  `${timer.kind}/${timer.actor_id}/${timer.name}/${timer.generation}`;
+  `${timerPrefix(timer)}${timer.generation}`;
 
 /**
  * Deletes the timers whose events are applied in this transaction, and returns the keys of the

@@ -1,4 +1,5 @@
 import type { TransactionSql } from 'postgres';
+import type { LockedRows } from './rows.ts';
 
 /** An open grant or hold that has uncharged money. */
 export interface OpenMoney {
@@ -33,4 +34,23 @@ export function findOpenMoney(
     union all
     select organization_id, key_id, id, false, amount_nano_usd, 0 from hold
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
+}
+
+/** Returns the same for the locked rows of this transaction, whose latest amounts are in memory. */
+export function openMoneyOf({ grants, holds }: LockedRows): OpenMoney[] {
+  const open = [...grants.values()].map((grant) => ({
+    ...grant,
+    recallable: true,
+    open_nano_usd: grant.granted_nano_usd - grant.settled_nano_usd,
+  }));
+  const held = [...holds.values()].filter(({ status }) => status === 'held');
+  return [
+    ...open,
+    ...held.map((hold) => ({
+      ...hold,
+      recallable: false,
+      open_nano_usd: hold.amount_nano_usd,
+      recall_acked: 0,
+    })),
+  ].filter((each) => each.open_nano_usd > 0);
 }

@@ -20,7 +20,8 @@ export async function clearSubmission(tx: TransactionSql, id: string): Promise<v
 }
 
 /**
- * Stores the upstream's job. The caller stores it at once, so that a repeated effect finds the job.
+ * Stores the job that the upstream created. Call this immediately after the submission, so that the
+ * job is known if the effect runs again.
  */
 export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;

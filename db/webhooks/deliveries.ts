@@ -16,16 +16,20 @@ export interface Delivery {
 
 /**
  * Creates the webhook that announces the end of a task, unless the webhook exists already. Returns
- * false if the task has no webhook address.
+ * its organization; undefined if the task has no webhook address.
  */
-export async function createDelivery(sql: Sql, task_id: string): Promise<boolean> {
+export async function createDelivery(
+  sql: Sql,
+  task_id: string,
+): Promise<{ organization_id: string } | undefined> {
   await sql`
     insert into webhook_delivery (task_id, organization_id, url, created_at)
     select id, organization_id, webhook_url, weir_now() from task
     where id = ${task_id} and webhook_url is not null
     on conflict (task_id) do nothing`;
-  const rows = await sql`select 1 from webhook_delivery where task_id = ${task_id}`;
-  return rows.length === 1;
+  const rows = await sql<{ organization_id: string }[]>`
+    select organization_id from webhook_delivery where task_id = ${task_id}`;
+  return rows[0];
 }
 
 /** Finds the webhook of a task. */

@@ -12,7 +12,7 @@ import {
 import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
-/** Kling's v1 paths. Every response has a code, and numbers are strings. */
+/** The `code` in the body of each refusal. A success has the code 0. */
 const CODES = { input: 1201, moderation: 1301, throttle: 1303, quota: 1102, server: 5000 };
 const STATUSES = { input: 400, moderation: 400, throttle: 429, quota: 429, server: 500 };
 const wording: Wording = {

@@ -7,7 +7,7 @@ export interface Script {
   retry_after: number | undefined;
   quota: boolean;
   malformed: boolean;
-  /** True if the submission is accepted and booked, but its answer is lost. */
+  /** True if the job is accepted and written into the books, but the connection breaks before the response. */
   lose: boolean;
   task_ms: number;
   fail: 'moderation' | 'input' | 'upstream' | undefined;

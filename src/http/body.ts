@@ -1,5 +1,6 @@
 import { WeirError } from '../errors/weir-error.ts';
 import { skipString } from '../json/strings.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
 
 /**
@@ -24,10 +25,15 @@ export interface JsonBody {
 /**
  * Reads a JSON object. Throws WeirError `unsupported_media_type`, `payload_too_large` or
  * `invalid_json`. A body that is not UTF-8, too deep, too slow, or not an object gets
- * `invalid_json` too.
+ * `invalid_json` too. Throws the signal's reason if the signal is aborted before the body is
+ * complete.
  */
-export async function readJsonObject(request: Request, maxBytes: number): Promise<JsonBody> {
-  return parseJsonObject(await readJsonBytes(request, maxBytes), request.headers);
+export async function readJsonObject(
+  request: Request,
+  maxBytes: number,
+  signal: CallSignal = request.signal,
+): Promise<JsonBody> {
+  return parseJsonObject(await readJsonBytes(request, maxBytes, signal), request.headers);
 }
 
 /** Parses the bytes of a body as a JSON object. Throws WeirError like `readJsonObject`. */
@@ -48,18 +54,20 @@ export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
 
 /**
  * Reads the bytes of a body whose content type is JSON, without parsing them. Throws WeirError if
- * the content type is wrong, or if the body is too large or too slow.
+ * the content type is wrong, or if the body is too large or too slow. Throws the signal's reason if
+ * the signal is aborted before the body is complete.
  */
 export function readJsonBytes(
   request: Request,
   maxBytes: number,
+  signal: CallSignal = request.signal,
   timeout_ms = BODY_TIMEOUT_MS,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
   const content_length = request.headers.get('content-length');
   if (content_length !== null && Number(content_length) > maxBytes) throw tooLarge(maxBytes);
   const body = content_length === null ? readChunks(request, maxBytes) : request.bytes();
-  return withTimeout(body, timeout_ms);
+  return withTimeout(body, timeout_ms, signal);
 }
 
 function requireJson(headers: Headers): void {
@@ -91,10 +99,14 @@ async function readChunks(request: Request, maxBytes: number): Promise<Uint8Arra
  * Rejects if the body is incomplete after the timeout. So a slow client cannot hold its connection
  * for long.
  */
-function withTimeout(body: Promise<Uint8Array>, timeout_ms: number): Promise<Uint8Array> {
+function withTimeout(
+  body: Promise<Uint8Array>,
+  timeout_ms: number,
+  signal: CallSignal,
+): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
   return new Promise((resolve, reject) => {
-    watch(new PendingBody(performance.now() + timeout_ms, body, reject));
+    watch(new PendingBody(performance.now() + timeout_ms, body, signal, reject));
     body.then(resolve, reject);
   });
 }
@@ -107,13 +119,15 @@ class PendingBody implements Watched {
   constructor(
     private readonly deadline: number,
     private readonly body: Promise<unknown>,
+    private readonly signal: CallSignal,
     private readonly reject: (error: unknown) => void,
   ) {}
 
   check(now: number): boolean {
     if (Bun.peek.status(this.body) !== 'pending') return false;
-    if (now < this.deadline) return true;
-    this.reject(invalidBody('The body did not arrive in time.'));
+    if (this.signal.aborted) this.reject(this.signal.reason);
+    else if (now < this.deadline) return true;
+    else this.reject(invalidBody('The body did not arrive in time.'));
     return false;
   }
 }

@@ -12,6 +12,8 @@ export interface RequestContext {
   readonly request_id: string;
   readonly params: Readonly<Record<string, string>>;
   readonly server: Server<unknown> | null;
+  /** When the head of the request arrived, a value of `performance.now()`, ms. */
+  readonly arrived_ms: number;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -35,6 +37,7 @@ export function endpoint(
   server: () => Server<unknown> | null,
 ) {
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
+    const arrived_ms = performance.now();
     const uuid = Bun.randomUUIDv7();
     const request_id = `req_${uuid.replaceAll('-', '')}`;
     let response: Response;
@@ -45,6 +48,7 @@ export function endpoint(
         request_id,
         params: (params ?? {}) as Record<string, string>,
         server: server(),
+        arrived_ms,
       });
     } catch (error) {
       const known = asUnavailableIfTransient(error);

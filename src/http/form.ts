@@ -1,4 +1,6 @@
 import { WeirError } from '../errors/weir-error.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
+import { untilAborted } from '../upstreams/transport/deadlines.ts';
 
 const FORM_TIMEOUT_MS = 120_000;
 
@@ -19,9 +21,19 @@ export function isForm(request: Request): boolean {
 
 /**
  * Reads a multipart form within limits of size and time. Throws `tooLarge()` if the form is larger
- * than `max_bytes`. Throws WeirError `invalid_request` if the body is not a form.
+ * than `max_bytes`. Throws WeirError `invalid_request` if the body is not a form. Throws the
+ * signal's reason if the signal is aborted before the form is complete.
  */
-export async function readForm(
+export function readForm(
+  request: Request,
+  max_bytes: number,
+  tooLarge: () => WeirError,
+  signal: CallSignal,
+): Promise<Form> {
+  return untilAborted(readWhole(request, max_bytes, tooLarge), signal);
+}
+
+async function readWhole(
   request: Request,
   max_bytes: number,
   tooLarge: () => WeirError,

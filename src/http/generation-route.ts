@@ -3,8 +3,10 @@ import type { GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
 import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
+import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
 import { taskResponse } from './tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
@@ -17,9 +19,9 @@ export interface GenerationRoute {
   readonly max_body_bytes: number;
   /**
    * Reads the body, if it may be a form or has extra rules. If missing, the body is read as JSON of
-   * at most `max_body_bytes`. Throws WeirError.
+   * at most `max_body_bytes`. Throws WeirError, or the signal's reason.
    */
-  readonly read?: (request: Request) => Promise<JsonBody>;
+  readonly read?: (request: Request, signal: CallSignal) => Promise<JsonBody>;
   /**
    * Renders the response if the task completed while the client waited. If missing, the client
    * never waits, and the response is always a task.
@@ -38,15 +40,18 @@ export interface InlineContext {
 /**
  * Returns the handler of a generation route. It authenticates the key, counts the request against
  * the rate limit, and reads the body. Then it resolves the model, applies the model's contract, and
- * creates the task.
+ * creates the task. The client's deadline ends a wait for an inline answer, but never ends a task
+ * that the client polls.
  */
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
-  return async ({ request, uuid, server }) => {
+  return async (context) => {
+    const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
+    const signal = callSignal(context, key);
     const idempotency_key = idempotencyKey(request);
-    const { text, value } = await (route.read?.(request) ??
-      readJsonObject(request, route.max_body_bytes));
+    const { text, value } = await (route.read?.(request, signal) ??
+      readJsonObject(request, route.max_body_bytes, signal));
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),
@@ -69,7 +74,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       wait,
       body_hash: new Bun.CryptoHasher('sha256').update(text).digest('hex'),
       route: route.path,
-      signal: request.signal,
+      signal: wait ? signal : request.signal,
       ...(idempotency_key === undefined ? {} : { idempotency_key }),
       ...(webhook_url === undefined ? {} : { webhook_url }),
     });

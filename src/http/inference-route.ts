@@ -8,6 +8,7 @@ import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import { readApiKey } from './auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
+import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -62,7 +63,8 @@ export function inferenceRoute<Schema extends TSchema>(
     const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, route.allowXApiKey));
     await deps.rateLimit.consume(key);
-    const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES);
+    const signal = callSignal(context, key);
+    const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES, signal);
     const { text, value } = parseJsonObject(bytes, request.headers);
     route.precheck?.(context, value);
     route.validate(value);
@@ -82,7 +84,7 @@ export function inferenceRoute<Schema extends TSchema>(
       ...prepared,
       stream: body['stream'] === true,
       headers: route.headers?.(request) ?? {},
-      signal: request.signal,
+      signal,
     });
   };
 }

@@ -1,4 +1,5 @@
 import type { ChannelActor } from '../actors/channels/channel.ts';
+import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -26,8 +27,8 @@ export interface InferenceCall {
   readonly stream: boolean;
   /** Request headers that the protocol passes on to the upstream; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the client leaves. */
-  readonly signal: AbortSignal;
+  /** Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). */
+  readonly signal: ListenableSignal;
   /** Stores the answer after the charge, and before the last byte of the answer is sent. */
   readonly storeAnswer?: (answer: object) => Promise<void>;
   /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */

@@ -50,7 +50,7 @@ export class Inference {
 
   /**
    * Serves a chat call. For a stream, the response is returned when the upstream's first tokens
-   * have arrived. Throws WeirError, or the signal's reason if the client left.
+   * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
   async run(call: InferenceCall): Promise<Response> {
     const budget = new Budget(call.model, call.body, call.body_text);
@@ -179,8 +179,9 @@ export class Inference {
     discard: (served: Served<Result>) => void,
   ): Promise<Served<Result>> {
     const { policy, hedge } = call.model.declaration.routing ?? {};
-    const options = policy ? { ...this.deps, policy } : this.deps;
-    const onChannel: Attempt<Result> = (permit, _, hedge_signal) => {
+    const { now, random } = this.deps;
+    const options = { now, random, policy, signal: call.signal };
+    const onChannel: Attempt<Result> = (permit, hedge_signal) => {
       const { protocol } = permit.channel.config;
       if (!isChatProtocol(protocol)) throw new Error(`${protocol} is not a chat protocol`);
       return attempt(permit, protocolFor(call.protocol, protocol), hedge_signal);

@@ -26,8 +26,6 @@ export interface QuotaSums {
  * - `admitted`: the amount is reserved. Also the verdict of other events that were applied.
  * - `short`: the grant does not cover the amount. `missing` is the nano-USD that the grant lacks.
  * - `refused`: the state does not allow the call.
- * - `charged`: the call is settled. `overrun` is the part that neither the reservation nor the
- *   unused money of the grant covers.
  * - `returned`: unused money left the grant. The quota actor must return it to the ledger.
  */
 export type QuotaVerdict =
@@ -35,7 +33,6 @@ export type QuotaVerdict =
   | { type: 'admitted' }
   | { type: 'short'; missing: number }
   | { type: 'refused'; reason: QuotaRefusal }
-  | { type: 'charged'; charge: number; overrun: number }
   | { type: 'returned'; amount: number };
 
 /** Why the machine admits no call. */
@@ -46,10 +43,6 @@ export type QuotaEvent =
   | { type: 'RESERVE'; amount: number }
   /** A call in flight needs `amount` more. */
   | { type: 'EXTEND'; amount: number }
-  /** A call ended. `actual` is its charge, `reserved` its reservation. */
-  | { type: 'SETTLE'; reserved: number; actual: number }
-  /** A call ended and delivered nothing. */
-  | { type: 'RELEASE'; reserved: number }
   /**
    * How all calls since the last event changed the sums. Each of these calls was admitted, charged
    * or released without an event (see `admitCall`, `chargeCall`, `releaseCall`).
@@ -148,16 +141,6 @@ export const quotaMachine = setup({
       if (event.type !== 'RESERVE' && event.type !== 'EXTEND') return {};
       return { verdict: { type: 'short', missing: event.amount - idleOf(context) } as const };
     }),
-    charge: assign(({ context, event }) => {
-      if (event.type !== 'SETTLE') return {};
-      const { sums, charge, overrun } = chargeCall(context, event);
-      return { ...sums, verdict: { type: 'charged', charge, overrun } as const };
-    }),
-    release: assign(({ context, event }) => {
-      if (event.type !== 'RELEASE') return {};
-      const verdict = { type: 'admitted' } as const;
-      return { ...releaseCall(context, event.reserved), verdict };
-    }),
     addCalls: assign(({ context, event }) => {
       if (event.type !== 'CALLS') return {};
       return {
@@ -203,8 +186,6 @@ export const quotaMachine = setup({
   // These events are taken in any state. A call that was admitted may finish, and the organization
   // pays for it even if the key was revoked meanwhile.
   on: {
-    SETTLE: { actions: 'charge' },
-    RELEASE: { actions: 'release' },
     CALLS: { actions: 'addCalls' },
     UNBOOKED: { actions: 'undoCharge' },
     EXTEND: [{ guard: 'isCovered', actions: 'admit' }, { actions: 'reportShort' }],

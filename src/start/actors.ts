@@ -5,6 +5,7 @@ import { CircuitHints } from '../actors/channels/circuit-hints.ts';
 import { OutcomeRecorder } from '../actors/channels/outcomes.ts';
 import { RankingCache } from '../actors/channels/ranking.ts';
 import { systemClock, systemIdSource } from '../actors/clock.ts';
+import { InspectionFeed } from '../actors/durable/inspection.ts';
 import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
 import { Quotas } from '../actors/money/quotas.ts';
@@ -21,6 +22,7 @@ import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
 import type { Databases } from './database.ts';
 import type { Generation } from './generation.ts';
+import { channelEvents, publishSums, quotaEvents } from './inspection.ts';
 import type { OpenInstallation } from './installation.ts';
 import { logError } from './log.ts';
 import { subscribeToNotifications } from './notifications.ts';
@@ -55,6 +57,7 @@ export async function startActors(
     onError,
   });
   await replica.start();
+  const feed = new InspectionFeed(() => replica.id, systemClock.now);
   const quotas = new Quotas({
     lane,
     clock: systemClock,
@@ -62,7 +65,9 @@ export async function startActors(
     replica_id: () => replica.id,
     mayAdmit: () => replica.isAlive(),
     onFenced: () => log.warn('a grant was closed by another replica'),
+    onEvent: quotaEvents(feed),
   });
+  const stopSums = publishSums(feed, quotas, systemClock);
   const keys = new KeyCache(databases.requests.orm, Date.now);
   const outcomes = new OutcomeRecorder({
     sql: databases.background.sql,
@@ -81,6 +86,7 @@ export async function startActors(
     systemClock,
     (transition) => circuits.announce(transition),
     (channel_id, model, success) => outcomes.record(channel_id, model, success),
+    channelEvents(feed),
   );
   live.onChange((now) => channels.configure(now.channels));
   const prober = new Prober({
@@ -141,13 +147,20 @@ export async function startActors(
     ...generation.parts,
     kinds: [webhooks, batchKind(background, batchWorker)],
     async announce(task_id) {
-      if (!(await createDelivery(background, task_id))) return;
-      const event = { type: 'ANNOUNCED' };
-      await durable.send({ kind: WEBHOOK_KIND, id: task_id, event, create: true });
+      const delivery = await createDelivery(background, task_id);
+      if (!delivery) return;
+      await durable.send({
+        kind: WEBHOOK_KIND,
+        id: task_id,
+        event: { type: 'ANNOUNCED' },
+        create: true,
+        organization_id: delivery.organization_id,
+      });
     },
     requests: databases.requests.sql,
     durable: databases.durable.sql,
     background: databases.background.sql,
+    feed,
     clock: systemClock,
     ids: systemIdSource,
     random: Math.random,
@@ -225,6 +238,7 @@ export async function startActors(
       await ranking.stop();
       await prober.stop();
       batchWorker.stop();
+      stopSums();
       await durable.stop();
       await outcomes.stop();
       await quotas.close();

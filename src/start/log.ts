@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import { WeirError } from '../errors/weir-error.ts';
+import { ClientDeadlineError } from '../inference/client-deadline.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../upstreams/contract.ts';
 import { LostSubmissionError } from '../upstreams/generation/contract.ts';
 
@@ -20,13 +21,15 @@ export function createLog(level: string): Logger {
 }
 
 /**
- * Logs an error. A client's error has the level `debug`, an upstream's error has `warn`, and any
- * other error has `error`.
+ * Logs an error. A client's error, its leave and its deadline have the level `debug`, an upstream's
+ * error has `warn`, and any other error has `error`.
  */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };
   if (error instanceof WeirError && error.entry.status < 500) {
     log.debug({ ...fields, code: error.id }, error.message);
+  } else if (error instanceof ClientDeadlineError) {
+    log.debug(fields, 'the deadline of the client passed');
   } else if (error instanceof DOMException && error.name === 'AbortError') {
     log.debug(fields, 'the client left');
   } else if (

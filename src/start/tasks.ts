@@ -3,7 +3,7 @@ import type { Channels } from '../actors/channels/channels.ts';
 import type { Clock, IdSource } from '../actors/clock.ts';
 import type { ActorCommand, CommandResult } from '../actors/durable/command.ts';
 import { DurableActors } from '../actors/durable/durable.ts';
-import { InspectionFeed } from '../actors/durable/inspection.ts';
+import type { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { DurableKind } from '../actors/durable/kind.ts';
 import { Mailboxes } from '../actors/durable/mailboxes.ts';
 import { Outbox } from '../actors/durable/outbox.ts';
@@ -26,6 +26,8 @@ export interface TaskParts
   readonly durable: Sql;
   /** Connection for effects and pollers. */
   readonly background: Sql;
+  /** Gets the events of the live actors. */
+  readonly feed: InspectionFeed;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly random: () => number;
@@ -47,7 +49,6 @@ export interface RunningTasks {
   /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly registry: Registry;
-  readonly feed: InspectionFeed;
   readonly outbox: Outbox;
   readonly timers: Timers;
   /**
@@ -63,7 +64,7 @@ export interface RunningTasks {
 
 /** Composes durable actors, their timers and effects, and the tasks. */
 export function composeTasks(parts: TaskParts): RunningTasks {
-  const { clock, ids, random, replica, background, onError } = parts;
+  const { clock, ids, random, replica, background, feed, onError } = parts;
   const replica_id = () => replica.id;
   const mayRun = () => replica.isAlive();
   const running = new RunningSubmissions();
@@ -83,7 +84,6 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     },
     onError,
   });
-  const feed = new InspectionFeed(replica_id, () => clock.now());
   const { kinds } = actors;
   const registry = new Registry({ sql: background, clock, kinds, feed, replica_id, onError });
   const mailboxes = new Mailboxes((command) => actors.send(command));
@@ -107,7 +107,6 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     actors,
     send: (command) => mailboxes.send(command),
     registry,
-    feed,
     outbox,
     timers,
     start() {

@@ -139,6 +139,12 @@ describe('README', () => {
     expect(printed).toStartWith(`${task_id} /v1/files/${task_id}/`);
   });
 
+  test('shows the error of a deadline', async () => {
+    const block = blockWith('x-weir-timeout-ms: 1000');
+    const commands = commandsOf(block).replace('curl -s', 'curl -q -s');
+    expect(JSON.parse(await runShell(at, commands))).toEqual(JSON.parse(shownBy(block)));
+  });
+
   test('requests the balance', async () => {
     const block = blockWith('/v1/management/balance');
     const answer = await runShell(at, commandsOf(block));

@@ -5,6 +5,7 @@ import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
 import { BodyBudget } from '../../src/http/messages/batches/body-budget.ts';
 import { MAX_ITEMS, readItems } from '../../src/http/messages/batches/read-items.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { replayAll } from '../support/histories.ts';
 import { until } from '../support/until.ts';
 import { answerOf, refusal } from '../support/upstream-answers.ts';
 
@@ -318,4 +319,15 @@ describe('a batch', () => {
     expect(record).toMatchObject({ results_url: null, request_counts: { succeeded: 1 } });
     expect(record.archived_at).toBeString();
   });
+});
+
+test('each event log of the batches above replays to its batch, which belongs to its organization', async () => {
+  const { sql } = gateway.database;
+  const { actors, problems } = await replayAll(sql);
+  expect(problems).toEqual([]);
+  expect(actors).toBeGreaterThan(5);
+  const foreign = await sql`
+    select 1 from actor join message_batch using (id)
+    where actor.organization_id is distinct from message_batch.organization_id`;
+  expect(foreign).toHaveLength(0);
 });

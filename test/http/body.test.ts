@@ -187,7 +187,7 @@ describe('a body that does not arrive', () => {
     const server = Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1' },
       fetch(request) {
-        readJsonBytes(request, 1_000, patience_ms).then(read.resolve, read.reject);
+        readJsonBytes(request, 1_000, request.signal, patience_ms).then(read.resolve, read.reject);
         return read.promise.then(
           () => new Response(),
           () => new Response(),

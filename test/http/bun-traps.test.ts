@@ -125,7 +125,7 @@ describe('an unhandled rejection ends the process', () => {
     app.answer = ({ signal, stream }) => {
       waiting += 1;
       const left = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        signal.addEventListener('abort', () => reject(signal.reason));
       });
       if (!stream) return left;
       const body = new ReadableStream({

@@ -1,8 +1,8 @@
 /**
  * The promises of every route that answers while its client waits. No call exceeds the cap (P2).
  * One charge is committed before the answer is complete (P1, P4, P15). No response names a provider
- * (P5). If a client disconnects, the upstream stops and no money stays held (P8). A failure is free
- * (P12).
+ * (P5). If a client disconnects or its deadline passes, the upstream stops and no money stays held
+ * (P8). A failure is free (P12).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
@@ -133,6 +133,7 @@ function send(
   body: object | FormData,
   signal?: AbortSignal,
   key = weir.api_key,
+  headers: Record<string, string> = {},
 ): Promise<Response> {
   const isForm = body instanceof FormData;
   return fetch(weir.base_url + path, {
@@ -141,6 +142,7 @@ function send(
       ...{ authorization: `Bearer ${key}`, 'x-goog-api-key': key },
       'anthropic-version': '2023-06-01',
       ...(isForm ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     body: isForm ? body : JSON.stringify(body),
     ...(signal ? { signal } : {}),
@@ -163,6 +165,12 @@ const allLines = async () => {
   const [row] = await database.sql<{ lines: number }[]>`
     select count(*)::int4 as lines from usage_line`;
   return row?.lines ?? 0;
+};
+
+const openHolds = async () => {
+  const [row] = await database.sql<{ holds: number }[]>`
+    select count(*)::int4 as holds from hold where status = 'held'`;
+  return row?.holds ?? 0;
 };
 
 /** A key whose cap pays for almost nothing. */
@@ -229,6 +237,38 @@ describe.each(ROUTES)('%s', (_, path, body) => {
       5_000,
     );
     expect(await allLines()).toBe(before);
+  });
+
+  test('504: a client’s deadline stops the upstream, and nothing is charged', async () => {
+    const before = await allLines();
+    const since = (await simulator.books()).calls.at(-1)?.id ?? '';
+    const started = performance.now();
+    const late = body('Hello [[sim latency_ms=20000]]');
+    const headers = { 'x-weir-timeout-ms': '1000' };
+    const response = await send(path, late, undefined, undefined, headers);
+    expect(performance.now() - started).toBeWithin(900, 10_000);
+    const text = await response.text();
+    expect({ status: response.status, text }).toMatchObject({ status: 504 });
+    expect(text).toContain('timeout_error');
+    expect(text).toMatch(/"hint":"Send a higher x-weir-timeout-ms/);
+    expect(text.includes('DEADLINE_EXCEEDED')).toBe(path.startsWith('/v1beta'));
+    await until(
+      'the upstream request is stopped',
+      async () =>
+        (await simulator.books({ since })).calls.every((call) => call.outcome !== 'running'),
+      5_000,
+    );
+    expect(await allLines()).toBe(before);
+    await until('no money is held by a task', async () => (await openHolds()) === 0, 5_000);
+  });
+
+  test('400: the header x-weir-timeout-ms is out of its bounds', async () => {
+    const response = await send(path, body('Hello'), undefined, undefined, {
+      'x-weir-timeout-ms': '999',
+    });
+    const text = await response.text();
+    expect({ status: response.status, text }).toMatchObject({ status: 400 });
+    expect(text).toContain('"param":"x-weir-timeout-ms"');
   });
 
   test('P12: a refusal by the provider is free, and has the route’s envelope', async () => {

@@ -14,7 +14,7 @@ await storage.put(NAME, new TextEncoder().encode('0123456789'));
 
 async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request(`http://localhost${path}`, { headers });
-  return handler({ request, uuid: '', request_id: '', params: {}, server: null });
+  return handler({ request, uuid: '', request_id: '', params: {}, server: null, arrived_ms: 0 });
 }
 const good = signedPath(secret, NAME, 6_000);
 

@@ -21,6 +21,8 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
       [{ limitAmount: 0, limitCurrency: 'USD' }, { limit_amount: 0 }],
       [{ models: ['gpt-5', 'o3'] }, { models: ['gpt-5', 'o3'] }],
       [{ models: [] }, { models: [] }],
+      [{ default_timeout_ms: 1_000 }, { default_timeout_ms: 1_000 }],
+      [{ default_timeout_ms: null }, { default_timeout_ms: null }],
       [{ expiresAt: '2030-01-31T12:00:00Z' }, { expires_at: '2030-01-31T12:00:00.000Z' }],
       [{ expiresAt: null }, { expires_at: null }],
       [{ status: 'inactive' }, { status: 'inactive' }],

@@ -24,6 +24,7 @@ describe('POST /v1/management/api-keys', () => {
       limit_amount: null,
       used_amount: 0,
       models: [],
+      default_timeout_ms: null,
       expires_at: null,
       last_used_at: null,
       created_at: expect.stringMatching(ISO_MS),
@@ -49,12 +50,14 @@ describe('POST /v1/management/api-keys', () => {
       limitAmount: 12.5,
       limitCurrency: 'USD',
       models: ['gpt-4o', 'not-yet-there', 'gpt-4o'],
+      default_timeout_ms: 3_600_000,
       expiresAt: '2031-02-28T23:00:00.1239+02:00',
     });
     expect(key).toMatchObject({
       name: 'My key',
       limit_amount: 12.5,
       models: ['gpt-4o', 'not-yet-there'],
+      default_timeout_ms: 3_600_000,
       expires_at: '2031-02-28T21:00:00.123Z',
     });
   });

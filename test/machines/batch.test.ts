@@ -3,14 +3,7 @@ import fc from 'fast-check';
 import { initialTransition, transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { type BatchEvent, batchMachine } from '../../src/machines/batch.ts';
-
-const COUNTS = { succeeded: 1, errored: 2, canceled: 3, expired: 4 };
-const EVENTS: BatchEvent[] = [
-  { type: 'OPENED' },
-  { type: 'CANCEL' },
-  { type: 'WORKED' },
-  { type: 'CLOSED', counts: COUNTS },
-];
+import { BATCH_EVENTS, COUNTS } from './events.ts';
 
 /** Runs the machine as the runtime does, and collects its effects in order. */
 function play(events: readonly BatchEvent[]) {
@@ -27,7 +20,7 @@ function play(events: readonly BatchEvent[]) {
 
 describe('the batch machine', () => {
   test('reaches every state, and a final state from each state', () => {
-    const paths = getShortestPaths(batchMachine, { events: EVENTS });
+    const paths = getShortestPaths(batchMachine, { events: BATCH_EVENTS });
     const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)));
     expect(reached).toEqual(
       new Set(
@@ -43,13 +36,13 @@ describe('the batch machine', () => {
     );
     for (const { state } of paths) {
       if (state.status !== 'active') continue;
-      const onwards = getShortestPaths(batchMachine, { fromState: state, events: EVENTS });
+      const onwards = getShortestPaths(batchMachine, { fromState: state, events: BATCH_EVENTS });
       expect(onwards.some((path) => path.state.status === 'done')).toBe(true);
     }
   });
 
   test('remaining items expire if the work ends, and are canceled if the batch is canceled', () => {
-    const [opened, cancel, worked, closed] = EVENTS as [
+    const [opened, cancel, worked, closed] = BATCH_EVENTS as [
       BatchEvent,
       BatchEvent,
       BatchEvent,
@@ -67,13 +60,13 @@ describe('the batch machine', () => {
   });
 
   test('cannot be canceled after all items have run', () => {
-    const [opened, cancel, worked] = EVENTS as [BatchEvent, BatchEvent, BatchEvent];
+    const [opened, cancel, worked] = BATCH_EVENTS as [BatchEvent, BatchEvent, BatchEvent];
     expect(play([opened, worked, cancel]).snapshot.value).toEqual({ in_progress: 'closing' });
   });
 
   test('for any sequence of events it works at most once and closes at most once', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
+      fc.property(fc.array(fc.constantFrom(...BATCH_EVENTS), { maxLength: 30 }), (events) => {
         const { effects } = play(events);
         expect(effects.filter(({ type }) => type === 'work').length).toBeLessThanOrEqual(1);
         expect(effects.filter(({ type }) => type === 'close').length).toBeLessThanOrEqual(1);

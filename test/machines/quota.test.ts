@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createActor, type SnapshotFrom, transition } from 'xstate';
 import { getAdjacencyMap } from 'xstate/graph';
-import { idleOf, type QuotaEvent, quotaMachine } from '../../src/machines/quota.ts';
+import { chargeCall, idleOf, type QuotaEvent, quotaMachine } from '../../src/machines/quota.ts';
 
 type State =
   | 'ample'
@@ -113,16 +113,24 @@ function step(
       const idle = model.idle;
       const [reserved = 0] = model.calls.splice(command.call % model.calls.length, 1);
       const charge = Math.min(command.actual, reserved + idle);
+      const sums = { granted: idle + reserved, settled: 0, reserved, in_flight: 1 };
+      expect(chargeCall(sums, { reserved, actual: command.actual })).toMatchObject({
+        charge,
+        overrun: command.actual - charge,
+      });
       model.settled += charge;
       return {
-        event: { type: 'SETTLE', reserved, actual: command.actual },
-        verdict: { type: 'charged', charge, overrun: command.actual - charge },
+        event: { type: 'CALLS', reserved: -reserved, settled: charge, in_flight: -1 },
+        verdict: { type: 'admitted' },
       };
     }
     case 'RELEASE': {
       if (model.calls.length === 0) return undefined;
       const [reserved = 0] = model.calls.splice(command.call % model.calls.length, 1);
-      return { event: { type: 'RELEASE', reserved }, verdict: { type: 'admitted' } };
+      return {
+        event: { type: 'CALLS', reserved: -reserved, settled: 0, in_flight: -1 },
+        verdict: { type: 'admitted' },
+      };
     }
     case 'GRANT': {
       model.granted += command.more;
@@ -229,7 +237,12 @@ describe('the quota machine', () => {
     for (const { state } of Object.values(states)) {
       reached.add(stateName(state));
       if (state.context.in_flight !== 1) continue;
-      const [after] = transition(quotaMachine, state, { type: 'SETTLE', reserved: 10, actual: 4 });
+      const [after] = transition(quotaMachine, state, {
+        type: 'CALLS',
+        reserved: -10,
+        settled: 4,
+        in_flight: -1,
+      });
       expect(after.context.settled - state.context.settled).toBe(4);
       expect(after.value).toEqual(state.value);
     }

@@ -10,57 +10,9 @@ import {
   MAX_RECOLLECTIONS,
   type TaskEvent,
 } from '../../src/machines/task-events.ts';
+import { ACCEPTED, random, rejected, TASK_EVENTS } from './events.ts';
 
 type Snapshot = SnapshotFrom<typeof taskMachine>;
-
-const random = 0.5;
-const ACCEPTED: TaskEvent = {
-  type: 'ACCEPTED',
-  deadline_ms: 60_000,
-  patient: true,
-  announce: true,
-  pinned_channel: null,
-};
-const rejected = (
-  more: Partial<Extract<TaskEvent, { type: 'SUBMIT_REJECTED' }>> = {},
-): TaskEvent => ({
-  type: 'SUBMIT_REJECTED',
-  channel_id: 'a',
-  retryable: true,
-  more: false,
-  busy: false,
-  error_code: 'upstream_error',
-  retry_after_ms: 0,
-  random,
-  ...more,
-});
-/** One event of each kind that the machine accepts. */
-const EVENTS: TaskEvent[] = [
-  ACCEPTED,
-  { ...ACCEPTED, patient: false, announce: false },
-  { type: 'SUBMITTED', channel_id: 'a', random },
-  rejected(),
-  rejected({ more: true }),
-  rejected({ busy: true, channel_id: null }),
-  rejected({ retryable: false, error_code: 'invalid_request' }),
-  { type: 'PROGRESSED', progress: null, retry_after_ms: 0, random },
-  { type: 'PRODUCED', outputs: 1 },
-  { type: 'COLLECTED', outputs: 1 },
-  { type: 'COLLECT_FAILED', random },
-  { type: 'SETTLED', billing_id: 'b' },
-  { type: 'UPSTREAM_FAILED', error_code: 'content_policy_violation' },
-  { type: 'LOST', random },
-  { type: 'UNANSWERED', hopeless: false, random },
-  { type: 'UNANSWERED', hopeless: true, random },
-  { type: 'RELEASED' },
-  { type: 'CANCELLED' },
-  { type: 'ANNOUNCED' },
-  { type: 'DEADLINE' },
-  { type: 'CANCEL' },
-  { type: 'RETRY' },
-  { type: 'POLL' },
-  { type: 'ASK' },
-];
 
 interface Run {
   snapshot: Snapshot;
@@ -107,7 +59,7 @@ describe('the task machine', () => {
 
   test('every state is reached, and a final state is reached from each state', () => {
     const paths = getShortestPaths(taskMachine, {
-      events: EVENTS,
+      events: TASK_EVENTS,
       // If the state contained the counters, the graph would be infinite.
       serializeState: ({ value, context }) =>
         JSON.stringify([value, context.ending, context.has_job, context.patient]),
@@ -119,7 +71,7 @@ describe('the task machine', () => {
       if (state.status !== 'active') continue;
       const onwards = getShortestPaths(taskMachine, {
         fromState: state,
-        events: EVENTS,
+        events: TASK_EVENTS,
         serializeState: ({ value, context }) => JSON.stringify([value, context.ending]),
         stopWhen: ({ status }) => status !== 'active',
       });
@@ -130,7 +82,7 @@ describe('the task machine', () => {
   test('P1, P11: for any order of events, money moves at most once and the status never goes back', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom(...EVENTS), { minLength: 1, maxLength: 80 }),
+        fc.array(fc.constantFrom(...TASK_EVENTS), { minLength: 1, maxLength: 80 }),
         (events) => {
           const { snapshot, effects, statuses } = play([ACCEPTED, ...events]);
           const ranks = statuses.map((status) => RANKS[status] ?? Number.NaN);
@@ -150,7 +102,7 @@ describe('the task machine', () => {
 
   test('P10: after a lost answer no event leads to another submission', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (events) => {
+      fc.property(fc.array(fc.constantFrom(...TASK_EVENTS), { maxLength: 60 }), (events) => {
         const { effects } = play([ACCEPTED, { type: 'LOST', random }, ...events]);
         expect(count(effects, 'submit')).toBe(1);
       }),

@@ -8,15 +8,7 @@ import {
   type WebhookEvent,
   webhookMachine,
 } from '../../src/machines/webhook.ts';
-
-const REFUSED: WebhookEvent = { type: 'REFUSED', status: 500, final: false };
-const EVENTS: WebhookEvent[] = [
-  { type: 'ANNOUNCED' },
-  { type: 'DELIVERED', status: 204 },
-  REFUSED,
-  { type: 'REFUSED', status: 410, final: true },
-  { type: 'RETRY' },
-];
+import { REFUSED, WEBHOOK_EVENTS } from './events.ts';
 
 function play(events: readonly WebhookEvent[]) {
   let [snapshot] = initialTransition(webhookMachine);
@@ -36,12 +28,15 @@ function play(events: readonly WebhookEvent[]) {
 
 describe('the webhook machine', () => {
   test('reaches every state, and a final state from each state', () => {
-    const paths = getShortestPaths(webhookMachine, { events: EVENTS });
+    const paths = getShortestPaths(webhookMachine, { events: WEBHOOK_EVENTS });
     const reached = new Set(paths.map(({ state }) => state.value));
     expect(reached).toEqual(new Set(['announced', 'delivering', 'waiting', 'delivered', 'failed']));
     for (const { state } of paths) {
       if (state.status !== 'active') continue;
-      const onwards = getShortestPaths(webhookMachine, { fromState: state, events: EVENTS });
+      const onwards = getShortestPaths(webhookMachine, {
+        fromState: state,
+        events: WEBHOOK_EVENTS,
+      });
       expect(onwards.some((path) => path.state.status === 'done')).toBe(true);
     }
   });
@@ -56,7 +51,7 @@ describe('the webhook machine', () => {
 
   test('for any sequence of events, attempts are bounded and counted, and no attempt follows the end', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
+      fc.property(fc.array(fc.constantFrom(...WEBHOOK_EVENTS), { maxLength: 40 }), (events) => {
         const { snapshot, attempts } = play(events);
         expect(attempts).toBeLessThanOrEqual(MAX_WEBHOOK_ATTEMPTS);
         const open = snapshot.value === 'delivering' ? 1 : 0;

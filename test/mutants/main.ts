@@ -3,6 +3,7 @@
  * mutant that survives shows a gap in the tests.
  */
 import { availableParallelism } from 'node:os';
+import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
@@ -11,7 +12,14 @@ import { TASKS } from './list/tasks.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
-export const MUTANTS = candidatesOf([...QUOTA, ...LEDGER, ...PRICES, ...ROUTING, ...TASKS]);
+export const MUTANTS = candidatesOf([
+  ...QUOTA,
+  ...LEDGER,
+  ...PRICES,
+  ...ROUTING,
+  ...TASKS,
+  ...DURABLE,
+]);
 /**
  * Number of mutants that run at the same time. More mutants would only compete for the two
  * PostgreSQL servers.

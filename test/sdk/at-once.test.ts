@@ -1,4 +1,4 @@
-/** Stored responses and direct calls through the official packages. `bin/start` starts Weir. */
+/** Stored responses and direct calls through the official packages. They call a real Weir process. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenAIEmbeddings } from '@langchain/openai';

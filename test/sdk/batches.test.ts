@@ -1,4 +1,4 @@
-/** Message batches through the official package. `bin/start` starts Weir. */
+/** Message batches through the official package. They call a real Weir process. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { failureOf } from '../support/failure-of.ts';

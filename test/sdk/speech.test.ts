@@ -1,4 +1,4 @@
-/** Creates speech through the official packages. `bin/start` starts Weir. */
+/** Creates speech through the official packages. They call a real Weir process. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_generateSpeech as generateSpeech } from 'ai';

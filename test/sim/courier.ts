@@ -1,11 +1,11 @@
 import { setup } from 'xstate';
-import type { DurableKind } from '../../src/actors/durable/kind.ts';
+import type { DurableKind, VersionedMachine } from '../../src/actors/durable/kind.ts';
 
 /**
  * A small machine with all features of a durable actor: effects, retries, a timer that is set and
  * canceled, late reports, final states. It delivers a parcel.
  */
-export const courierMachine = setup({
+const courierMachine = setup({
   types: {
     context: {} as { attempts: number },
     events: {} as
@@ -58,6 +58,8 @@ export const courierMachine = setup({
   },
 });
 
+export const versionedCourier: VersionedMachine = { machine: courierMachine, version: 1 };
+
 /** The receiver of the effects. It recognises repetitions by their key, like a provider. */
 export interface Outside {
   act(effect: string, actorId: string, key: string): Promise<'done' | 'failed'>;
@@ -76,8 +78,7 @@ export function courierKind(outside: Outside): DurableKind {
   });
   return {
     kind: 'courier',
-    machine: courierMachine,
-    version: 1,
+    ...versionedCourier,
     effects: { ...effect('deliver', 'DELIVERED'), ...effect('takeBack', 'RETURNED') },
     effect_timeout_ms: 60_000,
     max_attempts: 8,

@@ -14,6 +14,7 @@ export interface KeyRecord {
   limit_amount: number | null;
   used_amount: number;
   models: string[];
+  default_timeout_ms: number | null;
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;

@@ -8,6 +8,7 @@ import { connectDatabase, type Database } from '../../db/client.ts';
 import { findImbalances } from '../../db/ledger/audit.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
+import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import { Quotas } from '../../src/actors/money/quotas.ts';
 import { Replica } from '../../src/actors/replica.ts';
@@ -141,6 +142,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   const files = new Map<string, string>();
   const announced: string[] = [];
   const running = composeTasks({
+    feed: new InspectionFeed(() => replica.id, systemClock.now),
     requests: sql,
     durable: sql,
     background: sql,

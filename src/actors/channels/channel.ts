@@ -1,5 +1,6 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
 import {
+  type ChannelEvent,
   type ChannelFailure,
   COOLDOWNS_MS,
   channelMachine,
@@ -78,6 +79,14 @@ export type PeerHint =
 /** The use of a permit: a client's call, the submission of a task, or a probe by Weir. */
 type PermitUse = 'call' | 'job' | 'probe';
 
+/** Receives each event of a circuit, with the states before and after it. Must not throw. */
+export type OnChannelEvent = (
+  circuit: { channel_id: string; model: string },
+  event: ChannelEvent,
+  from: ChannelState,
+  to: ChannelState,
+) => void;
+
 /** Receives each success or failure of a model on a channel. Client errors are neither (P9). */
 export type OnOutcome = (channel_id: string, model: string, success: boolean) => void;
 
@@ -100,6 +109,7 @@ export class ChannelActor {
     private readonly clock: Clock,
     onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome: OnOutcome = () => undefined,
+    private readonly onEvent?: OnChannelEvent,
   ) {
     account.actors.push(this);
     const { config } = account;
@@ -190,7 +200,7 @@ export class ChannelActor {
       const now = this.clock.now();
       if (now < context.open_until || (value === 'disabled' && !context.returns)) return null;
       if (use !== 'probe' && this.isProbed()) return null;
-      this.machine.send({ type: 'COOLED', now });
+      this.send({ type: 'COOLED', now });
       probe = this.snapshot.context.probe;
     }
     this.inFlight += 1;
@@ -207,6 +217,13 @@ export class ChannelActor {
     this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', probe);
     if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
     if (use === 'call' || (use === 'job' && movedOn)) this.countOutcome(outcome);
+  }
+
+  private send(event: ChannelEvent): void {
+    const { state } = this;
+    this.machine.send(event);
+    const circuit = { channel_id: this.config.id, model: this.model };
+    this.onEvent?.(circuit, event, state, this.state);
   }
 
   private hasFreeSlot(urgent: boolean): boolean {
@@ -227,7 +244,7 @@ export class ChannelActor {
     this.inFlight -= 1;
     this.account.inFlight -= 1;
     if (outcome instanceof Error) this.reportFailure(outcome, probe);
-    else if (probe !== undefined) this.machine.send({ type: 'PROBED', probe, verdict: outcome });
+    else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict: outcome });
     else if (outcome === 'succeeded') this.reportSuccess();
   }
 
@@ -240,14 +257,14 @@ export class ChannelActor {
    * Called when the upstream refused the account's key for another model, or on another replica.
    */
   onCredentialsRefused(): void {
-    this.machine.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
+    this.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
 
   /** Disables the channel for the operator or the configuration. A second call changes nothing. */
   disable(reason: string): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns && context.reason === reason) return;
-    this.machine.send({ type: 'DISABLED', reason });
+    this.send({ type: 'DISABLED', reason });
   }
 
   /**
@@ -256,31 +273,31 @@ export class ChannelActor {
    */
   enable(): void {
     const { value, context } = this.machine.getSnapshot();
-    if (value === 'disabled' && !context.returns) this.machine.send({ type: 'ENABLED' });
+    if (value === 'disabled' && !context.returns) this.send({ type: 'ENABLED' });
   }
 
   /** Discards the health of the channel, because its account or credentials changed. */
   reset(): void {
-    this.machine.send({ type: 'DISABLED', reason: 'configuration' });
-    this.machine.send({ type: 'ENABLED' });
+    this.send({ type: 'DISABLED', reason: 'configuration' });
+    this.send({ type: 'ENABLED' });
   }
 
   /** Applies a hint of another replica, unless a probe of this replica is running. */
   onPeerHint(hint: PeerHint): void {
     if (this.state === 'probing') return;
     this.isApplyingHint = true;
-    if (hint.kind === 'mended') this.machine.send({ type: 'MENDED' });
+    if (hint.kind === 'mended') this.send({ type: 'MENDED' });
     else if (hint.kind === 'refused') this.onCredentialsRefused();
     else {
       const failure = isFailure(hint.reason) ? { failure: hint.reason } : {};
-      this.machine.send({ type: 'THROTTLED', until: hint.until, ...failure });
+      this.send({ type: 'THROTTLED', until: hint.until, ...failure });
     }
     this.isApplyingHint = false;
   }
 
   /** Called when a probe by Weir succeeded. Then clients may call the channel again. */
   onProbeSucceeded(): void {
-    this.machine.send({ type: 'MENDED' });
+    this.send({ type: 'MENDED' });
   }
 
   /** The last failure of a call of this model, worded for the operator. */
@@ -298,7 +315,7 @@ export class ChannelActor {
       context.recent_success > PERFECT_SUCCESS &&
       context.samples === MIN_SAMPLES &&
       context.slots === null;
-    if (value !== 'healthy' || !isFlawless) this.machine.send({ type: 'SUCCEEDED' });
+    if (value !== 'healthy' || !isFlawless) this.send({ type: 'SUCCEEDED' });
   }
 
   private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
@@ -308,15 +325,15 @@ export class ChannelActor {
     // A retry time counts for every failure, for example that of an overloaded server.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
-      this.machine.send({ type: 'THROTTLED', until });
+      this.send({ type: 'THROTTLED', until });
       return;
     }
-    this.machine.send(
+    this.send(
       probe === undefined
         ? { type: 'FAILED', failure, now }
         : { type: 'PROBED', probe, verdict: 'failed', failure, now },
     );
-    if (retry_after_ms !== undefined) this.machine.send({ type: 'THROTTLED', until, failure });
+    if (retry_after_ms !== undefined) this.send({ type: 'THROTTLED', until, failure });
     if (failure === 'auth') this.account.onCredentialsRefused(this);
   }
 }

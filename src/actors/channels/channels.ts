@@ -1,7 +1,13 @@
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
 import { ChannelAccount, type ChannelSwitch, type ChannelVerdict } from './account.ts';
-import { ChannelActor, type ChannelTransition, type OnOutcome, type PeerHint } from './channel.ts';
+import {
+  ChannelActor,
+  type ChannelTransition,
+  type OnChannelEvent,
+  type OnOutcome,
+  type PeerHint,
+} from './channel.ts';
 
 /**
  * The most removed channels that are kept in memory. Above this number, the channel that was
@@ -22,6 +28,7 @@ export class Channels {
     private readonly clock: Clock,
     private readonly onTransition?: (transition: ChannelTransition) => void,
     private readonly onOutcome?: OnOutcome,
+    private readonly onEvent?: OnChannelEvent,
   ) {
     this.configure(configs);
   }
@@ -67,7 +74,15 @@ export class Channels {
       const actor = known.get(model);
       if (actor) account.actors.push(actor);
       // The constructor adds the actor to its account.
-      else new ChannelActor(model, account, this.clock, this.onTransition, this.onOutcome);
+      else
+        new ChannelActor(
+          model,
+          account,
+          this.clock,
+          this.onTransition,
+          this.onOutcome,
+          this.onEvent,
+        );
     }
     account.applySwitch(this.switches.get(config.id));
     return account;

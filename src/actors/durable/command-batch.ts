@@ -1,14 +1,17 @@
 import type { TransactionSql } from 'postgres';
-import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import { type AnyMachineSnapshot, initialTransition } from 'xstate';
+import {
+  type EventMoney,
+  type EventRow,
+  findCommitted,
+  insertEvents,
+} from '../../../db/actors/history.ts';
 import type { ActorPosition } from '../../../db/actors/live.ts';
 import {
   type ActorRow,
   createActors,
   deleteActorsWithoutEvents,
-  type EventRow,
   endOutbox,
-  findCommitted,
-  insertEvents,
   insertOutbox,
   type JsonValue,
   lockActors,
@@ -17,26 +20,30 @@ import {
   type TimerChange,
   takeTimers,
   timerKey,
+  timerPrefix,
   writeActors,
   writeTimers,
 } from '../../../db/actors/store.ts';
 import type { IdSource } from '../clock.ts';
-import { applyMoneyCommands, type MoneyCommand } from '../money/ledger.ts';
-import type { LedgerAnswer } from '../money/ledger-commands.ts';
+import { applyMoneyCommands } from '../money/ledger.ts';
 import type { CommandResult, CommittedEvent, IdentifiedCommand } from './command.ts';
+import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
+import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
 import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
 /** A command with its transition, or only its answer if the machine does not get the event. */
-type Step =
-  | { answer: CommandResult }
-  | {
-      command: IdentifiedCommand;
-      row: ActorRow;
-      before: AnyMachineSnapshot;
-      after: AnyMachineSnapshot;
-      actions: readonly { type: string; params?: unknown }[];
-    };
+type Step = { answer: CommandResult } | Taken;
+
+interface Taken {
+  command: IdentifiedCommand;
+  row: ActorRow;
+  before: AnyMachineSnapshot;
+  after: AnyMachineSnapshot;
+  actions: readonly { type: string; params?: unknown }[];
+  /** What the ledger did; null until the money has moved, or if the command moves none. */
+  money: EventMoney | null;
+}
 
 /**
  * True if the timer or the effect of a command was handled before, so that `timers` or `effects`
@@ -51,11 +58,18 @@ function isAlreadyHandled(
   return effect !== undefined && !effects.delete(effect.id);
 }
 
-/** True if `answer` says that the ledger executed `money`, now or earlier. */
-function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
-  if (answer.type !== 'hold_ended') return answer.type === 'held';
-  if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
-  return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
+/**
+ * Removes from `timers` the timers that the step sets or cancels. So a firing that follows in the
+ * same batch is stale.
+ */
+function removeChangedTimers(step: Step, timers: Set<string>): void {
+  if (!('command' in step) || timers.size === 0) return;
+  for (const { type, params } of step.actions) {
+    if (type !== 'setTimer' && type !== 'cancelTimer') continue;
+    const { name } = params as { name: string };
+    const prefix = timerPrefix({ kind: step.row.kind, actor_id: step.row.id, name });
+    for (const key of timers) if (key.startsWith(prefix)) timers.delete(key);
+  }
 }
 
 /** Executes commands to many actors in the transaction `tx`. */
@@ -83,7 +97,7 @@ export class CommandBatch {
       return;
     }
     await this.create(commands.filter((command) => command.create));
-    const rows = await lockActors(this.tx, distinctAddresses(commands));
+    const rows = await lockActors(this.tx, distinctActors(commands));
     this.rows = new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
     const known = await findCommitted(
       this.tx,
@@ -105,7 +119,9 @@ export class CommandBatch {
     );
     for (const command of commands) {
       const isStale = !known.has(command.command_id) && isAlreadyHandled(command, timers, effects);
-      steps.push(this.decide(command, known.has(command.command_id), isStale));
+      const step = this.decide(command, known.has(command.command_id), isStale);
+      removeChangedTimers(step, timers);
+      steps.push(step);
     }
     await this.moveMoney(steps);
     for (const step of steps) this.answers.push(await this.applyStep(step));
@@ -119,14 +135,17 @@ export class CommandBatch {
   }
 
   private async create(commands: IdentifiedCommand[]): Promise<void> {
-    const rows = distinctAddresses(commands).map(({ kind, id }): ActorRow => {
+    const rows = distinctActors(commands).map(({ kind, id, organization_id }): ActorRow => {
       const { machine, version } = this.requireKind(kind);
       const [snapshot] = initialTransition(machine);
       return {
         kind,
         id,
+        organization_id: organization_id ?? null,
         machine_version: version,
         snapshot: storedSnapshot(snapshot),
+        state: statePath(snapshot),
+        entered: true,
         seq: 0,
         live: true,
         owner: this.replica_id,
@@ -147,12 +166,11 @@ export class CommandBatch {
       return { answer: { type: 'committed', snapshot: before, seq: row.seq, taken: true } };
     }
     if (isStale) return { answer: { type: 'stale' } };
-    const [after, actions] = row.live
-      ? transition(this.requireKind(row.kind).machine, before, command.event)
-      : [before, []];
+    const { machine } = this.requireKind(row.kind);
+    const [after, actions] = takeEvent(machine, before, command.event);
     row.live = after.status === 'active';
     this.snapshots.set(`${row.kind}/${row.id}`, after);
-    return { command, row, before, after, actions };
+    return { command, row, before, after, actions, money: null };
   }
 
   /**
@@ -173,7 +191,10 @@ export class CommandBatch {
     const undoneRows: { kind: string; id: string }[] = [];
     moneySteps.forEach(({ step, index, money }, position) => {
       const answer = answers[position];
-      if (answer && isAccepted(money, answer)) return;
+      if (answer && isAccepted(money, answer)) {
+        step.money = moneyOf(money, answer);
+        return;
+      }
       const { command, row } = step;
       if (!answer || !command.create || row.seq > 0) {
         throw new Error(
@@ -195,7 +216,7 @@ export class CommandBatch {
     await command.inTransaction?.(this.tx);
     row.seq += 1;
     const taken = after !== before;
-    this.recordEvent(row, command, before, after, taken);
+    this.recordEvent(step, taken);
     for (const action of actions) this.recordAction(row, action);
     return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
@@ -214,28 +235,37 @@ export class CommandBatch {
     for (const [kind, changes] of byKind) await this.requireKind(kind).project?.(this.tx, changes);
   }
 
-  private recordEvent(
-    row: ActorRow,
-    { command_id, event }: IdentifiedCommand,
-    before: AnyMachineSnapshot,
-    after: AnyMachineSnapshot,
-    taken: boolean,
-  ): void {
-    const { kind, id, seq } = row;
+  private recordEvent({ command, row, before, after, money }: Taken, taken: boolean): void {
+    const { kind, id, seq, organization_id } = row;
+    const { command_id, event } = command;
+    const machine_version = this.requireKind(kind).version;
+    const from_state = statePath(before);
+    const state = statePath(after);
+    const context_hash = hashSnapshot(after);
     row.snapshot = storedSnapshot(after);
-    row.machine_version = this.requireKind(kind).version;
+    row.machine_version = machine_version;
+    row.state = state;
+    row.entered ||= state !== from_state;
+    const facts = { kind, seq, taken, machine_version, context_hash, money };
     this.events.push({
-      kind,
+      ...facts,
       actor_id: id,
-      seq,
       command_id,
       event: event as unknown as JsonValue,
-      from_state: stateName(before),
-      to_state: stateName(after),
-      taken,
+      from_state,
+      to_state: state,
     });
     const { owner } = row;
-    this.committed.push({ kind, id, seq, event, before, snapshot: after, taken, owner });
+    this.committed.push({
+      ...facts,
+      id,
+      organization_id,
+      event,
+      before,
+      snapshot: after,
+      state,
+      owner,
+    });
   }
 
   /** Turns an action into a change of a timer, or into an outbox row for an effect. */
@@ -248,6 +278,7 @@ export class CommandBatch {
         kind,
         actor_id,
         name: params.name ?? '',
+        seq,
         delay_ms,
         event: params.event ?? null,
       });
@@ -280,21 +311,12 @@ export class CommandBatch {
   }
 }
 
-/** Returns the address (kind and id) of each actor once, in the order in which rows are locked. */
-function distinctAddresses(commands: readonly IdentifiedCommand[]): { kind: string; id: string }[] {
-  const byName = new Map(commands.map(({ kind, id }) => [`${kind}/${id}`, { kind, id }]));
-  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
-}
-
-/** Returns the state as a path, e.g. `processing.polling`; parallel regions as JSON. */
-function stateName({ value }: AnyMachineSnapshot): string {
-  const parts: string[] = [];
-  let rest: unknown = value;
-  while (typeof rest === 'object' && rest !== null) {
-    const [[key, inner] = ['', undefined], ...others] = Object.entries(rest);
-    if (others.length > 0) return [...parts, JSON.stringify(rest)].join('.');
-    parts.push(key);
-    rest = inner;
+/** Returns the first command to each actor, in the order in which rows are locked. */
+function distinctActors(commands: readonly IdentifiedCommand[]): IdentifiedCommand[] {
+  const byName = new Map<string, IdentifiedCommand>();
+  for (const command of commands) {
+    const name = `${command.kind}/${command.id}`;
+    if (!byName.has(name)) byName.set(name, command);
   }
-  return [...parts, String(rest)].join('.');
+  return [...byName.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, command]) => command);
 }

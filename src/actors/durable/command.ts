@@ -1,5 +1,6 @@
 import type { TransactionSql } from 'postgres';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import type { EventMoney } from '../../../db/actors/history.ts';
 import type { DueTimer } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
@@ -11,6 +12,8 @@ export interface ActorCommand {
   event: AnyEventObject;
   /** If true, a missing actor is created. Otherwise the result is `not_found`. */
   create?: boolean;
+  /** The organization to which a created actor belongs; default: none. */
+  organization_id?: string;
   /** The timer that sent the event. The event is applied only if the timer still exists. */
   timer?: DueTimer;
   /** The effect that the event reports. The event is applied only if the effect has not ended. */
@@ -40,12 +43,22 @@ export type CommandResult =
 export interface CommittedEvent {
   kind: string;
   id: string;
+  /** The organization to which the actor belongs; null = none, or not known. */
+  organization_id: string | null;
   seq: number;
   event: AnyEventObject;
   before: AnyMachineSnapshot;
   /** The snapshot after the event. */
   snapshot: AnyMachineSnapshot;
   taken: boolean;
+  /** The state of `snapshot` as a path, e.g. `processing.polling`. */
+  state: string;
+  /** The version of the machine that got the event. */
+  machine_version: number;
+  /** The hash of state and context after the event (`hashSnapshot`). */
+  context_hash: string;
+  /** What the ledger did to the actor's hold in the same transaction; null = nothing. */
+  money: EventMoney | null;
   /** The replica that owns the actor. */
   owner: string | null;
 }

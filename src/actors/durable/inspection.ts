@@ -41,6 +41,11 @@ export class InspectionFeed {
     private readonly now: () => number,
   ) {}
 
+  /** True if somebody watches the feed. */
+  get isWatched(): boolean {
+    return this.watchers.size > 0;
+  }
+
   publish(observation: Observation): void {
     const kept = { observation, at: this.now() };
     this.ring.push(kept);

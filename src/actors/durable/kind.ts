@@ -43,21 +43,28 @@ export interface StateChange {
   snapshot: AnyMachineSnapshot;
 }
 
+/** A machine with the version of its snapshots, and the way from earlier versions to this one. */
+export interface VersionedMachine {
+  readonly machine: AnyStateMachine;
+  /**
+   * The version of stored snapshots and of the event log. Raise it with every change of the machine
+   * that changes a state, an event, a guard, an action or the context (test/machines/versions.json).
+   */
+  readonly version: number;
+  /** Converts a stored snapshot of version `from` to this version. */
+  readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
+  /** The machines of earlier versions. `replay` needs them for the events of these versions. */
+  readonly earlier?: readonly VersionedMachine[];
+}
+
 /**
  * One kind of durable actor: a pure machine and its effects.
  *
  * The machine's actions are data. `setTimer {name, delay_ms, event}` and `cancelTimer {name}`
  * change timers. Each action named in `effects` is an effect.
  */
-export interface DurableKind {
+export interface DurableKind extends VersionedMachine {
   readonly kind: string;
-  readonly machine: AnyStateMachine;
-  /**
-   * The version of stored snapshots. Raise it when snapshots of an earlier version need `migrate`.
-   */
-  readonly version: number;
-  /** Converts a stored snapshot of version `from` to this version. */
-  readonly migrate?: (snapshot: JsonValue, from: number) => JsonValue;
   readonly effects: Readonly<Record<string, Effect>>;
   readonly effect_timeout_ms: number;
   /**

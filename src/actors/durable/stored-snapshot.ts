@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { JsonValue } from '../../../db/actors/store.ts';
-import type { DurableKind } from './kind.ts';
+import type { VersionedMachine } from './kind.ts';
 
 /** Returns the part of a snapshot that is stored. It is plain JSON. */
 export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValue {
@@ -8,11 +8,11 @@ export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValu
 }
 
 /**
- * Returns the snapshot of a row as the current machine of `kind` has it. A snapshot of an earlier
+ * Returns the snapshot of a row as the machine of this version has it. A snapshot of an earlier
  * version is converted first.
  */
 export function restoreSnapshot(
-  { machine, version, migrate }: DurableKind,
+  { machine, version, migrate }: VersionedMachine,
   row: { readonly snapshot: JsonValue; readonly machine_version: number },
 ): AnyMachineSnapshot {
   const current =

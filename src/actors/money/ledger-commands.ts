@@ -136,7 +136,13 @@ export type LedgerAnswer =
   /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }
   | { type: 'held' }
-  | { type: 'hold_ended'; status: 'settled' | 'released' | 'expired'; charged: number }
+  /** `charged` and `released` are the two parts of the hold's amount. */
+  | {
+      type: 'hold_ended';
+      status: 'settled' | 'released' | 'expired';
+      charged: number;
+      released: number;
+    }
   | { type: 'not_found' }
   | { type: 'done' }
   /** If `more` is true, the replica still has open grants. Then send the command again. */

@@ -1,6 +1,6 @@
 import type { TransactionSql } from 'postgres';
 import { insertDeposits, insertHoldLines } from '../../../db/ledger/entries.ts';
-import { findOpenMoney, type OpenMoney } from '../../../db/ledger/in-flight.ts';
+import { findOpenMoney, type OpenMoney, openMoneyOf } from '../../../db/ledger/in-flight.ts';
 import {
   declareDead,
   findLiveReplicas,
@@ -352,24 +352,6 @@ class Batch {
   }
 }
 
-function openMoneyOf({ grants, holds }: LockedRows): OpenMoney[] {
-  const open = [...grants.values()].map((grant) => ({
-    ...grant,
-    recallable: true,
-    open_nano_usd: grant.granted_nano_usd - grant.settled_nano_usd,
-  }));
-  const held = [...holds.values()].filter(({ status }) => status === 'held');
-  return [
-    ...open,
-    ...held.map((hold) => ({
-      ...hold,
-      recallable: false,
-      open_nano_usd: hold.amount_nano_usd,
-      recall_acked: 0,
-    })),
-  ].filter((each) => each.open_nano_usd > 0);
-}
-
 function newGrant(command: GrantCommand): GrantRow {
   return {
     id: command.grant_id,
@@ -391,7 +373,8 @@ function unusableStatus(key: KeyRow): 'inactive' | 'suspended' | 'revoked' | 'ex
 
 function holdEnded(hold: HoldRow): LedgerAnswer {
   if (hold.status === 'held') throw new Error(`hold ${hold.id} has not ended`);
-  return { type: 'hold_ended', status: hold.status, charged: hold.charged_nano_usd };
+  const { status, amount_nano_usd, charged_nano_usd: charged } = hold;
+  return { type: 'hold_ended', status, charged, released: amount_nano_usd - charged };
 }
 
 function requireRow<Row>(row: Row | undefined, table: string, id: string): Row {

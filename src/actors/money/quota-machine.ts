@@ -10,6 +10,9 @@ import {
   releaseCall,
 } from '../../machines/quota.ts';
 
+/** Receives each event of a quota machine, with the state after it. Must not throw. */
+export type OnQuotaEvent = (event: QuotaEvent, state: unknown) => void;
+
 /**
  * The quota machine of one key, and the sums of the calls since the machine's last event.
  *
@@ -22,7 +25,7 @@ export class QuotaMachine {
   private readonly machine: ActorRefFrom<typeof quotaMachine> = createActor(quotaMachine);
   private current: QuotaSums;
 
-  constructor() {
+  constructor(private readonly onEvent?: OnQuotaEvent) {
     // An error of the machine must not end the process. The call that sent the event receives the
     // error.
     this.machine.subscribe({ error: () => undefined });
@@ -58,10 +61,8 @@ export class QuotaMachine {
   /** Sends an event to the machine and returns its verdict. */
   send(event: QuotaEvent): QuotaVerdict {
     this.sendCalls();
-    this.machine.send(event);
-    const { context } = this.machine.getSnapshot();
-    this.current = context;
-    return context.verdict;
+    this.pass(event);
+    return this.machine.getSnapshot().context.verdict;
   }
 
   /** Admits a call if the grant covers it; otherwise returns the machine's verdict. */
@@ -86,17 +87,24 @@ export class QuotaMachine {
     this.current = releaseCall(this.current, reserved);
   }
 
-  private sendCalls(): void {
+  /** Sends the calls since the last event as one event, if there were any. */
+  sendCalls(): void {
     const { context } = this.machine.getSnapshot();
     const { current: now } = this;
     if (now === context) return;
-    this.machine.send({
+    this.pass({
       type: 'CALLS',
       reserved: now.reserved - context.reserved,
       settled: now.settled - context.settled,
       in_flight: now.in_flight - context.in_flight,
     });
-    this.current = this.machine.getSnapshot().context;
+  }
+
+  private pass(event: QuotaEvent): void {
+    this.machine.send(event);
+    const { context, value } = this.machine.getSnapshot();
+    this.current = context;
+    this.onEvent?.(event, value);
   }
 }
 

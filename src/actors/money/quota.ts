@@ -1,7 +1,6 @@
-import type { Clock, IdSource } from '../clock.ts';
 import { AdmissionQueue, type AdmissionRequest, type WaitingCall } from './admission-queue.ts';
 import { Grant, GrantFencedError } from './grant.ts';
-import type { Lane } from './lane.ts';
+import type { QuotaDeps } from './quota-deps.ts';
 import {
   type LimitedBy,
   ledgerUnavailableError,
@@ -21,24 +20,13 @@ import {
 /** Hints that money is free may be lost, so a request for money is repeated after this time. */
 const RETRY_MS = 100;
 
-export interface QuotaDeps {
-  lane: Lane;
-  clock: Clock;
-  ids: IdSource;
-  replica_id: () => string;
-  /** False if this replica's lease may have ended; then no call is admitted. */
-  mayAdmit: () => boolean;
-  /** Called if the database reports that this replica was declared dead. */
-  onFenced: () => void;
-}
-
 /**
  * The quota actor of one key on this replica: its machine, and the commands that it sends to the
  * lane, the queue that commits ledger commands. A call that the grant covers is admitted
  * synchronously. Other calls wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
-  private readonly machine = new QuotaMachine();
+  private readonly machine: QuotaMachine;
   private readonly grant: Grant;
   private readonly waiting: AdmissionQueue;
   private readonly recall = { requested: 0, acked: 0 };
@@ -58,12 +46,19 @@ export class QuotaActor implements ReservationOwner {
     readonly organization_id: string,
     private readonly deps: QuotaDeps,
   ) {
+    const { onEvent } = deps;
+    this.machine = new QuotaMachine(onEvent && ((event, state) => onEvent(key_id, event, state)));
     this.waiting = new AdmissionQueue(deps.clock, () => moneyInFlightError(this.lastLimitedBy));
     this.grant = new Grant(key_id, organization_id, deps);
   }
 
   get snapshot() {
     return this.machine.snapshot;
+  }
+
+  /** Sends the calls that were admitted without an event to the machine, as one sum. */
+  sendCalls(): void {
+    this.machine.sendCalls();
   }
 
   /** True if no call is in flight, none waits, and no charge waits for its commit. */

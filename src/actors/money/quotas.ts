@@ -1,6 +1,7 @@
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { QuotaActor, type QuotaDeps } from './quota.ts';
+import { QuotaActor } from './quota.ts';
+import type { QuotaDeps } from './quota-deps.ts';
 
 /** The most keys that have an actor on this replica. Idle actors without money are removed. */
 const MAX_QUOTA_ACTORS = 100_000;
@@ -43,6 +44,11 @@ export class Quotas {
 
   find(key_id: string): QuotaActor | undefined {
     return this.actors.get(key_id);
+  }
+
+  /** Sends the calls that each actor admitted without an event to its machine, as one sum. */
+  sendCalls(): void {
+    for (const actor of this.actors.values()) actor.sendCalls();
   }
 
   all(): IterableIterator<QuotaActor> {

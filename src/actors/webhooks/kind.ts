@@ -7,9 +7,11 @@ import {
 } from '../../../db/webhooks/deliveries.ts';
 import { type WebhookContext, type WebhookEvent, webhookMachine } from '../../machines/webhook.ts';
 import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/guarded-fetch.ts';
-import type { DurableKind } from '../durable/kind.ts';
+import type { DurableKind, VersionedMachine } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
+/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
+export const versionedWebhook: VersionedMachine = { machine: webhookMachine, version: 1 };
 /**
  * How long an attempt waits for a response, ms (Standard Webhooks: 15 to 30 s). An attempt without
  * a response is retried.
@@ -46,8 +48,7 @@ export interface WebhookDeps {
 export function webhookKind(deps: WebhookDeps): DurableKind {
   return {
     kind: WEBHOOK_KIND,
-    machine: webhookMachine,
-    version: 1,
+    ...versionedWebhook,
     effects: { deliver: (_, { actor_id, signal }) => deliver(deps, actor_id, signal) },
     effect_timeout_ms: EFFECT_TIMEOUT_MS,
     max_attempts: MAX_ATTEMPTS,

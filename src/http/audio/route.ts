@@ -1,6 +1,7 @@
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
+import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { readAudioForm } from './form.ts';
@@ -18,9 +19,11 @@ const MIN_BYTES_PER_S = 750;
  * ignored.
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
-  return async ({ request, uuid, server }) => {
+  return async (context) => {
+    const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
+    const signal = callSignal(context, key);
     server?.timeout(request, 0);
     const {
       file,
@@ -29,7 +32,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       prompt,
       temperature,
       language,
-    } = await readAudioForm(request);
+    } = await readAudioForm(request, signal);
     const inference = deps.inference();
     const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
       inference.isCallable(candidate, caller),
@@ -47,7 +50,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       model,
       body: {},
       body_text: '{}',
-      signal: request.signal,
+      signal,
       protocols: TRANSCRIBERS,
       max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
       request: async (transcriber, call) => {

@@ -5,6 +5,7 @@ import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
@@ -15,10 +16,12 @@ const validate = validator(SpeechSchema);
 
 /** `POST /v1/audio/speech` (OpenAI docs: Create speech). The sound is streamed to the client. */
 export function speech(deps: InferenceRouteDeps): Handler {
-  return async ({ request, uuid, server }) => {
+  return async (context) => {
+    const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const signal = callSignal(context, key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
     const body = validate(value);
     if (body.stream_format !== undefined && body.stream_format !== 'audio') {
       throw new WeirError('invalid_request', 'stream_format must be audio.', {
@@ -35,7 +38,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
     );
     server?.timeout(request, 0);
     const sound = await inference.speech({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: text, signal },
       protocols: SYNTHESIZERS,
       max_units: {
         // The provider counts code points.

@@ -7,6 +7,7 @@ import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
@@ -14,10 +15,12 @@ const validate = validator(EmbeddingsSchema);
 
 /** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
-  return async ({ request, uuid, server }) => {
+  return async (context) => {
+    const { request, uuid, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const signal = callSignal(context, key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
     const body = validate(value);
     const inference = deps.inference();
     const model = resolveDirectModel(
@@ -35,7 +38,7 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       model,
       body: value,
       body_text: text,
-      signal: request.signal,
+      signal,
       protocols: EMBEDDERS,
       max_units: { input_tokens: maxInputTokens(body.input) },
       request: async (embedder, call) => {

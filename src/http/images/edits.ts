@@ -1,4 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import type { CallSignal } from '../../upstreams/contract.ts';
 import { type JsonBody, MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import { type Form, isForm, readForm } from '../form.ts';
@@ -30,10 +31,10 @@ export function editImage(deps: GenerationRouteDeps): Handler {
   });
 }
 
-async function readEdit(request: Request): Promise<JsonBody> {
+async function readEdit(request: Request, signal: CallSignal): Promise<JsonBody> {
   const body = isForm(request)
-    ? await bodyOf(await readForm(request, MAX_INFERENCE_BODY_BYTES, tooLarge))
-    : (await readJsonObject(request, MAX_INFERENCE_BODY_BYTES)).value;
+    ? await bodyOf(await readForm(request, MAX_INFERENCE_BODY_BYTES, tooLarge, signal))
+    : (await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal)).value;
   if (body['image'] === undefined && body['images'] === undefined) {
     throw new WeirError('invalid_request', 'image is required.', { param: 'image' });
   }

@@ -53,6 +53,7 @@ function keyRecord(key: ManagedKey): object {
     limit_amount: key.limit_nano_usd === null ? null : usd(key.limit_nano_usd),
     used_amount: usd(key.used_nano_usd),
     models: key.models,
+    default_timeout_ms: key.timeout_ms,
     expires_at: key.expires_at?.toISOString() ?? null,
     last_used_at: key.last_used_at ? new Date(key.last_used_at).toISOString() : null,
     created_at: key.created_at.toISOString(),

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { WeirError } from '../../errors/weir-error.ts';
+import { MAX_CLIENT_TIMEOUT_MS, MIN_CLIENT_TIMEOUT_MS } from '../../inference/client-deadline.ts';
 import { parseRfc3339 } from './rfc3339.ts';
 
 const NANO_PER_USD = 1_000_000_000;
@@ -27,6 +28,17 @@ const fields = {
         errorMessage: 'must be a model id',
       }),
       { maxItems: 1_000, errorMessage: 'must be an array of at most 1000 model ids' },
+    ),
+  ),
+  default_timeout_ms: Type.Optional(
+    Type.Union(
+      [
+        Type.Integer({ minimum: MIN_CLIENT_TIMEOUT_MS, maximum: MAX_CLIENT_TIMEOUT_MS }),
+        Type.Null(),
+      ],
+      {
+        errorMessage: `must be null or an integer from ${MIN_CLIENT_TIMEOUT_MS} to ${MAX_CLIENT_TIMEOUT_MS}`,
+      },
     ),
   ),
   expiresAt: Type.Optional(
@@ -69,6 +81,7 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.name === undefined ? {} : { name: trimmedName(body.name) }),
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
+    ...(body.default_timeout_ms === undefined ? {} : { timeout_ms: body.default_timeout_ms }),
     ...(body.expiresAt === undefined ? {} : { expires_at: parseExpiry(body.expiresAt) }),
   };
 }

@@ -5,6 +5,7 @@ import type { RerankResult } from '../../upstreams/direct/contract.ts';
 import { RERANKERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
+import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
@@ -23,10 +24,12 @@ const validate = validator(RerankSchema);
  * `POST /v1/rerank` (Cohere docs: Rerank). Jina's API has the same fields (Jina docs: Reranker).
  */
 export function rerank(deps: InferenceRouteDeps): Handler {
-  return async ({ request, uuid, request_id, server }) => {
+  return async (context) => {
+    const { request, uuid, request_id, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const signal = callSignal(context, key);
+    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
     const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
     const inference = deps.inference();
@@ -40,7 +43,7 @@ export function rerank(deps: InferenceRouteDeps): Handler {
     server?.timeout(request, 0);
     const max_units = maxSearchUnits(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
     const ranked = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal: request.signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: text, signal },
       protocols: RERANKERS,
       max_units: { requests: max_units },
       request: async (reranker, call) => {

@@ -6,6 +6,7 @@ import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { readJsonObject } from '../body.ts';
+import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
@@ -24,10 +25,12 @@ const validate = validator(TranslationSchema);
  * text.
  */
 export function translations(deps: InferenceRouteDeps): Handler {
-  return async ({ request, uuid, request_id, server }) => {
+  return async (context) => {
+    const { request, uuid, request_id, server } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
-    const { value } = await readJsonObject(request, MAX_BODY_BYTES);
+    const signal = callSignal(context, key);
+    const { value } = await readJsonObject(request, MAX_BODY_BYTES, signal);
     const body = validate(resolveAliases(value));
     const texts = [body.text].flat();
     const inference = deps.inference();
@@ -41,7 +44,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
     server?.timeout(request, 0);
     const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
     const answer = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: '', signal: request.signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: '', signal },
       protocols: TRANSLATORS,
       max_units: { characters },
       request: async (translator, call) => {

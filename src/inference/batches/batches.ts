@@ -63,6 +63,7 @@ export class Batches {
       id,
       event,
       create: true,
+      organization_id,
       inTransaction: (tx) => openBatch(tx, id, total),
     });
     if (result.type !== 'committed') throw unavailableError();

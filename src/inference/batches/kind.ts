@@ -1,12 +1,14 @@
 import type { Sql } from 'postgres';
 import { type BatchStatus, writeBatch } from '../../../db/batches/batches.ts';
 import { endRemainingItems } from '../../../db/batches/items.ts';
-import type { DurableKind } from '../../actors/durable/kind.ts';
+import type { DurableKind, VersionedMachine } from '../../actors/durable/kind.ts';
 import { type BatchContext, type BatchEvent, batchMachine } from '../../machines/batch.ts';
 import type { BatchWorker } from './worker.ts';
 
 /** The `kind` of the durable actors that run message batches. */
 export const BATCH_KIND = 'batch';
+/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
+export const versionedBatch: VersionedMachine = { machine: batchMachine, version: 1 };
 /**
  * One effect runs the whole batch. So this time is longer than a batch may stay open (24 hours).
  */
@@ -19,8 +21,7 @@ const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 export function batchKind(sql: Sql, worker: BatchWorker): DurableKind {
   return {
     kind: BATCH_KIND,
-    machine: batchMachine,
-    version: 1,
+    ...versionedBatch,
     effects: {
       work: async (_, { actor_id, signal }) => {
         await worker.work(actor_id, signal);

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../actors/money/admission-queue.ts';
+import type { AdmissionRequest, ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { ChatModel } from '../../catalogue/catalogue.ts';
 import {
   affordableOutputTokens,
@@ -85,7 +85,7 @@ export class Budget {
    * Returns the request with which a call waits for its money in the admission queue. The call may
    * start with less than `amount`, but needs money for its input and at least one output token.
    */
-  admissionRequest(amount: number, signal: AbortSignal): AdmissionRequest {
+  admissionRequest(amount: number, signal: ListenableSignal): AdmissionRequest {
     const minimum = () => Math.min(amount, maxChargeFor(this.input_tokens, 1, this.price));
     return { amount, minimum, signal };
   }

@@ -1,5 +1,6 @@
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
@@ -33,7 +34,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly model: DirectModel;
   readonly body: Readonly<Record<string, unknown>>;
   readonly body_text: string;
-  readonly signal: AbortSignal;
+  /** Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). */
+  readonly signal: ListenableSignal;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -100,7 +102,7 @@ export async function openDirect<Protocol, Opened>(
       .serving(model.id)
       .filter(({ config }) => protocols[config.protocol] !== undefined);
     const { policy } = model.declaration.routing ?? {};
-    const options = { ...deps, ...(policy ? { policy } : {}) };
+    const options = { now: deps.now, random: deps.random, policy, signal: call.signal };
     const { result: opened, permit } = await withFailover(channels, options, (acquired) => {
       const { config } = acquired.channel;
       return call.request(protocols[config.protocol] as Protocol, upstreamCall(call, config));

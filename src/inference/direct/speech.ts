@@ -1,3 +1,4 @@
+import { WeirError } from '../../errors/weir-error.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
@@ -16,9 +17,9 @@ export type SpeechCall = Omit<DirectCall<SpeechSynthesizer, OpenedSpeech>, 'requ
 
 /**
  * Returns speech as a stream. The last piece is held back until the charge is committed (P4). A
- * provider bills the whole text once it has sent the first byte. So if the client leaves, the whole
- * text is charged. If the upstream fails before the end, nothing is charged (P12). Throws like
- * `runDirect`.
+ * provider bills the whole text once it has sent the first byte. So if the client leaves or its
+ * deadline passes after the first byte, the whole text is charged. If the upstream fails before the
+ * end, nothing is charged (P12). Throws like `runDirect`.
  */
 export async function runSpeech(
   deps: DirectDeps,
@@ -36,29 +37,49 @@ export async function runSpeech(
   });
   const { pieces } = opened;
   let held_piece = opened.first;
+  let isDelivered = false;
   let isEnded = false;
   const settle = (outcome: 'completed' | 'partial') =>
     settleDirect(call, permit, reservation, opened.usage ?? call.max_units, {
       outcome,
       estimated: opened.usage === undefined && call.max_units.output_tokens !== undefined,
     });
+  /** Returns the next piece. After the last one, charges the call and returns undefined. */
+  const readNext = async (): Promise<Uint8Array | undefined> => {
+    const { done, value } = await pieces.next();
+    if (!done) return value;
+    isEnded = true;
+    permit.succeeded();
+    await settle('completed');
+    return undefined;
+  };
+  const onFailure = async (error: unknown): Promise<void> => {
+    const isStopped = !isEnded && call.signal.aborted;
+    if (!isEnded && error instanceof RetryableUpstreamError) permit.failed(error);
+    else if (!isEnded) permit.abandoned();
+    isEnded = true;
+    if (isStopped && isDelivered) await settle('partial').catch(call.onError);
+    reservation.release();
+  };
+  // The first piece is sent when the second one has arrived. Until then, a failure can still be
+  // reported with a status.
+  let second: Uint8Array | undefined;
+  try {
+    second = await readNext();
+  } catch (error) {
+    await onFailure(error);
+    throw brokenOff(error);
+  }
   return new ReadableStream({
     async pull(client) {
       try {
-        const { done, value } = await pieces.next();
-        if (done) {
-          isEnded = true;
-          permit.succeeded();
-          await settle('completed');
-        }
+        const next = isDelivered ? await readNext() : second;
         client.enqueue(held_piece);
-        if (done) client.close();
-        else held_piece = value;
+        isDelivered = true;
+        if (next) held_piece = next;
+        else client.close();
       } catch (error) {
-        if (!isEnded && error instanceof RetryableUpstreamError) permit.failed(error);
-        else if (!isEnded) permit.abandoned();
-        isEnded = true;
-        reservation.release();
+        await onFailure(error);
         call.onError(error);
         client.error(error);
       }
@@ -71,4 +92,11 @@ export async function runSpeech(
       await pieces.return(undefined);
     },
   });
+}
+
+/** Returns the client's error for sound that ended early. Returns other errors unchanged. */
+function brokenOff(error: unknown): unknown {
+  if (!(error instanceof RetryableUpstreamError)) return error;
+  const message = 'The model provider ended the answer before it was complete.';
+  return new WeirError('upstream_error', message, {}, error);
 }

@@ -1,7 +1,11 @@
 import type { ChannelActor, ChannelPermit } from '../../actors/channels/channel.ts';
 import type { RoutingPolicy } from '../../catalogue/schema.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
+import {
+  type CallSignal,
+  RetryableUpstreamError,
+  TerminalUpstreamError,
+} from '../../upstreams/contract.ts';
 import { orderChannels } from './order.ts';
 
 /** A call is tried on at most this many channels. */
@@ -18,19 +22,18 @@ export interface RoutingOptions {
   now: () => number;
   /** Returns a random number, 0 ≤ x < 1. It spreads the calls over channels of the same priority. */
   random: () => number;
-  /**
-   * When the client stops waiting, ms since the Unix epoch. The default is `MAX_FAILOVER_MS` after
-   * the start.
-   */
-  deadline_ms?: number;
+  /** Aborted when the client leaves, or when its deadline passes. Then no attempt starts. */
+  signal: CallSignal;
   /** How the model's channels are ordered. */
-  policy?: RoutingPolicy;
+  policy?: RoutingPolicy | undefined;
 }
 
-/** One attempt on one channel. `hedge_signal` aborts it if another attempt was faster. */
+/**
+ * One attempt on one channel. It must also end when the signal of `RoutingOptions` is aborted.
+ * `hedge_signal` aborts it if another attempt was faster.
+ */
 export type Attempt<Result> = (
   permit: ChannelPermit,
-  timeout_ms: number,
   hedge_signal?: AbortSignal,
 ) => Promise<Result>;
 
@@ -51,11 +54,10 @@ export interface AttemptControl {
 }
 
 /**
- * Runs `attempt` on one channel after the other until one succeeds, within the deadline. Only a
- * failure of the upstream leads to the next channel. A client's error (TerminalUpstreamError), an
- * abort or an unexpected error ends the call. An attempt resolves before the first byte is sent to
- * the client. So Weir retries nothing after that byte (P7). `timeout_ms` is the channel's timeout,
- * or the time until the deadline if that is shorter.
+ * Runs `attempt` on one channel after the other until one succeeds. Only a failure of the upstream
+ * leads to the next channel. A client's error (TerminalUpstreamError), an abort or an unexpected
+ * error ends the call. An attempt resolves before the first byte is sent to the client. So Weir
+ * retries nothing after that byte (P7).
  */
 export function withFailover<Result>(
   channels: readonly ChannelActor[],
@@ -73,40 +75,40 @@ export class Failover<Result> {
   private readonly untried: ChannelActor[];
   private readonly declined: ChannelActor[] = [];
   private readonly failures: RetryableUpstreamError[] = [];
-  private readonly deadline_ms: number;
+  /** No attempt starts after this time, ms since the Unix epoch. */
+  private readonly end_ms: number;
 
   constructor(
     private readonly channels: readonly ChannelActor[],
     private readonly options: RoutingOptions,
     private readonly attempt: Attempt<Result>,
   ) {
-    const { now, random, policy, deadline_ms = now() + MAX_FAILOVER_MS } = options;
+    const { now, random, policy } = options;
     this.untried = orderChannels(channels, random, policy).reverse();
-    this.deadline_ms = deadline_ms;
+    this.end_ms = now() + MAX_FAILOVER_MS;
   }
 
   /**
    * Runs attempts until one succeeds. If an attempt throws anything but a RetryableUpstreamError,
    * this method throws that error (see `publicError`) and tries no other channel. If no channel is
    * left, it throws `refusal()`; with `control` it returns undefined instead, because the other run
-   * may still succeed.
+   * may still succeed. Throws the reason of the call's signal if that signal is aborted.
    */
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
   async run(control?: AttemptControl): Promise<Served<Result> | undefined> {
-    const { now } = this.options;
+    const { now, signal } = this.options;
     for (;;) {
-      const left_ms = this.deadline_ms - now();
-      const permit =
-        this.failures.length < MAX_ATTEMPTS && left_ms > 0 ? this.acquireNext() : undefined;
+      if (signal.aborted) throw signal.reason;
+      const mayTry = this.failures.length < MAX_ATTEMPTS && now() < this.end_ms;
+      const permit = mayTry ? this.acquireNext() : undefined;
       if (!permit) {
         if (control) return undefined;
         throw this.refusal();
       }
       control?.onStarted?.(permit.channel);
       try {
-        const timeout_ms = Math.min(left_ms, permit.channel.config.timeout_ms);
-        return { result: await this.attempt(permit, timeout_ms, control?.signal), permit };
+        return { result: await this.attempt(permit, control?.signal), permit };
       } catch (error) {
         if (!(error instanceof RetryableUpstreamError)) {
           permit.abandoned();
@@ -139,7 +141,7 @@ export class Failover<Result> {
   /** Returns the error for the client if no channel served the call. */
   refusal(): WeirError {
     const now = this.options.now();
-    if (this.deadline_ms <= now) return deadlineError(this.failures);
+    if (this.end_ms <= now) return tooLateError(this.failures);
     return noChannelError(this.channels, this.failures, now);
   }
 }
@@ -153,8 +155,8 @@ export function publicError(error: unknown): unknown {
   return new WeirError(error.error_id, error.public_message, { param: error.param }, error);
 }
 
-function deadlineError(failures: readonly RetryableUpstreamError[]): WeirError {
-  const cause = new AggregateError(failures, 'the deadline passed');
+function tooLateError(failures: readonly RetryableUpstreamError[]): WeirError {
+  const cause = new AggregateError(failures, 'the time for failover passed');
   return new WeirError('timeout_error', 'The model did not answer in time.', {}, cause);
 }
 

@@ -10,6 +10,7 @@ import {
   type UpstreamStream,
 } from '../../upstreams/contract.ts';
 import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
+import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import type { Budget } from '../budget/budget.ts';
 import { FIRST_STREAM_TOKENS } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
@@ -97,7 +98,7 @@ export class StreamRun {
         if (events) {
           const drained = this.send(client, events);
           if (!this.isCovered() && !(await this.extend())) this.endForLackOfMoney();
-          if (drained) await drained;
+          if (drained) await untilAborted(drained, this.deps.call.signal);
         }
         if (!events || this.isCutShort) await this.finish(client);
       }
@@ -188,8 +189,8 @@ export class StreamRun {
   }
 
   /**
-   * Handles a failure in the middle of a stream: charges the delivered output and sends an error
-   * event.
+   * Handles a failure in the middle of a stream, or the client's deadline: charges the delivered
+   * output and sends an error event.
    */
   private async onUpstreamError(client: StreamClient, error: unknown): Promise<void> {
     if (this.isEnded) return;

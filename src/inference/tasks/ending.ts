@@ -1,5 +1,6 @@
 import type { Watcher } from '../../actors/durable/live-actor.ts';
 import type { Watch } from '../../actors/durable/registry.ts';
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 
 /** Watches the live actor of a task; undefined if there is no such task. */
 export type WatchTask = (task_id: string, watcher: Watcher) => Promise<Watch | undefined>;
@@ -11,9 +12,9 @@ export type WatchTask = (task_id: string, watcher: Watcher) => Promise<Watch | u
 export async function waitForEnd(
   watch: WatchTask,
   task_id: string,
-  signal: AbortSignal,
+  signal: ListenableSignal,
 ): Promise<void> {
-  signal.throwIfAborted();
+  if (signal.aborted) throw signal.reason;
   const end = Promise.withResolvers<void>();
   const onAbort = () => end.reject(signal.reason);
   signal.addEventListener('abort', onAbort);

@@ -7,6 +7,7 @@ import {
   quotaError,
 } from '../../actors/money/quota-errors.ts';
 import type { Quotas } from '../../actors/money/quotas.ts';
+import type { CallSignal } from '../../upstreams/contract.ts';
 import type { Caller } from '../call.ts';
 
 /**
@@ -28,18 +29,18 @@ const IN_FLIGHT_WAIT_MS = 1_000;
  * meanwhile the command is repeated. So a create near the cap is never refused falsely. `attempt`
  * gets the sequence number of the recall that an earlier attempt started. Throws WeirError 402 if
  * the money is gone or held by work in flight. Throws the error of the key's status, or
- * `service_unavailable`. Throws the signal's reason if the client left.
+ * `service_unavailable`. Throws the signal's reason if the signal is aborted.
  */
 export async function withHold(
   quotas: Quotas,
   key: Pick<Caller, 'id' | 'organization_id'>,
-  signal: AbortSignal,
+  signal: CallSignal,
   attempt: (recall_seq: number | null) => Promise<CommandResult>,
 ): Promise<Extract<CommandResult, { type: 'committed' }>> {
   const started_ms = performance.now();
   let recall_seq: number | null = null;
   for (;;) {
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason;
     const result = await attempt(recall_seq);
     if (result.type === 'committed') return result;
     if (result.type !== 'refused') throw ledgerUnavailableError();

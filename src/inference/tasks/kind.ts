@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../db/actors/store.ts';
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
-import type { DurableKind, StateChange } from '../../actors/durable/kind.ts';
+import type { DurableKind, StateChange, VersionedMachine } from '../../actors/durable/kind.ts';
+import { firstTaskMachine } from '../../machines/first-task.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';
@@ -13,6 +14,13 @@ import { Submission } from './submission.ts';
 
 /** The `kind` of the durable actors that run generation tasks. */
 export const TASK_KIND = 'task';
+/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
+export const versionedTask: VersionedMachine = {
+  machine: taskMachine,
+  version: 2,
+  migrate: withProgress,
+  earlier: [{ machine: firstTaskMachine, version: 1 }],
+};
 /** Time limit of one effect. It is longer than any upstream call or download of an effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
@@ -27,9 +35,7 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
   const { settle, refund } = new TaskSettlement(deps);
   return {
     kind: TASK_KIND,
-    machine: taskMachine,
-    version: 2,
-    migrate: (snapshot) => withProgress(snapshot),
+    ...versionedTask,
     effects: {
       submit,
       locate,

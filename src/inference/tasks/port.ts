@@ -1,3 +1,4 @@
+import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput, GenerationScene } from '../../catalogue/inputs.ts';
 import type { Caller } from '../call.ts';
@@ -57,8 +58,11 @@ export interface CreateTask {
   /** Path of the create route. Idempotency keys of different routes are independent. */
   readonly route: string;
   readonly webhook_url?: string;
-  /** Aborted when the client leaves. */
-  readonly signal: AbortSignal;
+  /**
+   * Aborted when the client leaves. With `wait` also aborted when the client's deadline passes (see
+   * `ClientDeadline`).
+   */
+  readonly signal: ListenableSignal;
 }
 
 /** A request to watch a task. */
@@ -104,7 +108,7 @@ export interface TaskPort {
    * the task is committed. With `wait`, it resolves when the task has reached its terminal state.
    * Throws WeirError, e.g. 402, `idempotency_key_reused`, `service_unavailable`, or
    * `invalid_request` if the continued result does not exist. With `wait`, it also throws the error
-   * of a failed generation. Throws the signal's reason if the client left.
+   * of a failed generation. Throws the signal's reason if the signal is aborted.
    */
   create(request: CreateTask): Promise<TaskView>;
   /**

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { readLog } from '../../../db/actors/log.ts';
+import { readHistory } from '../../../db/actors/history.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { WatchTask } from './ending.ts';
 import { TASK_KIND } from './kind.ts';
@@ -47,13 +47,10 @@ export class TaskWatches {
     let stopActor: () => void = () => undefined;
     const onAbort = () => watch.close();
     const watch: OpenWatch = new OpenWatch({
-      readLog: async (after_seq, limit) =>
-        (await readLog(
-          sql,
-          { kind: TASK_KIND, id },
-          after_seq,
-          limit,
-        )) as unknown as TaskLogEvent[],
+      readLog: async (after_seq, limit) => {
+        const page = await readHistory(sql, TASK_KIND, id, after_seq, limit);
+        return page as unknown as TaskLogEvent[];
+      },
       readView: () => this.deps.find(id, key.organization_id),
       onClosed: () => {
         stopActor();

@@ -11,6 +11,7 @@ import type { Quotas } from '../../actors/money/quotas.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
+import { ClientDeadlineError } from '../client-deadline.ts';
 import { resolveContinuation } from './continuation.ts';
 import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
@@ -26,6 +27,8 @@ const ID_PREFIX = 'weir_';
  * A hold expires this long after its task's deadline. The task itself ends the hold much earlier.
  */
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
+const RETURN_HINT =
+  'Send the same request with the same Idempotency-Key again. The work goes on meanwhile.';
 const UNIQUE_VIOLATION = '23505';
 
 /** Dependencies of `Tasks`. */
@@ -133,6 +136,7 @@ export class Tasks implements TaskPort {
           id,
           event,
           create: true,
+          organization_id: key.organization_id,
           money: {
             type: 'HOLD',
             hold_id,
@@ -174,15 +178,18 @@ export class Tasks implements TaskPort {
 
   /**
    * Resolves with the completed task. If the task fails, it throws the error of the failure. If the
-   * client leaves, the work stops (P8). With an idempotency key the work goes on, because the
-   * client can return for the result.
+   * client leaves or its deadline passes, the work stops (P8). With an idempotency key the work goes
+   * on, because the client can return for the result.
    */
   private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
     const { organization_id } = request.key;
     try {
       await waitForEnd(this.deps.watch, id, request.signal);
     } catch (error) {
-      if (request.signal.aborted && request.idempotency_key === undefined) this.cancel(id);
+      if (!request.signal.aborted) throw error;
+      if (request.idempotency_key === undefined) this.cancel(id);
+      else if (error instanceof ClientDeadlineError)
+        throw new ClientDeadlineError(error.message, RETURN_HINT);
       throw error;
     }
     const view = await this.viewOf(id, organization_id);

@@ -12,15 +12,16 @@ import {
   type UpstreamRequest,
 } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
+import { geminiErrorEvent } from '../translation/gemini-answer.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
 /** Gemini's generateContent (Gemini API docs: generateContent, streamGenerateContent). */
-export const geminiChatProtocol = geminiChat('gemini', async ({ api_key }) => ({
-  'x-goog-api-key': api_key,
+export const geminiChatProtocol = geminiChat('gemini', async ({ target }) => ({
+  'x-goog-api-key': target.api_key,
 }));
 
-type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, string>>;
+type Credentials = (call: UpstreamCall) => Promise<Record<string, string>>;
 
 /**
  * Returns the protocol of generateContent for the Gemini API or for Vertex AI. They differ only in
@@ -29,7 +30,7 @@ type Credentials = (target: UpstreamCall['target']) => Promise<Record<string, st
 export function geminiChat(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
   const requestTo = (call: UpstreamCall, method: string): UpstreamRequest => ({
     ...requestOf(call, method),
-    authorize: () => credentials(call.target),
+    authorize: () => credentials(call),
   });
   return { name, ...methods(requestTo) };
 }
@@ -57,10 +58,7 @@ function methods(
         new ContentStream(call),
       ),
 
-    errorEvent({ code, message }) {
-      const error = { code: 502, message, status: 'UNAVAILABLE', details: [{ reason: code }] };
-      return `data: ${JSON.stringify({ error })}\n\n`;
-    },
+    errorEvent: geminiErrorEvent,
   };
 }
 

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { importPKCS8, SignJWT } from 'jose';
 import { RetryableUpstreamError } from '../contract.ts';
+import { untilAborted } from '../transport/deadlines.ts';
 import { geminiChat } from './gemini.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
@@ -24,9 +25,10 @@ const ServiceAccount = Type.Object({
  * Gemini on Google Cloud (Vertex AI docs: generateContent). A channel's key is the JSON of a service
  * account's key, or an access token. Its `base_url` ends in `/publishers/google`.
  */
-export const vertexProtocol = geminiChat('vertex', async ({ api_key, timeout_ms }) => ({
-  authorization: `Bearer ${await accessToken(api_key, timeout_ms)}`,
-}));
+export const vertexProtocol = geminiChat('vertex', async ({ target, signal }) => {
+  const token = accessToken(target.api_key, target.timeout_ms);
+  return { authorization: `Bearer ${await untilAborted(token, signal)}` };
+});
 
 interface Token {
   readonly value: Promise<string>;

@@ -217,3 +217,16 @@ export class GeminiWriter implements StreamWriter {
 function modelContent(parts: readonly object[]): object {
   return { role: 'model', parts };
 }
+
+/**
+ * Returns the event that ends a broken stream of a Gemini client. A timeout has the status that
+ * Google's API gives it (Google Cloud docs: Errors, google.rpc.Code).
+ */
+export function geminiErrorEvent({ code, message }: { code: string; message: string }): string {
+  const status =
+    code === 'timeout_error'
+      ? { code: 504, message, status: 'DEADLINE_EXCEEDED' }
+      : { code: 502, message, status: 'UNAVAILABLE' };
+  const error = { ...status, details: [{ reason: code }] };
+  return `data: ${JSON.stringify({ error })}\n\n`;
+}

@@ -2,6 +2,7 @@ import type { ClientProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol, UpstreamStream } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
+import { geminiErrorEvent } from './gemini-answer.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
 import {
   CLIENT_TRANSLATORS,
@@ -144,6 +145,5 @@ const ERROR_EVENTS: Record<ClientProtocol, WriteErrorEvent> = {
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: native_type, message } })}\n\n`,
   responses: ({ code, message }) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null, sequence_number: 0 })}\n\n`,
-  gemini: ({ code, message }) =>
-    `data: ${JSON.stringify({ error: { code: 502, message, status: 'UNAVAILABLE', details: [{ reason: code }] } })}\n\n`,
+  gemini: geminiErrorEvent,
 };

@@ -1,3 +1,5 @@
+import type { CallSignal } from '../contract.ts';
+
 /**
  * The time between two checks, ms. Weir notices within this time that a deadline passed or that a
  * client left.
@@ -34,6 +36,27 @@ function tick(): void {
   if (watched.length > 0) return;
   clearInterval(ticker);
   ticker = undefined;
+}
+
+/**
+ * Resolves or rejects like `work`, but rejects with the signal's reason if the signal is aborted
+ * first. Then `work` goes on, and nobody receives its outcome.
+ */
+export function untilAborted<Result>(work: Promise<Result>, signal: CallSignal): Promise<Result> {
+  if (Bun.peek.status(work) !== 'pending') return work;
+  return new Promise((resolve, reject) => {
+    let isPending = true;
+    const settle = () => {
+      isPending = false;
+    };
+    work.then(resolve, reject).then(settle);
+    watch({
+      check() {
+        if (isPending && signal.aborted) reject(signal.reason);
+        return isPending && !signal.aborted;
+      },
+    });
+  });
 }
 
 /** A deadline that can be canceled. */

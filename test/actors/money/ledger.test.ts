@@ -41,7 +41,12 @@ describe('the lane', () => {
         key_held: 300,
       });
       const settle: LedgerCommand = { type: 'SETTLE_HOLD', hold_id, line: line(owner, 120) };
-      const ended: LedgerAnswer = { type: 'hold_ended', status: 'settled', charged: 120 };
+      const ended: LedgerAnswer = {
+        type: 'hold_ended',
+        status: 'settled',
+        charged: 120,
+        released: 180,
+      };
       expect(await lane.submit(settle)).toEqual(ended);
       expect(await lane.submit(settle)).toEqual(ended);
       expect(await lane.submit({ type: 'RELEASE_HOLD', hold_id })).toEqual(ended);
@@ -65,10 +70,11 @@ describe('the lane', () => {
             type: 'hold_ended',
             status,
             charged: 0,
+            released: 300,
           });
         }
         const late = await lane.submit({ type: 'SETTLE_HOLD', hold_id, line: line(owner, 10) });
-        expect(late).toEqual({ type: 'hold_ended', status, charged: 0 });
+        expect(late).toEqual({ type: 'hold_ended', status, charged: 0, released: 300 });
       }
       expect(await books(owner)).toEqual({
         balance: FUNDS,
@@ -309,7 +315,12 @@ describe('the lane', () => {
     isAway = false;
     await Bun.sleep(1);
     clock.advance(1_000);
-    expect(await charge).toEqual({ type: 'hold_ended', status: 'settled', charged: 120 });
+    expect(await charge).toEqual({
+      type: 'hold_ended',
+      status: 'settled',
+      charged: 120,
+      released: 180,
+    });
     expect((await books(of)).used).toBe(120);
   });
 

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createActor } from 'xstate';
 import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
-import { type QuotaEvent, type QuotaSums, quotaMachine } from '../../../src/machines/quota.ts';
+import {
+  idleOf,
+  type QuotaEvent,
+  type QuotaSums,
+  quotaMachine,
+} from '../../../src/machines/quota.ts';
 
 const RUNS = 5_000;
 
@@ -76,12 +81,15 @@ describe('the quota machine of a key', () => {
             if (reserved === undefined) continue;
             countedCalls += 1;
             if (each.do === 'settle') {
-              const verdict = send({ type: 'SETTLE', reserved, actual: each.actual });
-              expect<object>({ type: 'charged', ...live.settle(reserved, each.actual) }).toEqual(
-                verdict,
-              );
+              const idle = idleOf(plain.getSnapshot().context);
+              const charge = Math.min(each.actual, reserved + idle);
+              send({ type: 'CALLS', reserved: -reserved, settled: charge, in_flight: -1 });
+              expect(live.settle(reserved, each.actual)).toEqual({
+                charge,
+                overrun: each.actual - charge,
+              });
             } else {
-              send({ type: 'RELEASE', reserved });
+              send({ type: 'CALLS', reserved: -reserved, settled: 0, in_flight: -1 });
               live.release(reserved);
             }
           } else if (each.do === 'event') {

@@ -25,8 +25,8 @@ function scene(ids = ['a', 'b']) {
   const run = async (answers: Record<string, (signal: AbortSignal) => Promise<string>>) => {
     const served = await withHedge(
       channels,
-      { now: () => clock.now(), random: () => 0.5 },
-      (permit, _, signal = new AbortController().signal) => {
+      { now: () => clock.now(), random: () => 0.5, signal: new AbortController().signal },
+      (permit, signal = new AbortController().signal) => {
         const { id } = permit.channel.config;
         called.push(id);
         signal.addEventListener('abort', () => aborted.push(id));
@@ -91,7 +91,7 @@ describe('a hedged call', () => {
     const called: string[] = [];
     const { result: answer } = await withHedge(
       fresh,
-      { now: () => clock.now(), random: () => 0.5 },
+      { now: () => clock.now(), random: () => 0.5, signal: new AbortController().signal },
       async (permit) => {
         called.push(permit.channel.config.id);
         await Bun.sleep(30);

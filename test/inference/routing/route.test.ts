@@ -16,8 +16,9 @@ type Failure = RetryableUpstreamError['failure'];
 function scene(...configs: ChannelConfig[]) {
   const clock = new VirtualClock();
   const channels = configs.map((each) => channelActor(each, clock));
-  const options = { now: () => clock.now(), random: () => 0.5 };
-  return { clock, channels, options };
+  const client = new AbortController();
+  const options = { now: () => clock.now(), random: () => 0.5, signal: client.signal };
+  return { clock, channels, options, client };
 }
 
 /**
@@ -146,21 +147,41 @@ describe('failover', () => {
     expect(attempts).toBe(MAX_ATTEMPTS);
   });
 
-  test('ends at the deadline, and gives an attempt no more time than remains', async () => {
+  test('starts no attempt after the time for failover', async () => {
     const { clock, channels, options } = scene(config('a'), config('b'), config('c'));
-    const deadline_ms = clock.now() + 1_500;
-    const timeouts: number[] = [];
-    const refused = await withFailover(
-      channels,
-      { ...options, deadline_ms },
-      async (_, timeout_ms) => {
-        timeouts.push(timeout_ms);
-        clock.advance(timeout_ms);
-        throw new RetryableUpstreamError('server', 'x');
-      },
-    ).catch((error: unknown) => error);
-    expect(timeouts).toEqual([1_000, 500]);
+    let attempts = 0;
+    const refused = await withFailover(channels, options, async () => {
+      attempts += 1;
+      clock.advance(300_000);
+      throw new RetryableUpstreamError('server', 'x');
+    }).catch((error: unknown) => error);
+    expect(attempts).toBe(2);
     expect(refused).toMatchObject({ id: 'timeout_error' });
+  });
+
+  test('starts no attempt after the client’s deadline, and throws its error', async () => {
+    const { channels, options, client } = scene(config('a'), config('b'));
+    const late = new WeirError('timeout_error', 'x');
+    let attempts = 0;
+    const call = () =>
+      withFailover(channels, options, async () => {
+        attempts += 1;
+        client.abort(late);
+        throw new RetryableUpstreamError('server', 'x');
+      });
+    expect(await call().catch((error: unknown) => error)).toBe(late);
+    expect(await call().catch((error: unknown) => error)).toBe(late);
+    expect(attempts).toBe(1);
+  });
+
+  test('P9: the client’s deadline is no failure of the channel', async () => {
+    const { channels, options } = scene(config('a'));
+    const late = () => Promise.reject(new WeirError('timeout_error', 'x'));
+    for (let call = 0; call < 20; call += 1) {
+      await withFailover(channels, options, late).catch(() => undefined);
+    }
+    expect(channels[0]?.state).toBe('healthy');
+    expect(channels[0]?.canAcquire()).toBe(true);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { compareMoney, replayAll } from '../../support/histories.ts';
 import { lose, PRODUCED, reject, ScriptedProvider } from '../../support/scripted-provider.ts';
 import { IMAGE, startTaskWorld, type TaskWorld } from '../../support/task-replica.ts';
 import { until } from '../../support/until.ts';
@@ -345,5 +346,17 @@ describe('durable tasks', () => {
     expect(provider.polls - before).toBeLessThan(3);
     expect(await replica.tasks.find(id, 'org_stranger')).toBeUndefined();
     await replica.close();
+  });
+
+  test('P1: each event log of the tests above replays, and its money is the money of its hold', async () => {
+    const { sql } = world.database;
+    const { actors, problems } = await replayAll(sql);
+    expect(problems).toEqual([]);
+    expect(actors).toBeGreaterThan(20);
+    expect(await compareMoney(sql)).toEqual({ tasks: actors, problems: [] });
+    const foreign = await sql`
+      select 1 from actor join task using (id)
+      where actor.organization_id is distinct from task.organization_id`;
+    expect(foreign).toHaveLength(0);
   });
 });

@@ -181,8 +181,8 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'an event is sent before the calls that preceded it',
-        from: '    this.sendCalls();\n    this.machine.send(event);',
-        to: '    this.machine.send(event);',
+        from: '    this.sendCalls();\n    this.pass(event);',
+        to: '    this.pass(event);',
       },
     ],
   },

@@ -26,11 +26,15 @@ export const ROUTING: readonly MutatedFile[] = [
         to: 'this.failures.length <= MAX_ATTEMPTS',
       },
       {
-        name: 'an attempt may exceed the deadline',
-        from: 'Math.min(left_ms, permit.channel.config.timeout_ms)',
-        to: 'permit.channel.config.timeout_ms',
+        name: 'an attempt starts after the client’s deadline',
+        from: '      if (signal.aborted) throw signal.reason;\n',
+        to: '',
       },
-      { name: 'an attempt starts after the deadline', from: ' && left_ms > 0 ?', to: ' ?' },
+      {
+        name: 'an attempt starts after the time for failover',
+        from: ' && now() < this.end_ms;',
+        to: ';',
+      },
       {
         name: 'a client error keeps its slot on the channel',
         from: '          permit.abandoned();\n          throw publicError(error);',
@@ -265,6 +269,53 @@ export const ROUTING: readonly MutatedFile[] = [
         name: 'the output limit is not sent to the upstream',
         from: '    signal,\n    max_output_tokens,\n  };',
         to: '    signal,\n    max_output_tokens: undefined,\n  };',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/client-deadline.ts',
+    tests: ['test/inference/client-deadline.test.ts'],
+    mutants: [
+      {
+        name: 'a deadline never passes',
+        from: 'performance.now() >= this.expires_at_ms',
+        to: 'false',
+      },
+      {
+        name: 'a client that leaves does not end a call with a deadline',
+        from: 'if (this.client.aborted) this.end(this.client.reason);\n    else if',
+        to: 'if',
+      },
+      {
+        name: 'a waiting call is not told of its deadline',
+        from: '    watch(this);\n',
+        to: '',
+      },
+      {
+        name: 'a deadline is checked for ever',
+        from: 'this.listeners.size > 0 && !this.aborted',
+        to: '!this.aborted',
+      },
+    ],
+  },
+  {
+    path: 'src/http/call-signal.ts',
+    tests: ['test/http/client-deadline.test.ts'],
+    mutants: [
+      {
+        name: 'the default of the key wins over the header',
+        from: 'header === null ? (key.timeout_ms ?? 0) : parseTimeout(header)',
+        to: "key.timeout_ms ?? parseTimeout(header ?? '')",
+      },
+      {
+        name: 'a deadline below the bound is accepted',
+        from: 'timeout_ms >= MIN_CLIENT_TIMEOUT_MS',
+        to: 'timeout_ms > 0',
+      },
+      {
+        name: 'a deadline above the bound is accepted',
+        from: ' && timeout_ms <= MAX_CLIENT_TIMEOUT_MS',
+        to: '',
       },
     ],
   },

@@ -150,7 +150,7 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'the retry time of a failing upstream is ignored',
-        from: "if (retry_after_ms !== undefined) this.machine.send({ type: 'THROTTLED', until, failure });",
+        from: "if (retry_after_ms !== undefined) this.send({ type: 'THROTTLED', until, failure });",
         to: '',
       },
       {

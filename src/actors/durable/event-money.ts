@@ -1,0 +1,20 @@
+import type { EventMoney } from '../../../db/actors/history.ts';
+import type { MoneyCommand } from '../money/ledger.ts';
+import type { LedgerAnswer } from '../money/ledger-commands.ts';
+
+/** True if `answer` says that the ledger executed `money`, now or earlier. */
+export function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
+  if (answer.type !== 'hold_ended') return answer.type === 'held';
+  if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
+  return money.type === 'RELEASE_HOLD' && answer.status !== 'settled';
+}
+
+/**
+ * Returns what an accepted command of the ledger did to a hold, nano-USD. Null if it did nothing,
+ * because the hold had expired before.
+ */
+export function moneyOf(money: MoneyCommand, answer: LedgerAnswer): EventMoney | null {
+  if (answer.type === 'held' && money.type === 'HOLD') return { held: money.amount };
+  if (answer.type !== 'hold_ended' || answer.status === 'expired') return null;
+  return { settled: answer.charged, released: answer.released };
+}

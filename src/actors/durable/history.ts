@@ -1,0 +1,109 @@
+import { type AnyEventObject, type AnyMachineSnapshot, initialTransition } from 'xstate';
+import type { HistoryRow } from '../../../db/actors/history.ts';
+import type { VersionedMachine } from './kind.ts';
+import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
+import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
+
+/** What `replay` needs of an event; see the table `actor_event`. */
+export type EventToReplay = Pick<
+  HistoryRow,
+  'seq' | 'event' | 'taken' | 'to_state' | 'machine_version' | 'context_hash'
+>;
+
+/** The actor after one event of its log. */
+export interface ReplayedEvent {
+  seq: number;
+  /** The version of the machine that took the event. */
+  machine_version: number;
+  snapshot: AnyMachineSnapshot;
+  context_hash: string;
+}
+
+/** The event log and the machine disagree. `seq` is the number of the first such event. */
+export class ReplayMismatch extends Error {
+  override readonly name = 'ReplayMismatch';
+
+  constructor(
+    readonly seq: number,
+    reason: string,
+  ) {
+    super(`event ${seq}: ${reason}`);
+  }
+}
+
+/**
+ * Applies an event log to the machine's initial state. Returns the snapshot and its hash after each
+ * event. It has no side effects and reads no rows.
+ *
+ * - Each event is applied by the machine of its own version. Where the version rises, `migrate`
+ *   converts the snapshot, as it did when the event was committed.
+ * - A long log may come in pages: `after` is then the last result of the previous page.
+ *
+ * @throws ReplayMismatch at the first event that gives another state or hash than the stored one,
+ *   that is missing, or whose version of the machine does not exist any more. Events without a
+ *   stored hash are compared by their state only.
+ */
+export function replay(
+  kind: VersionedMachine,
+  events: readonly EventToReplay[],
+  after?: ReplayedEvent,
+): ReplayedEvent[] {
+  const replayed: ReplayedEvent[] = [];
+  let last = after;
+  for (const logged of events) {
+    last = replayOne(kind, logged, last);
+    replayed.push(last);
+  }
+  return replayed;
+}
+
+function replayOne(
+  kind: VersionedMachine,
+  logged: EventToReplay,
+  last: ReplayedEvent | undefined,
+): ReplayedEvent {
+  const { seq, machine_version } = logged;
+  const expected = (last?.seq ?? 0) + 1;
+  if (seq !== expected) throw new ReplayMismatch(expected, 'it is missing in the log');
+  const version = versionOf(kind, logged);
+  const before = last ? asVersion(version, last) : initialTransition(version.machine)[0];
+  const event = logged.event as unknown as AnyEventObject;
+  const [snapshot] = takeEvent(version.machine, before, event);
+  if ((snapshot !== before) !== logged.taken) {
+    throw new ReplayMismatch(
+      seq,
+      logged.taken ? 'no transition takes it' : 'a transition takes it',
+    );
+  }
+  const state = statePath(snapshot);
+  if (state !== logged.to_state) {
+    throw new ReplayMismatch(seq, `it leads to ${state}, but the log says ${logged.to_state}`);
+  }
+  const context_hash = hashSnapshot(snapshot);
+  if (logged.context_hash !== null && logged.context_hash !== context_hash) {
+    throw new ReplayMismatch(
+      seq,
+      `the hash is ${context_hash}, but the log says ${logged.context_hash}`,
+    );
+  }
+  return { seq, machine_version, snapshot, context_hash };
+}
+
+/** Returns the machine of the event's version. */
+function versionOf(
+  kind: VersionedMachine,
+  { seq, machine_version }: EventToReplay,
+): VersionedMachine {
+  if (machine_version === kind.version) return kind;
+  const earlier = kind.earlier?.find(({ version }) => version === machine_version);
+  if (!earlier) throw new ReplayMismatch(seq, `no machine of version ${machine_version} exists`);
+  return earlier;
+}
+
+/** Returns the snapshot in the version of the next event. */
+function asVersion(next: VersionedMachine, last: ReplayedEvent): AnyMachineSnapshot {
+  if (last.machine_version === next.version) return last.snapshot;
+  // A migration gets the snapshot as JSON, as it gets it from the row.
+  const snapshot = JSON.parse(JSON.stringify(storedSnapshot(last.snapshot)));
+  return restoreSnapshot(next, { snapshot, machine_version: last.machine_version });
+}

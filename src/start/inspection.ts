@@ -1,0 +1,40 @@
+import type { OnChannelEvent } from '../actors/channels/channel.ts';
+import type { Clock } from '../actors/clock.ts';
+import type { InspectionFeed } from '../actors/durable/inspection.ts';
+import type { QuotaDeps } from '../actors/money/quota-deps.ts';
+import type { Quotas } from '../actors/money/quotas.ts';
+
+/** How often the calls that quotas admitted without an event are published, as one sum per key. */
+const SUM_MS = 1_000;
+
+/** Publishes each event of the quota machines. */
+export function quotaEvents(feed: InspectionFeed): NonNullable<QuotaDeps['onEvent']> {
+  return (id, event, value) =>
+    feed.publish({ kind: 'quota', id, seq: 0, event, value, status: 'active', taken: true });
+}
+
+/**
+ * Publishes the events of the circuits. If nobody watches, only changes of state are published,
+ * because each call sends an event to its circuit.
+ */
+export function channelEvents(feed: InspectionFeed): OnChannelEvent {
+  return ({ channel_id, model }, event, from, to) => {
+    if (from === to && !feed.isWatched) return;
+    const id = `${channel_id}/${model}`;
+    const taken = true;
+    feed.publish({ kind: 'channel', id, seq: 0, event, value: to, status: 'active', taken });
+  };
+}
+
+/** While somebody watches, publishes what quotas admit, each second. Returns a function that stops. */
+export function publishSums(feed: InspectionFeed, quotas: Quotas, clock: Clock): () => void {
+  let stopClock: () => void = () => undefined;
+  const schedule = () => {
+    stopClock = clock.after(SUM_MS, () => {
+      if (feed.isWatched) quotas.sendCalls();
+      schedule();
+    });
+  };
+  schedule();
+  return () => stopClock();
+}

@@ -2,7 +2,7 @@ import type { TaskUpdate, TaskView, TaskWatch } from '../../inference/tasks/port
 import { taskRecord } from './answer.ts';
 
 /** A stream without events sends a comment this often, so that proxies keep it open. */
-const HEARTBEAT_MS = 15_000;
+const STREAM_HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ': keep-alive\n\n';
 /** A connection whose client read nothing for this long is closed. */
 export const STALLED_AFTER_S = 60;
@@ -48,7 +48,7 @@ export class TaskEventStream {
     try {
       while (performance.now() < this.ends_at_ms) {
         const update = await this.watch.next(wait_ms);
-        wait_ms = HEARTBEAT_MS;
+        wait_ms = STREAM_HEARTBEAT_MS;
         if (update.type === 'closed') break;
         // The key may have been revoked since the last event.
         await this.parts.requireKey();

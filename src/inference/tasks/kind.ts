@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../db/actors/store.ts';
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
 import type { DurableKind, StateChange, VersionedMachine } from '../../actors/durable/kind.ts';
-import { firstTaskMachine } from '../../machines/first-task.ts';
+import { firstTaskMachine } from '../../machines/earlier/task.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';

@@ -38,12 +38,12 @@ export function nextPublicState(
  * because an ended task never changes (P11).
  */
 export function isPublicChange(before: PublicState, after: PublicState): boolean {
-  if (hasEnded(before)) return false;
+  if (isTerminal(before)) return false;
   return before.status !== after.status || before.progress !== after.progress;
 }
 
 /** True if the task will not change any more. */
-export function hasEnded({ status }: Pick<PublicState, 'status'>): boolean {
+export function isTerminal({ status }: Pick<PublicState, 'status'>): boolean {
   return status === 'completed' || status === 'failed';
 }
 

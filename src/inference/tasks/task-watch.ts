@@ -4,8 +4,8 @@ import type { TaskContext } from '../../machines/task-events.ts';
 import type { TaskUpdate, TaskView, TaskWatch } from './port.ts';
 import {
   FIRST_PUBLIC_STATE,
-  hasEnded,
   isPublicChange,
+  isTerminal,
   nextPublicState,
   type PublicState,
   publicStatusOf,
@@ -52,7 +52,7 @@ export class OpenWatch implements TaskWatch {
   constructor(private readonly deps: OpenWatchDeps) {}
 
   get isOver(): boolean {
-    return hasEnded(this.state) && this.waiting.length === 0 && !this.isBehind;
+    return isTerminal(this.state) && this.waiting.length === 0 && !this.isBehind;
   }
 
   /** Begins with the present state, which the client gets first. */
@@ -99,7 +99,7 @@ export class OpenWatch implements TaskWatch {
         return { type: 'progress', seq, status, progress };
       }
       const view = await this.deps.readView();
-      if (view && hasEnded(view)) return { type: 'ended', seq, view };
+      if (view && isTerminal(view)) return { type: 'ended', seq, view };
     } catch (error) {
       this.deps.onError(error);
     }

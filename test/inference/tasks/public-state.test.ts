@@ -5,8 +5,8 @@ import { RESTORED } from '../../../src/actors/durable/registry.ts';
 import type { TaskUpdate, TaskView } from '../../../src/inference/tasks/port.ts';
 import {
   FIRST_PUBLIC_STATE,
-  hasEnded,
   isPublicChange,
+  isTerminal,
   nextPublicState,
   type PublicState,
   publicStatus,
@@ -116,12 +116,12 @@ describe('the public changes of a task’s log', () => {
           expect(change.seq).toBeGreaterThan(before.seq);
           expect(ORDER.indexOf(change.status)).toBeGreaterThanOrEqual(ORDER.indexOf(before.status));
           expect(change.progress ?? -1).toBeGreaterThanOrEqual(before.progress ?? -1);
-          if (hasEnded(change)) expect(index).toBe(changes.length - 1);
+          if (isTerminal(change)) expect(index).toBe(changes.length - 1);
           before = change;
         }
         const last = steps.at(-1);
         expect(before.status).toBe(publicStatus(last?.logged.to_state ?? 'pending'));
-        if (hasEnded(before)) ended += 1;
+        if (isTerminal(before)) ended += 1;
       }),
       { numRuns: 1_000 },
     );

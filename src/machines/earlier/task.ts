@@ -8,7 +8,7 @@ import {
   MAX_ROUNDS,
   type TaskEvent,
   timerParams,
-} from './task-events.ts';
+} from '../task-events.ts';
 
 /**
  * An action by its name. The cast is needed, because XState's types do not let the actions of one
@@ -21,7 +21,7 @@ type TaskContext = Omit<CurrentContext, 'progress'>;
 
 /**
  * The task machine of version 1. Only replays of events of that version use it. It must not change.
- * For its meaning see `task.ts`.
+ * For its meaning see `src/machines/task.ts`.
  */
 export const firstTaskMachine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },

@@ -17,10 +17,10 @@ export interface FoundMachine {
   machine: AnyStateMachine;
 }
 
-/** All exported machines of `src/machines`, sorted by id. */
+/** All current machines of `src/machines`, sorted by id. */
 export async function findMachines(): Promise<FoundMachine[]> {
   const found: FoundMachine[] = [];
-  for (const path of new Bun.Glob('src/machines/**/*.ts').scanSync({ cwd: ROOT })) {
+  for (const path of new Bun.Glob('src/machines/*.ts').scanSync({ cwd: ROOT })) {
     const exported: Record<string, unknown> = await import(join(ROOT, path));
     for (const value of Object.values(exported)) {
       if (value instanceof StateMachine) found.push({ path, machine: value });

@@ -38,6 +38,7 @@ import {
   type ResponsesDeps,
   removeResponse,
 } from './responses/route.ts';
+import { getTaskEvents } from './tasks/events.ts';
 import type { GenerationRouteDeps } from './tasks/ports.ts';
 import { getTask } from './tasks/route.ts';
 import { translations } from './translations/route.ts';
@@ -145,6 +146,7 @@ function generationRoutes(app: AppDeps): [path: string, methods: Route['methods'
     ['/v1/3d/generations', { POST: createSolid(deps) }],
     ['/v1/audio/generations', { POST: createSound(deps) }],
     ['/v1/tasks/:id', { GET: getTask(deps) }],
+    ['/v1/tasks/:id/events', { GET: getTaskEvents(deps) }],
     ['/v1/images/generations/:id', { GET: image }],
     ['/v1/images/:id', { GET: image }],
     ['/v1/music/generations/:id', { GET: getTask(deps, ['music']) }],

@@ -42,6 +42,11 @@ export interface TaskContext {
   ending: string | null;
   error_code: string | null;
   billing_id: string | null;
+  /**
+   * The largest progress that the upstream reported, 0 to 100 percent; null = it reported none. It
+   * never falls (P11).
+   */
+  progress: number | null;
 }
 
 /** An event of the task machine. `random` is 0 ≤ x < 1 and spreads the delay of the next timer. */
@@ -67,7 +72,13 @@ export type TaskEvent =
       retry_after_ms: number;
       random: number;
     }
-  | { type: 'PROGRESSED'; retry_after_ms: number; random: number }
+  | {
+      type: 'PROGRESSED';
+      /** Whole percent, 0 to 100; null = the upstream reported no progress. */
+      progress: number | null;
+      retry_after_ms: number;
+      random: number;
+    }
   | { type: 'PRODUCED'; outputs: number }
   | { type: 'COLLECTED'; outputs: number }
   | { type: 'COLLECT_FAILED'; random: number }
@@ -113,3 +124,8 @@ export const timerParams = (name: string, delay_ms: number, type: TaskEvent['typ
   delay_ms,
   event: { type },
 });
+
+/** Returns the larger progress of the two; null = not known. */
+export function laterProgress(known: number | null, reported: number | null): number | null {
+  return known === null || (reported !== null && reported > known) ? reported : known;
+}

@@ -2,6 +2,7 @@ import { assign, enqueueActions, setup } from 'xstate';
 
 import {
   delayAfterMs,
+  laterProgress,
   MAX_CHANNELS_PER_ROUND,
   MAX_RECOLLECTIONS,
   MAX_ROUNDS,
@@ -82,6 +83,12 @@ export const taskMachine = setup({
     ),
     nextRound: assign(({ context }) => ({ tried: [], rounds: context.rounds + 1 })),
     recordJob: assign({ has_job: true, polls: 0 }),
+    recordProgress: assign({
+      progress: ({ context, event }) =>
+        event.type === 'PROGRESSED'
+          ? laterProgress(context.progress, event.progress)
+          : context.progress,
+    }),
     countPoll: assign({ polls: ({ context }) => context.polls + 1 }),
     countLookup: assign({ asks: ({ context }) => context.asks + 1 }),
     countRecollection: assign({ recollections: ({ context }) => context.recollections + 1 }),
@@ -131,6 +138,7 @@ export const taskMachine = setup({
     ending: null,
     error_code: null,
     billing_id: null,
+    progress: null,
   },
   initial: 'pending',
   states: {
@@ -225,11 +233,11 @@ export const taskMachine = setup({
               {
                 guard: 'isEnding',
                 target: '#task.refunding',
-                actions: ['recordEnding', { type: 'cancel', params: {} }],
+                actions: ['recordProgress', 'recordEnding', { type: 'cancel', params: {} }],
               },
               {
                 target: 'waiting',
-                actions: ['countPoll', 'waitToPoll'],
+                actions: ['recordProgress', 'countPoll', 'waitToPoll'],
               },
             ],
             PRODUCED: 'collecting',

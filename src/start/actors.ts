@@ -239,6 +239,11 @@ export async function startActors(
         help: 'Channels of this replica whose models are not all healthy.',
         value: [...channels.verdicts().values()].filter((state) => state !== 'healthy').length,
       },
+      {
+        name: 'weir_event_streams',
+        help: 'Open event streams of tasks on this replica.',
+        value: durable.tasks.watches.size,
+      },
       ...['task', 'batch', 'webhook'].map((kind) => ({
         name: 'weir_resident_actors',
         labels: { kind },

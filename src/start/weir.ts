@@ -71,6 +71,8 @@ export async function startWeir(
     const server = app.server;
     if (!server) throw new Error('the server did not start');
     stopSteps.unshift(() => drain(server));
+    // Event streams may last an hour, so the drain does not wait for them. Their clients resume.
+    stopSteps.unshift(() => actors.tasks.watches.stop());
     return {
       base_url: `http://localhost:${server.port}`,
       first_run,

@@ -107,6 +107,20 @@ describe('README', () => {
     ]);
   });
 
+  test('receives the events of a task', async () => {
+    const block = blockWith('curl -N');
+    const body = { model: 'midjourney', prompt: 'A lighthouse' };
+    const create = `curl -q -s localhost:3999/v1/images/generations -H "Authorization: Bearer $WEIR_KEY" \\
+      -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+    const { task_id } = JSON.parse(await runShell(at, create));
+    const watch = commandsOf(block).replace('weir_…', task_id).replace('curl -N', 'curl -q -s -N');
+    const output = await runShell(at, watch);
+    const [shown] = /^id: .*\nevent: progress\ndata: .*$/m.exec(block.text) ?? [];
+    const [event] = /^id: .*\nevent: progress\ndata: .*$/m.exec(output) ?? [];
+    expect(membersOf(event ?? '')).toEqual(membersOf(shown ?? ''));
+    expect(output).toContain('\nevent: completed\n');
+  });
+
   test('has a script that creates, polls and downloads', async () => {
     const script = blockWith('# create, poll, download');
     const [, , args = ''] = /sh make\.sh (\w+) '([^']+)' (\S+)/.exec(script.text) ?? [];

@@ -231,11 +231,13 @@ describe('the responses to clients', () => {
       const end = async (script: string) => {
         const body = { model: id, prompt: `Hello ${script}`, ...NEEDED[id] };
         const { text } = await send('POST', `/v1/${BY_TASK[category]}/generations`, body);
-        let task = JSON.parse(text) as { poll_url: string; status: string };
+        let task = JSON.parse(text) as { id: string; poll_url: string; status: string };
+        const events = send('GET', `/v1/tasks/${task.id}/events`);
         while (task.status === 'pending' || task.status === 'processing') {
           await Bun.sleep(300);
           task = JSON.parse((await send('GET', task.poll_url)).text) as typeof task;
         }
+        await events;
         return task.status;
       };
       const scripts = ['[[sim task_ms=10]]', '[[sim task_ms=10 fail=upstream]]'];

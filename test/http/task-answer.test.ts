@@ -3,7 +3,11 @@ import { createLink } from '../../src/http/tasks/answer.ts';
 import type { GenerationPorts } from '../../src/http/tasks/ports.ts';
 
 const ports = (public_url?: string): GenerationPorts => ({
-  tasks: { create: () => Promise.reject(), find: () => Promise.reject() },
+  tasks: {
+    create: () => Promise.reject(),
+    find: () => Promise.reject(),
+    watch: () => Promise.reject(),
+  },
   filePath: (name) => `/v1/files/${name}?signature=s`,
   openFile: async () => undefined,
   public_url,

@@ -146,7 +146,7 @@ describe('the task machine', () => {
 
   test('a job is polled after 1, 2, 4, 8, 15 and 15 seconds', () => {
     const job: TaskEvent[] = [ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random }];
-    const progressed: TaskEvent = { type: 'PROGRESSED', retry_after_ms: 0, random };
+    const progressed: TaskEvent = { type: 'PROGRESSED', progress: null, retry_after_ms: 0, random };
     let [snapshot] = initialTransition(taskMachine);
     const delays: number[] = [];
     for (const event of [...job, ...Array.from({ length: 5 }, () => progressed)]) {
@@ -159,6 +159,24 @@ describe('the task machine', () => {
       }
     }
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  });
+
+  test('P11: the progress is the largest one that the upstream reported', () => {
+    const poll = (progress: number | null): TaskEvent[] => [
+      { type: 'POLL' },
+      { type: 'PROGRESSED', progress, retry_after_ms: 0, random },
+    ];
+    const job: TaskEvent[] = [ACCEPTED, { type: 'SUBMITTED', channel_id: 'a', random }];
+    const after = (...reported: (number | null)[]) =>
+      play([...job, ...reported.flatMap(poll)]).snapshot.context.progress;
+    expect(after()).toBeNull();
+    expect(after(null)).toBeNull();
+    expect(after(0)).toBe(0);
+    expect(after(40, null, 30)).toBe(40);
+    expect(after(40, 30, 70)).toBe(70);
+    // A report that no state expects, e.g. of a repeated effect, changes nothing.
+    const stray: TaskEvent = { type: 'PROGRESSED', progress: 99, retry_after_ms: 0, random };
+    expect(play([...job, ...poll(10), stray]).snapshot.context.progress).toBe(10);
   });
 
   test('a task whose client waits fails after one round, others after several', () => {
@@ -179,7 +197,7 @@ describe('the task machine', () => {
     const never = play([
       ...waiting,
       { type: 'DEADLINE' },
-      { type: 'PROGRESSED', retry_after_ms: 0, random },
+      { type: 'PROGRESSED', progress: null, retry_after_ms: 0, random },
     ]);
     expect(never.snapshot.value).toBe('refunding');
     expect(never.effects).toContain('cancel');

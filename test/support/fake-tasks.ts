@@ -1,5 +1,12 @@
 /** Tasks in memory, for tests of the routes alone. */
-import type { CreateTask, TaskPort, TaskView } from '../../src/inference/tasks/port.ts';
+import type {
+  CreateTask,
+  TaskPort,
+  TaskUpdate,
+  TaskView,
+  TaskWatch,
+  WatchRequest,
+} from '../../src/inference/tasks/port.ts';
 
 export class FakeTasks implements TaskPort {
   /** Every create call that the contract accepted. */
@@ -19,6 +26,23 @@ export class FakeTasks implements TaskPort {
   async find(id: string, organization_id: string): Promise<TaskView | undefined> {
     const found = this.owned.get(id);
     return found?.organization_id === organization_id ? found.view : undefined;
+  }
+
+  /** A watch that shows the task as it is, and ends. */
+  async watch({ id, key }: WatchRequest): Promise<TaskWatch> {
+    const view = await this.find(id, key.organization_id);
+    if (!view) throw new Error(`there is no task ${id}`);
+    const { status } = view;
+    const updates: TaskUpdate[] = [
+      status === 'pending' || status === 'processing'
+        ? { type: 'progress', seq: 1, status, progress: null }
+        : { type: 'ended', seq: 1, view },
+    ];
+    return {
+      isOver: false,
+      next: async () => updates.shift() ?? { type: 'closed' },
+      close: () => undefined,
+    };
   }
 
   keep(view: TaskView, organization_id: string): void {

@@ -1,9 +1,10 @@
 import { GENERATION_SCENES, type GenerationScene } from '../../catalogue/inputs.ts';
-import { WeirError } from '../../errors/weir-error.ts';
+import type { TaskView } from '../../inference/tasks/port.ts';
+import { taskNotFound } from '../../inference/tasks/task-watches.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import { taskResponse } from './answer.ts';
-import type { GenerationRouteDeps } from './ports.ts';
+import type { GenerationPorts, GenerationRouteDeps } from './ports.ts';
 
 /** An id that does not match cannot exist, so it is not looked up. */
 const TASK_ID = /^[A-Za-z0-9_-]{1,100}$/;
@@ -22,13 +23,17 @@ export function getTask(
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const ports = deps.generation();
-    const id = params['id'] ?? '';
-    const view = TASK_ID.test(id) ? await ports.tasks.find(id, key.organization_id) : undefined;
-    if (!view || !scenes.includes(view.scene)) {
-      throw new WeirError('async_task_not_found', 'Task not found or no longer available', {
-        param: 'id',
-      });
-    }
+    const view = await findTask(ports, params['id'] ?? '', key.organization_id);
+    if (!view || !scenes.includes(view.scene)) throw taskNotFound();
     return taskResponse(view, request, ports);
   };
+}
+
+/** Returns a task of the organization; undefined if it has no such task (P6). */
+export async function findTask(
+  { tasks }: GenerationPorts,
+  id: string,
+  organization_id: string,
+): Promise<TaskView | undefined> {
+  return TASK_ID.test(id) ? tasks.find(id, organization_id) : undefined;
 }

@@ -1,11 +1,13 @@
+import type { JsonValue } from '../../../db/actors/store.ts';
 import { projectTasks, type TaskProjection } from '../../../db/tasks/progress.ts';
-import type { TaskStatus } from '../../../db/tasks/rows.ts';
 import type { DurableKind, StateChange, VersionedMachine } from '../../actors/durable/kind.ts';
+import { firstTaskMachine } from '../../machines/earlier/task.ts';
 import { taskMachine } from '../../machines/task.ts';
 import type { TaskContext, TaskEvent } from '../../machines/task-events.ts';
 import type { TaskEffectDeps } from './deps.ts';
 import { messageFor } from './failures.ts';
 import { JobProgress } from './progress.ts';
+import { publicStatus, publicStatusOf } from './public-state.ts';
 import type { RunningSubmissions } from './running.ts';
 import { TaskSettlement } from './settlement.ts';
 import { Submission } from './submission.ts';
@@ -13,7 +15,12 @@ import { Submission } from './submission.ts';
 /** The `kind` of the durable actors that run generation tasks. */
 export const TASK_KIND = 'task';
 /** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
-export const versionedTask: VersionedMachine = { machine: taskMachine, version: 1 };
+export const versionedTask: VersionedMachine = {
+  machine: taskMachine,
+  version: 2,
+  migrate: withProgress,
+  earlier: [{ machine: firstTaskMachine, version: 1 }],
+};
 /** Time limit of one effect. It is longer than any upstream call or download of an effect. */
 const EFFECT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ATTEMPTS = 6;
@@ -50,6 +57,12 @@ export function taskKind(deps: TaskEffectDeps, running: RunningSubmissions): Dur
   };
 }
 
+/** Converts a snapshot of version 1, which had no progress. */
+function withProgress(snapshot: JsonValue): JsonValue {
+  const { value, context } = snapshot as { value: JsonValue; context: object };
+  return { value, context: { progress: null, ...context } };
+}
+
 /** Returns the event for an effect whose attempts are used up. */
 function exhaustedEvent(effect: string, random: number): TaskEvent {
   switch (effect) {
@@ -58,7 +71,7 @@ function exhaustedEvent(effect: string, random: number): TaskEvent {
     case 'locate':
       return { type: 'UNANSWERED', hopeless: false, random };
     case 'poll':
-      return { type: 'PROGRESSED', retry_after_ms: 0, random };
+      return { type: 'PROGRESSED', progress: null, retry_after_ms: 0, random };
     case 'collect':
       return { type: 'COLLECT_FAILED', random };
     default:
@@ -71,7 +84,7 @@ function projectionOf({ id, from_state, to_state, snapshot }: StateChange): Task
   const { error_code, billing_id } = snapshot.context as TaskContext;
   // One transaction may change the state several times. The snapshot has the last state, so the
   // status is taken from the snapshot.
-  const status = publicStatus(topLevelOf(snapshot.value));
+  const status = publicStatusOf(snapshot.value);
   const failed = status === 'failed';
   return [
     {
@@ -82,24 +95,4 @@ function projectionOf({ id, from_state, to_state, snapshot }: StateChange): Task
       billing_id: status === 'completed' ? billing_id : null,
     },
   ];
-}
-
-function topLevelOf(value: unknown): string {
-  return typeof value === 'string' ? value : (Object.keys(value as object)[0] ?? '');
-}
-
-/**
- * Returns the status that clients see for a state. Internal states, e.g. a refund under way, are
- * `processing`.
- */
-function publicStatus(state: string): TaskStatus {
-  const [top] = state.split('.');
-  switch (top) {
-    case 'pending':
-    case 'completed':
-    case 'failed':
-      return top;
-    default:
-      return 'processing';
-  }
 }

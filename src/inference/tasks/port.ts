@@ -65,6 +65,42 @@ export interface CreateTask {
   readonly signal: ListenableSignal;
 }
 
+/** A request to watch a task. */
+export interface WatchRequest {
+  readonly id: string;
+  readonly key: Pick<Caller, 'id' | 'organization_id'>;
+  /** The last event that the client has; undefined if it has none. Then it gets the present state. */
+  readonly known_seq?: number;
+  /** Ends the watch. Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** What the client of a watch gets next. `seq` is the number of the event in the task's log. */
+export type TaskUpdate =
+  | {
+      readonly type: 'progress';
+      readonly seq: number;
+      readonly status: 'pending' | 'processing';
+      /** Whole percent, 0 to 100; null if the provider reports no progress. */
+      readonly progress: number | null;
+    }
+  /** The task has ended. `view` is its final view, as `TaskPort.find` returns it. */
+  | { readonly type: 'ended'; readonly seq: number; readonly view: TaskView }
+  /** Nothing changed in the given time. */
+  | { readonly type: 'quiet' }
+  /** The watch was closed before the task ended. The client can resume. */
+  | { readonly type: 'closed' };
+
+/** A watch of one task by one client. It counts against the limits until it is closed. */
+export interface TaskWatch {
+  /** True if the task has ended and the client has all its events. */
+  readonly isOver: boolean;
+  /** Waits up to `wait_ms` for the next update. It must not be called again before it resolves. */
+  next(wait_ms: number): Promise<TaskUpdate>;
+  /** Ends the watch. A second call does nothing. */
+  close(): void;
+}
+
 /** The part of durable tasks that routes use. */
 export interface TaskPort {
   /**
@@ -80,4 +116,11 @@ export interface TaskPort {
    * the organization has no such task (P6).
    */
   find(id: string, organization_id: string): Promise<TaskView | undefined>;
+  /**
+   * Watches a task of the key's organization, whichever replica runs it. The caller must have found
+   * the task (P6). Throws WeirError `rate_limit_exceeded` or `service_unavailable` if too many
+   * watches are open, `invalid_request` if the task has no event `known_seq`, and
+   * `async_task_not_found` if there is no such task.
+   */
+  watch(request: WatchRequest): Promise<TaskWatch>;
 }

@@ -89,7 +89,7 @@ export class JobProgress {
     const { sql, storage } = this.deps;
     switch (progress.type) {
       case 'running':
-        return this.stillRunning(progress.retry_after_ms);
+        return this.stillRunning(progress.retry_after_ms, progress.progress);
       case 'produced': {
         const record = await recordOf(storage, work.id, progress);
         if (record.outputs.length === 0) {
@@ -134,7 +134,7 @@ export class JobProgress {
     }
   }
 
-  private stillRunning(retry_after_ms = 0): TaskEvent {
-    return { type: 'PROGRESSED', retry_after_ms, random: this.deps.random() };
+  private stillRunning(retry_after_ms = 0, progress: number | null = null): TaskEvent {
+    return { type: 'PROGRESSED', progress, retry_after_ms, random: this.deps.random() };
   }
 }

@@ -16,8 +16,9 @@ import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
 import { withHold } from './hold.ts';
 import { TASK_KIND } from './kind.ts';
-import type { CreateTask, TaskPort, TaskView } from './port.ts';
+import type { CreateTask, TaskPort, TaskView, TaskWatch, WatchRequest } from './port.ts';
 import type { RunningSubmissions } from './running.ts';
+import { TaskWatches } from './task-watches.ts';
 import { viewOf } from './view.ts';
 
 const ID_PREFIX = 'weir_';
@@ -51,7 +52,14 @@ export interface TasksDeps {
  * reserved for the task. The transaction commits as a whole or not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
-  constructor(private readonly deps: TasksDeps) {}
+  /** The event streams of clients on this replica. */
+  readonly watches: TaskWatches;
+
+  constructor(private readonly deps: TasksDeps) {
+    const { sql, watch, onError } = deps;
+    const find = (id: string, organization_id: string) => this.find(id, organization_id);
+    this.watches = new TaskWatches({ sql, watch, find, onError });
+  }
 
   async create(request: CreateTask): Promise<TaskView> {
     if (!this.deps.mayAdmit()) {
@@ -68,6 +76,10 @@ export class Tasks implements TaskPort {
   async find(id: string, organization_id: string): Promise<TaskView | undefined> {
     const row = await findTaskView(this.deps.sql, id, organization_id);
     return row && viewOf(row);
+  }
+
+  watch(request: WatchRequest): Promise<TaskWatch> {
+    return this.watches.watch(request);
   }
 
   /** Called once for each event that this replica commits, in order. */

@@ -7,7 +7,15 @@ import {
   type JobCall,
   LostSubmissionError,
 } from './contract.ts';
-import { asObject, asText, failed, type JsonObject, queryJob, submitJob } from './exchange.ts';
+import {
+  asObject,
+  asText,
+  failed,
+  type JsonObject,
+  progressIn,
+  queryJob,
+  submitJob,
+} from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
 
@@ -35,7 +43,7 @@ export const bflProtocol: GenerationProtocol = {
       case 'Pending':
       case 'Queued':
       case 'Processing':
-        return { type: 'running', status: 'processing' };
+        return { type: 'running', status: 'processing', ...progressIn(body['progress'], 1) };
       case 'Ready': {
         const sample = asText(asObject(body['result'])['sample']);
         if (!sample) return failed('ready without a sample', 'upstream');

@@ -94,7 +94,7 @@ export type Progress =
   | {
       readonly type: 'running';
       readonly status: 'queued' | 'processing';
-      /** From 0 to 1; absent if the provider reports no progress. */
+      /** Whole percent, 0 to 100; absent if the provider reports no progress. */
       readonly progress?: number;
       /**
        * How long Weir must wait before the next poll, in ms; absent if the provider does not

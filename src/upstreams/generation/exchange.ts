@@ -195,3 +195,17 @@ export const asNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
+
+/**
+ * Returns a provider's progress as the member `progress` of `Progress`, in whole percent. A text
+ * such as `45%` is percent. A number is a part of `whole`, e.g. of 1 or 100. Returns `{}` if the
+ * value is unreadable or the provider reports none.
+ */
+export function progressIn(value: unknown, whole = 100): { progress?: number } {
+  const [, text] = /^(\d+(?:\.\d+)?) ?%$/.exec(asText(value) ?? '') ?? [];
+  const number = asNumber(text ?? value);
+  if (number === undefined) return {};
+  // Rounding to 9 digits first, because 0.29 * 100 is 28.999999999999996.
+  const percent = Number(((number / (text === undefined ? whole : 100)) * 100).toFixed(9));
+  return { progress: Math.floor(Math.min(100, Math.max(0, percent))) };
+}

@@ -5,7 +5,15 @@ import {
   LostSubmissionError,
   type Progress,
 } from './contract.ts';
-import { asText, failed, type JsonObject, messageIn, queryJob, submitJob } from './exchange.ts';
+import {
+  asText,
+  failed,
+  type JsonObject,
+  messageIn,
+  progressIn,
+  queryJob,
+  submitJob,
+} from './exchange.ts';
 
 const keyOf = ({ target }: JobCall) => ({ 'mj-api-secret': target.api_key });
 
@@ -75,7 +83,7 @@ function progressOf(task: JsonObject): Progress {
     case 'SUBMITTED':
       return { type: 'running', status: 'queued' };
     case 'IN_PROGRESS':
-      return { type: 'running', status: 'processing' };
+      return { type: 'running', status: 'processing', ...progressIn(task['progress']) };
     case 'SUCCESS': {
       const url = asText(task['imageUrl']);
       if (!url) return failed('finished without a picture', 'upstream');

@@ -10,10 +10,10 @@ import {
 } from './contract.ts';
 import {
   asList,
-  asNumber,
   asText,
   failed,
   type JsonObject,
+  progressIn,
   queryJob,
   submitJob,
 } from './exchange.ts';
@@ -72,7 +72,7 @@ function progressOf(task: JsonObject): Progress {
     case 'THROTTLED':
       return { type: 'running', status: 'queued', retry_after_ms: POLL_MS };
     case 'RUNNING': {
-      const progress = withoutUndefined({ progress: asNumber(task['progress']) });
+      const progress = progressIn(task['progress'], 1);
       return { type: 'running', status: 'processing', retry_after_ms: POLL_MS, ...progress };
     }
     case 'SUCCEEDED': {

@@ -18,6 +18,7 @@ import {
   failed,
   type JsonObject,
   messageIn,
+  progressIn,
   queryJob,
   submitJob,
 } from './exchange.ts';
@@ -68,7 +69,7 @@ function progressOf(id: string, task: JsonObject): Progress {
     case 'QUEUED':
       return { type: 'running', status: 'queued' };
     case 'IN_PROGRESS':
-      return { type: 'running', status: 'processing' };
+      return { type: 'running', status: 'processing', ...progressIn(task['progress']) };
     case 'FAILURE':
       return failed(asText(task['fail_reason']) ?? 'failed');
     case 'SUCCESS':

@@ -18,6 +18,7 @@ import {
   failed,
   type JsonObject,
   messageIn,
+  progressIn,
   queryJob,
   submitJob,
 } from './exchange.ts';
@@ -48,7 +49,9 @@ export const xaiProtocol: GenerationProtocol = {
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
     if (status === 404) return { type: 'unknown', message: 'no such request' };
     // For a running job, the status is 202 and the body may be empty.
-    if (status === 202) return { type: 'running', status: 'processing' };
+    if (status === 202) {
+      return { type: 'running', status: 'processing', ...progressIn(body['progress']) };
+    }
     return progressOf(body);
   },
 };
@@ -124,11 +127,7 @@ function operationOf(input: VideoInput): [path: string, body: JsonObject] {
 function progressOf(body: JsonObject): Progress {
   switch (body['status']) {
     case 'pending':
-      return {
-        type: 'running',
-        status: 'processing',
-        ...withoutUndefined({ progress: asNumber(body['progress']) }),
-      };
+      return { type: 'running', status: 'processing', ...progressIn(body['progress']) };
     case 'done': {
       const video = asObject(body['video']);
       if (video['respect_moderation'] === false) return failed('filtered', 'moderation');

@@ -88,6 +88,7 @@ export const ROUTES: Route[] = [
   inference('POST', '/v1/3d/generations', 400),
   inference('POST', '/v1/audio/generations', 400),
   inference('GET', '/v1/tasks/{task}', 200, 404),
+  inference('GET', '/v1/tasks/{task}/events', 200, 404),
   inference('GET', '/v1/images/generations/{task}', 200, 404),
   inference('GET', '/v1/images/{task}', 200, 404),
   inference('GET', '/v1/music/generations/{task}', 404),

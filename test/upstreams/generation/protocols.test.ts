@@ -14,6 +14,7 @@ import {
   type Produced,
   type Progress,
 } from '../../../src/upstreams/generation/contract.ts';
+import { progressIn } from '../../../src/upstreams/generation/exchange.ts';
 import { GENERATION_PROTOCOLS } from '../../../src/upstreams/generation/protocols.ts';
 import { type RunningSimulator, startSimulator } from '../../support/simulator.ts';
 
@@ -113,6 +114,55 @@ async function run(provider: Provider, prompt: string): Promise<Produced | Faile
     await Bun.sleep(30);
   }
 }
+
+/** The providers that document the progress of a job. */
+const WITH_PROGRESS = ['bfl', 'midjourney', 'runway', 'suno', 'xai'];
+
+describe('the progress of a running job', () => {
+  test.each(byJob)('of %s', async (_, provider) => {
+    const protocol = protocolOf(provider);
+    const call = callOf(provider, 'A lighthouse [[sim task_ms=900]]');
+    const submitted = await protocol.submit(call);
+    if (submitted.type !== 'accepted') throw new Error(JSON.stringify(submitted));
+    const reported: number[] = [];
+    for (;;) {
+      const progress = await protocol.poll?.(call, submitted.job);
+      if (progress?.type !== 'running') break;
+      if (progress.progress !== undefined) reported.push(progress.progress);
+      await Bun.sleep(30);
+    }
+    if (!WITH_PROGRESS.includes(provider.name)) {
+      expect(reported).toEqual([]);
+      return;
+    }
+    expect(reported.every((each) => Number.isInteger(each) && each >= 0 && each <= 100)).toBe(true);
+    expect(reported).toEqual(reported.toSorted((one, other) => one - other));
+    // If a part of 1 were read as percent, or the other way round, all values would be 0, 1 or 100.
+    expect(reported.some((each) => each > 1 && each < 100)).toBe(true);
+  });
+});
+
+describe('progressIn', () => {
+  test.each([
+    ['45%', 100, 45],
+    ['0%', 100, 0],
+    ['99.9 %', 1, 99],
+    [0.29, 1, 29],
+    [1, 1, 100],
+    [46, 100, 46],
+    ['46', 100, 46],
+    [120, 100, 100],
+    [-3, 100, 0],
+  ])('%p of %p', (value, whole, progress) => {
+    expect(progressIn(value, whole)).toEqual({ progress });
+  });
+
+  test('is empty for a value that is no number', () => {
+    for (const value of [undefined, null, '', 'soon', '%', Number.NaN, {}, [], true]) {
+      expect(progressIn(value)).toEqual({});
+    }
+  });
+});
 
 const SHORT = '[[sim task_ms=150]]';
 const errorOf = async (work: Promise<unknown>) => work.then(() => undefined).catch((e) => e);

@@ -1,0 +1,64 @@
+import { WeirError } from '../../errors/weir-error.ts';
+import { taskNotFound } from '../../inference/tasks/task-watches.ts';
+import { readApiKey } from '../auth/credentials.ts';
+import type { Handler } from '../endpoint.ts';
+import { createLink } from './answer.ts';
+import { STALLED_AFTER_S, TaskEventStream } from './event-stream.ts';
+import type { GenerationRouteDeps } from './ports.ts';
+import { findTask } from './route.ts';
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // nginx would keep the events back until its buffer is full.
+  'x-accel-buffering': 'no',
+};
+/** The number of an event, as the member `id` of each event has it. */
+const EVENT_ID = /^[1-9]\d{0,14}$/;
+
+/**
+ * Sends the public changes of a task as server-sent events, and at last its terminal record (P11).
+ * The header `Last-Event-ID` resumes a stream. If the client already has the terminal record, the
+ * response is 204, which makes an `EventSource` stop (HTML Standard: Server-sent events). Another
+ * organization's task gives exactly the same response as a task that does not exist (P6).
+ */
+export function getTaskEvents(deps: GenerationRouteDeps): Handler {
+  return async ({ request, params, server }) => {
+    const credential = readApiKey(request, false);
+    const key = await deps.keys.authenticate(credential);
+    await deps.rateLimit.consume(key);
+    const ports = deps.generation();
+    const view = await findTask(ports, params['id'] ?? '', key.organization_id);
+    if (!view) throw taskNotFound();
+    const { signal } = request;
+    const known_seq = readKnownSeq(request);
+    if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+    const known = known_seq === undefined ? {} : { known_seq };
+    const watch = await ports.tasks.watch({ id: view.id, key, signal, ...known });
+    if (watch.isOver) {
+      watch.close();
+      return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
+    }
+    const stream = new TaskEventStream(watch, {
+      view,
+      link: createLink(request, ports),
+      requireKey: () => deps.keys.authenticate(credential),
+      keepOpen: () => server?.timeout(request, STALLED_AFTER_S),
+    });
+    return new Response(stream.body(), { headers: HEADERS });
+  };
+}
+
+/**
+ * Returns the number in `Last-Event-ID`; undefined if there is none. Throws WeirError
+ * `invalid_request` if it is no number of an event.
+ */
+function readKnownSeq({ headers }: Request): number | undefined {
+  const text = headers.get('last-event-id');
+  if (text === null || text === '') return undefined;
+  if (EVENT_ID.test(text)) return Number(text);
+  throw new WeirError('invalid_request', 'Last-Event-ID is not the id of an event.', {
+    param: 'Last-Event-ID',
+    hint: 'Send the id of the last event of this stream, or leave the header out.',
+  });
+}

@@ -5,6 +5,7 @@ import { runBrownOut } from './channels.ts';
 import { runKills } from './kill.ts';
 import { runTaskKills } from './tasks.ts';
 import { printTaskKills } from './tasks-table.ts';
+import { watchThroughKill, watchViolations } from './watch.ts';
 
 const HELP = `Usage: bin/chaos <experiment> [options]
 
@@ -18,6 +19,9 @@ const HELP = `Usage: bin/chaos <experiment> [options]
              --step NAME --provider NAME   only these, by a part of their names (default: all)
              --parallel N             cases at a time (default 4)
              --sample N --seed N      only N cases, chosen by the seed (default: all)
+
+  watch    kill -9 of the owner of a task that is watched on other replicas
+             --redis URL              the bus of the replicas (default: PostgreSQL)
 
   channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
              --clients N --fault-ms N (default 40 and 20000)
@@ -40,6 +44,9 @@ switch (experiment) {
   case 'tasks':
     process.exit((await tasks()) ? 0 : 1);
     break;
+  case 'watch':
+    process.exit((await watch()) ? 0 : 1);
+    break;
   case 'channels':
     process.exit((await channels()) ? 0 : 1);
     break;
@@ -53,6 +60,20 @@ switch (experiment) {
   default:
     console.log(HELP);
     process.exit(experiment === '--help' ? 0 : 2);
+}
+
+async function watch(): Promise<boolean> {
+  const { values } = parseArgs({
+    allowPositionals: true,
+    options: { redis: { type: 'string' } },
+  });
+  const report = await watchThroughKill(values.redis);
+  const { clients, watched, log, errors, ...counts } = report;
+  const events = clients.map((seen) => seen.map(({ id, event }) => `${id} ${event}`).join(', '));
+  console.log({ ...counts, log: log.length, watched: watched.length, events, errors });
+  const violations = watchViolations(report);
+  for (const violation of violations) console.error(violation);
+  return violations.length === 0;
 }
 
 async function kill(): Promise<boolean> {

@@ -36,19 +36,28 @@ export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promis
       as input(kind text, id text) using (kind, id)`;
 }
 
+/** An actor of a replica. */
+export interface OwnedActor extends ActorAddress {
+  /** True if a timer of the actor fires soon. */
+  is_due: boolean;
+}
+
 /**
  * Returns at most `limit` actors of the replica `owner` that have not ended. They are sorted by kind
- * and id, and begin after `after`.
+ * and id, and begin after `after`. An actor is due if a timer fires within `due_ms`.
  */
 export function listOwnedActors(
   sql: Sql,
   owner: string,
   after: ActorAddress,
   limit: number,
-): Promise<ActorAddress[]> {
-  return sql<ActorAddress[]>`
-    select kind, id from actor
-    where live and owner = ${owner} and (kind, id) > (${after.kind}, ${after.id})
+  due_ms: number,
+): Promise<OwnedActor[]> {
+  return sql<OwnedActor[]>`
+    select kind, id, exists(
+      select 1 from timer where timer.kind = actor.kind and timer.actor_id = actor.id
+        and fire_at < weir_now() + ${due_ms} * interval '1 millisecond') as is_due
+    from actor where live and owner = ${owner} and (kind, id) > (${after.kind}, ${after.id})
     order by kind, id limit ${limit}`;
 }
 

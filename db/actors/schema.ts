@@ -29,7 +29,13 @@ export const actor = pgTable(
      * a replica of an earlier version of Weir created the row.
      */
     state: text('state').notNull().default(''),
-    /** When the actor entered this state. An event that leads back to the same state keeps it. */
+    /**
+     * The first part of `state`, e.g. `processing`. A task that is polled changes its `state` twice a
+     * poll. So the indexes have this column, which then keeps its value, and the row is updated
+     * without a change of any index (PostgreSQL docs: Heap-Only Tuples).
+     */
+    top_state: text('top_state').notNull().generatedAlwaysAs(sql`split_part(state, '.', 1)`),
+    /** When the actor entered `top_state`. */
     since: instant('since').notNull().default(sql`now()`),
     /** Number of the last committed event. */
     seq: integer('seq').notNull().default(0),
@@ -44,7 +50,7 @@ export const actor = pgTable(
   (table) => [
     primaryKey({ columns: [table.kind, table.id] }),
     index('live_actors_by_owner').on(table.owner).where(sql`live`),
-    index('actor_by_state').on(table.kind, table.state, table.since),
+    index('actor_by_state').on(table.kind, table.top_state, table.since),
     index('actor_by_organization').on(table.organization_id, table.kind, table.since),
     index('live_actors_by_since').on(table.kind, table.since).where(sql`live`),
   ],

@@ -22,7 +22,7 @@ export interface ActorRow extends ActorAddress {
   snapshot: JsonValue;
   /** The state of the snapshot as a path, e.g. `processing.polling`. */
   state: string;
-  /** True if this transaction entered `state`. Then `since` is written too. */
+  /** True if this transaction entered a `top_state`. Then `since` is written too. */
   entered: boolean;
   seq: number;
   live: boolean;

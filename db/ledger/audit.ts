@@ -8,7 +8,7 @@ export interface Imbalance {
 }
 
 /**
- * Runs the conservation query. Returns no row if all sums add up, otherwise at most 100 rows. The
+ * Runs the audit of the books. Returns no row if all sums add up, otherwise at most 100 rows. The
  * query runs in one database snapshot, so it checks one committed state, even while money moves.
  *
  * - deposits of an organization = balance + held + settled;

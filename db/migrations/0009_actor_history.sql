@@ -21,6 +21,7 @@ UPDATE "actor" SET "organization_id" = "message_batch"."organization_id"
 FROM "message_batch" WHERE "actor"."kind" = 'batch' AND "message_batch"."id" = "actor"."id";--> statement-breakpoint
 UPDATE "actor" SET "organization_id" = "webhook_delivery"."organization_id"
 FROM "webhook_delivery" WHERE "actor"."kind" = 'webhook' AND "webhook_delivery"."task_id" = "actor"."id";--> statement-breakpoint
-CREATE INDEX "actor_by_state" ON "actor" USING btree ("kind","state","since");--> statement-breakpoint
+ALTER TABLE "actor" ADD COLUMN "top_state" text GENERATED ALWAYS AS (split_part(state, '.', 1)) STORED NOT NULL;--> statement-breakpoint
+CREATE INDEX "actor_by_state" ON "actor" USING btree ("kind","top_state","since");--> statement-breakpoint
 CREATE INDEX "actor_by_organization" ON "actor" USING btree ("organization_id","kind","since");--> statement-breakpoint
 CREATE INDEX "live_actors_by_since" ON "actor" USING btree ("kind","since") WHERE live;

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { type ActorAddress, adoptActors } from '../../db/actors/store.ts';
+import { adoptActors } from '../../db/actors/store.ts';
 import {
   findReplicasToReap,
   heartbeat,
@@ -29,8 +29,8 @@ export interface ReplicaDeps {
   exclusive: boolean;
   /** Called after this replica was declared dead and the process registered under a new id. */
   onFenced: () => void;
-  /** Called with durable actors that this replica adopted. Must not throw. */
-  onAdopted?: (actors: readonly ActorAddress[]) => void;
+  /** Called when this replica adopted durable actors. Must not throw. */
+  onAdopted?: () => void;
   onError: (error: unknown) => void;
 }
 
@@ -120,7 +120,7 @@ export class Replica {
     // The durable actors of dead replicas continue on this replica, under a new epoch.
     for (let more = true; more; ) {
       const adopted = await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED);
-      this.deps.onAdopted?.(adopted);
+      if (adopted.length > 0) this.deps.onAdopted?.();
       more = adopted.length === MAX_ADOPTED;
     }
   }

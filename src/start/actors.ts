@@ -58,7 +58,7 @@ export async function startActors(
       durable.registry.onFenced();
     },
     // The actors that are adopted at the start are read when the registry starts.
-    onAdopted: (actors) => isStarted && durable.registry.onAdopted(actors),
+    onAdopted: () => isStarted && durable.registry.onAdopted(),
     onError,
   });
   await replica.start();

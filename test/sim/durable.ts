@@ -311,7 +311,7 @@ class DurableSchedule {
   private async adopt(replica: DurableReplica): Promise<void> {
     const adopted = await adoptActors(this.sql, replica.id, 100);
     if (adopted.length > 0) this.log(`${adopted.length} adopted`);
-    replica.registry.onAdopted(adopted);
+    if (adopted.length > 0) replica.registry.onAdopted();
   }
 
   private async pass(): Promise<void> {

@@ -115,7 +115,8 @@ class LiveReplica {
   }
 
   async adopt(): Promise<void> {
-    this.registry.onAdopted(await adoptActors(this.sql, this.id, 10_000));
+    await adoptActors(this.sql, this.id, 10_000);
+    this.registry.onAdopted();
     await this.registry.idle();
   }
 

@@ -32,7 +32,7 @@ export interface TaskWorld {
   /** Creates an organization with this balance, and a key of it with this cap. */
   newKey(balance_usd: number, limit_usd?: number): Promise<{ id: string; organization_id: string }>;
   replica(options: ReplicaOptions): Promise<TaskReplica>;
-  /** The result of the conservation query (P1, P15). */
+  /** What the audit finds: the sums that do not match; empty if all is right (P1, P15). */
   imbalances(): Promise<object[]>;
   stop(): Promise<void>;
 }
@@ -120,7 +120,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
       quotas.fence();
       running.registry.onFenced();
     },
-    onAdopted: (actors) => isStarted && running.registry.onAdopted(actors),
+    onAdopted: () => isStarted && running.registry.onAdopted(),
     onError,
   });
   await replica.start();

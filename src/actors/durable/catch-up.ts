@@ -5,12 +5,13 @@ import {
   findMovedActors,
   type LiveActorRow,
   listOwnedActors,
+  type OwnedActor,
   readActors,
   readEventsAfter,
 } from '../../../db/actors/live.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import type { LiveActor } from './live-actor.ts';
-import { actorName, type Residents } from './residents.ts';
+import { actorName, type Residents, TIMER_SOON_MS } from './residents.ts';
 
 /** The most actors that one query reads. */
 const MAX_ACTORS_PER_QUERY = 1_000;
@@ -18,6 +19,15 @@ const MAX_ACTORS_PER_QUERY = 1_000;
 const MAX_EVENTS_PER_QUERY = 5_000;
 /** After a failed query, the reading goes on after this time. */
 const RETRY_MS = 500;
+/**
+ * A replica that owns more actors than this reads only those with a timer that fires soon. The
+ * others are in memory from their next event on. So a replica that adopts 100,000 tasks does not
+ * need memory for all of them at once.
+ */
+const MAX_IDLE_RESTORED = 10_000;
+
+/** Sorts before every actor. */
+const FIRST: ActorAddress = { kind: '', id: '' };
 
 /** An actor that is read from its row. */
 interface Restoration {
@@ -32,6 +42,8 @@ interface OwnedActors {
   readonly owner: string;
   /** The last actor that was read. */
   after: ActorAddress;
+  /** True if the replica got more actors meanwhile, so that all are read once more. */
+  again: boolean;
   readonly end: PromiseWithResolvers<void>;
 }
 
@@ -64,7 +76,7 @@ export class CatchUp {
   /** The restorations that the running query reads. */
   private reading: ReadonlyMap<string, Restoration> = new Map();
   private readonly behind = new Set<LiveActor>();
-  /** Actors that may have missed an announcement. */
+  /** Actors that may have missed an event of another replica. */
   private readonly doubtful = new Set<LiveActor>();
   private owned: OwnedActors | undefined;
   private gaps = 0;
@@ -128,13 +140,18 @@ export class CatchUp {
   }
 
   /**
-   * Reads all actors of the replica `owner` that have not ended. Resolves when all are read. While
-   * the database is away, it tries again.
+   * Reads the actors of the replica `owner` that have not ended: all of them, or if they are many,
+   * those with a timer that fires soon. Resolves when all are read. While the database is away, it
+   * tries again.
    */
   restoreOwned(owner: string): Promise<void> {
     if (this.stopped) return Promise.resolve();
+    if (this.owned?.owner === owner) {
+      this.owned.again = true;
+      return this.owned.end.promise;
+    }
     this.owned?.end.resolve();
-    this.owned = { owner, after: { kind: '', id: '' }, end: Promise.withResolvers() };
+    this.owned = { owner, after: FIRST, again: false, end: Promise.withResolvers() };
     this.wake();
     return this.owned.end.promise;
   }
@@ -180,16 +197,29 @@ export class CatchUp {
     const { owned } = this;
     if (!owned) return;
     const { owner, after, end } = owned;
-    const page = await listOwnedActors(this.deps.sql, owner, after, MAX_ACTORS_PER_QUERY);
+    const { sql } = this.deps;
+    const page = await listOwnedActors(sql, owner, after, MAX_ACTORS_PER_QUERY, TIMER_SOON_MS);
     // A replica that was declared dead owns no actors any more.
     const isOwner = owner === this.deps.replica_id();
     if (isOwner) {
-      await this.readRows(new Map(page.map((each) => [actorName(each), newRestoration(each)])));
+      const wanted = page.filter((each) => this.isWanted(each, owner));
+      await this.readRows(new Map(wanted.map((each) => [actorName(each), newRestoration(each)])));
     }
     owned.after = page.at(-1) ?? after;
     if (isOwner && page.length === MAX_ACTORS_PER_QUERY) return;
+    if (isOwner && owned.again) {
+      Object.assign(owned, { after: FIRST, again: false });
+      return;
+    }
     end.resolve();
     if (this.owned === owned) this.owned = undefined;
+  }
+
+  /** True if the row of an actor that this replica owns must be read into memory. */
+  private isWanted(actor: OwnedActor, owner: string): boolean {
+    const resident = this.deps.residents.find(actorName(actor));
+    if (resident) return resident.owner !== owner;
+    return actor.is_due || this.deps.residents.size < MAX_IDLE_RESTORED;
   }
 
   private async readRows(batch: ReadonlyMap<string, Restoration>): Promise<void> {

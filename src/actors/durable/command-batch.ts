@@ -34,7 +34,7 @@ import type {
 } from './command.ts';
 import { isAccepted, moneyOf } from './event-money.ts';
 import type { DurableKind, StateChange } from './kind.ts';
-import { hashSnapshot, statePath, takeEvent } from './snapshot.ts';
+import { hashSnapshot, statePath, takeEvent, topState } from './snapshot.ts';
 import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
 /** A command with its transition, or only its answer if the machine does not get the event. */
@@ -254,7 +254,7 @@ export class CommandBatch {
     row.snapshot = storedSnapshot(after);
     row.machine_version = machine_version;
     row.state = state;
-    row.entered ||= state !== from_state;
+    row.entered ||= topState(state) !== topState(from_state);
     const facts = { kind, seq, taken, machine_version, context_hash, money };
     this.events.push({
       ...facts,

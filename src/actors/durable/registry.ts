@@ -177,12 +177,9 @@ export class Registry {
     this.catchUp.compareAll();
   }
 
-  /** Called with actors that this replica adopted from a dead one. */
-  onAdopted(addresses: readonly ActorAddress[]): void {
-    const owner = this.deps.replica_id();
-    const restored = addresses.map((address) => this.catchUp.restore(address));
-    // After a failure, all actors are read until it succeeds.
-    Promise.all(restored).catch(() => this.catchUp.restoreOwned(owner));
+  /** Called when this replica adopted actors of a dead one. */
+  onAdopted(): void {
+    void this.restoreOwned();
   }
 
   /**

@@ -10,7 +10,7 @@ const MAX_RESIDENT_ACTORS = 150_000;
 /** An actor that got no event for this time is passivated, unless somebody needs it. */
 const PASSIVATE_AFTER_MS = 60_000;
 /** An actor stays in memory if one of its timers fires within this time. */
-const TIMER_SOON_MS = 60_000;
+export const TIMER_SOON_MS = 60_000;
 const SWEEP_MS = 10_000;
 /** The most actors that one sweep looks at, so that it does not delay calls. */
 const MAX_SWEPT = 2_000;

@@ -44,3 +44,9 @@ export function statePath({ value }: Pick<AnyMachineSnapshot, 'value'>): string 
   }
   return [...parts, String(rest)].join('.');
 }
+
+/** Returns the first part of a state's path, e.g. `processing` of `processing.polling`. */
+export function topState(path: string): string {
+  const end = path.indexOf('.');
+  return end < 0 ? path : path.slice(0, end);
+}

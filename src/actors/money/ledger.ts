@@ -172,7 +172,10 @@ class Batch {
     return { type: 'short', bound: short.bound, free: short.free, elsewhere };
   }
 
-  /** Leaves out the grants and holds of this batch, whose latest amounts are in memory. */
+  /**
+   * Leaves out the grants and holds in `this.rows`. Their latest amounts are in memory, where
+   * `openMoneyOf` finds them.
+   */
   private withoutLockedRows(openMoney: OpenMoney[]): OpenMoney[] {
     return openMoney.filter(({ id }) => !this.rows.grants.has(id) && !this.rows.holds.has(id));
   }

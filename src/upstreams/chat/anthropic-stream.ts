@@ -10,7 +10,10 @@ import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
-/** The events of one streamed message (Anthropic docs: Streaming). */
+/**
+ * Makes the upstream's events of one streamed message public, and counts its usage (Anthropic docs:
+ * Streaming).
+ */
 export class MessageStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
   /**

@@ -13,7 +13,7 @@ import { asEnvelope } from './openai-responses-answer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The events of one streamed response. */
+/** Makes the upstream's events of one streamed response public, and counts its usage. */
 export class ResponseStream implements MeteredStreamProtocol {
   private reported: TokenUsage | null = null;
   /** The response object of the newest event that had one, with public ids and model names. */
@@ -86,8 +86,8 @@ export class ResponseStream implements MeteredStreamProtocol {
   }
 
   /**
-   * Returns the event's JSON with public ids and model names. Stores the event's response, its
-   * usage and the model names to hide in this object.
+   * Returns the event's JSON with public ids and model names. Remembers the public response, its
+   * usage, and the model names that later events must hide.
    */
   private published(data: string, response: Json): string {
     this.reported = responsesUsage(response['usage']) ?? this.reported;

@@ -12,7 +12,7 @@ import { producedBy } from './openai-answer.ts';
 
 export const DONE = 'data: [DONE]\n\n';
 
-/** The chunks of one streamed chat completion (OpenAI docs: Streaming). */
+/** Makes the chunks of one streamed chat completion public, and counts its usage (OpenAI docs: Streaming). */
 export class ChatStream implements MeteredStreamProtocol {
   private readonly publisher: ChunkPublisher;
   private readonly wantsUsage: boolean;

@@ -28,8 +28,8 @@ const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_ke
 const ACCEPTED_CODES = ['success', '1', '200'];
 
 /**
- * Suno through relays, servers of third parties that submit and fetch tasks. Suno itself publishes
- * no API.
+ * The protocol of relays. A relay is a third party's server that makes songs with Suno. Suno itself
+ * publishes no API.
  */
 export const sunoProtocol: GenerationProtocol = {
   name: 'suno',

@@ -98,7 +98,7 @@ describe('passivation of live actors', () => {
     const replica = await startedReplica();
     await replica.send('raced');
     replica.reads.hold();
-    replica.registry.onAdopted([{ kind: 'walker', id: 'raced' }]);
+    replica.registry.onAdopted();
     await replica.reads.answered();
     await replica.send('raced', 'REST', { delay_ms: 100_000 });
     replica.reads.release();

@@ -250,7 +250,7 @@ describe('the live actors of a replica', () => {
     await replica.send('ends-in-read');
     replica.reads.hold();
     replica.announce('ends-in-read', 1, replica.id);
-    replica.registry.onAdopted([{ kind: 'walker', id: 'ends-in-read' }]);
+    replica.registry.onAdopted();
     await replica.reads.answered();
     await replica.send('ends-in-read', 'ARRIVE');
     replica.reads.release();

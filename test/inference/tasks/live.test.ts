@@ -55,7 +55,8 @@ describe('the live actors of tasks', () => {
     expect(heir.registry.find({ kind: 'task', id })?.owner).toBe(owner.replica.id);
     await owner.crash();
     isReady = true;
-    heir.registry.onAdopted(await adoptActors(world.database.sql, heir.replica.id, 100));
+    await adoptActors(world.database.sql, heir.replica.id, 100);
+    heir.registry.onAdopted();
     await heir.ended(id, key.organization_id);
     await until('the watcher sees the end', () => isOver(here.changes));
     const seqs = here.changes.map(({ seq }) => seq);

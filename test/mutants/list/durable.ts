@@ -80,7 +80,7 @@ export const DURABLE: readonly MutatedFile[] = [
       },
       {
         name: 'an actor is in its state since its last event',
-        from: 'row.entered ||= state !== from_state;',
+        from: 'row.entered ||= topState(state) !== topState(from_state);',
         to: 'row.entered = true;',
       },
       {

@@ -61,6 +61,8 @@ const CLOSE_TIMEOUT_S = 5;
 export interface DatabaseOptions {
   pool: PoolName;
   statement_timeout_ms?: number;
+  /** True if a commit need not wait for the disk, because nothing that is written must last. */
+  is_volatile?: boolean;
 }
 
 /** One pool of connections. */
@@ -103,6 +105,7 @@ export function connectDatabase(source: DatabaseSource, options: DatabaseOptions
       ...(transaction_pooler
         ? {}
         : sessionSettings(options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS)),
+      ...(options.is_volatile && !transaction_pooler ? { synchronous_commit: 'off' } : {}),
     },
     types: { int8: INT8 },
     // Notices carry no useful information ("relation already exists, skipping").

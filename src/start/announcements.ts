@@ -4,9 +4,23 @@ import type { CommittedElsewhere, Registry } from '../actors/durable/registry.ts
 /** The most events of one message. A message must fit into a notification of PostgreSQL. */
 const MAX_EVENTS = 64;
 
-/** Returns a function that tells the other replicas which events this replica committed. */
-export function announceOver(bus: Bus, replica_id: () => string) {
+/**
+ * Returns a function that tells the other replicas which events this replica committed. While no
+ * other replica is known, nothing is sent. The first message after that is a gap, because a replica
+ * that just started may have missed events.
+ */
+export function announceOver(
+  bus: Pick<Bus, 'peerCount' | 'publish' | 'publishGap'>,
+  replica_id: () => string,
+) {
+  let hasSkipped = false;
   return (events: readonly CommittedElsewhere[]) => {
+    if (bus.peerCount === 0) {
+      hasSkipped = true;
+      return;
+    }
+    if (hasSkipped) bus.publishGap('actors');
+    hasSkipped = false;
     const replica = replica_id();
     const tuples = events.map(({ kind, id, seq, owner }): [string, string, number, string] => [
       kind,

@@ -60,7 +60,11 @@ export async function openDatabases(
   return {
     ...pools,
     connectBus: () =>
-      connectDatabase(source, { pool: 'single', statement_timeout_ms: BUS_STATEMENT_TIMEOUT_MS }),
+      connectDatabase(source, {
+        pool: 'single',
+        statement_timeout_ms: BUS_STATEMENT_TIMEOUT_MS,
+        is_volatile: true,
+      }),
     exclusive: embedded !== undefined,
     async close() {
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

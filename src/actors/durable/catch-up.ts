@@ -24,7 +24,7 @@ const RETRY_MS = 500;
  * others are in memory from their next event on. So a replica that adopts 100,000 tasks does not
  * need memory for all of them at once.
  */
-const MAX_IDLE_RESTORED = 10_000;
+export const MAX_IDLE_RESTORED = 10_000;
 
 /** Sorts before every actor. */
 const FIRST: ActorAddress = { kind: '', id: '' };

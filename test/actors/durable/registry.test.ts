@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { MAX_IDLE_RESTORED } from '../../../src/actors/durable/catch-up.ts';
 import { type LiveWorld, startLiveWorld } from '../../support/live-world.ts';
 
 describe('the live actors of a replica', () => {
@@ -51,6 +52,31 @@ describe('the live actors of a replica', () => {
     expect(restarted.find('owned-2099')?.snapshot.context).toEqual({ steps: 1 });
     await restarted.send('owned-2099');
     expect(restarted.find('owned-2099')?.seq).toBe(2);
+  });
+
+  test('a replica that owns very many actors reads those that are due; the others come with their next event', async () => {
+    const { sql } = world;
+    const replica = await world.replica();
+    await replica.send('model');
+    await sql`
+      insert into actor (kind, id, machine_version, snapshot, state, seq, owner, epoch)
+      select kind, 'very-many-' || lpad(n::text, 6, '0'), machine_version, snapshot, state, 0, owner,
+        epoch
+      from actor, generate_series(1, ${MAX_IDLE_RESTORED + 1_500}) as n where id = 'model'`;
+    await sql`
+      insert into timer (kind, actor_id, name, fire_at, event)
+      select kind, id, 'rest', weir_now() + seconds * interval '1 second', '{"type": "STEP"}'
+      from actor join (values ('very-many-011498', 30), ('very-many-011499', 3600)) as due(name, seconds)
+        on id = name`;
+    const restarted = await world.replica();
+    restarted.id = replica.id;
+    await restarted.registry.restoreOwned();
+    expect(restarted.size).toBe(MAX_IDLE_RESTORED + 1);
+    expect(restarted.find('very-many-011498')?.seq).toBe(0);
+    expect(restarted.find('very-many-011499')).toBeUndefined();
+    await restarted.send('very-many-011499');
+    expect(restarted.find('very-many-011499')?.seq).toBe(1);
+    await sql`delete from actor where id like 'very-many-%'`;
   });
 
   test('the start goes on when the database is back', async () => {

@@ -76,7 +76,7 @@ const ChannelSchema = Type.Object(
         minimum: 0,
         maximum: 1_000,
         description:
-          'Price of the account relative to the catalogue’s price; for the policy price.',
+          'What this channel costs relative to the catalogue’s price: 0.8 = 20 % less. The routing policy `price` tries the lowest first. Default: 1.',
       }),
     ),
     probe_s: Type.Optional(

@@ -57,7 +57,10 @@ const MAX_COMPARED_MEMBERS = 24;
  * value.
  */
 const POSITIONS_PER_MEMBER = 4;
-/** The array of the last `Members` that was released. The next `Members` uses this array again. */
+/**
+ * An array of positions that no `Members` uses now. The next `Members` fills it again, so that most
+ * calls allocate no array.
+ */
 let sparePositions: number[] | undefined;
 
 /**

@@ -254,8 +254,11 @@ async function elementId(call: GenerationCall, task: string): Promise<string> {
     const [element] = asList(asObject(data['task_result'])['elements']).map(asObject);
     const id = asText(element?.['element_id']) ?? asNumber(element?.['element_id'])?.toString();
     if (id) return id;
-    if (data['task_status'] === 'failed') break;
+    if (data['task_status'] === 'failed') {
+      throw new RetryableUpstreamError('server', 'creating one of the kling_elements failed');
+    }
     await Bun.sleep(ELEMENT_POLL_MS);
   }
-  throw new RetryableUpstreamError('server', 'an element could not be created');
+  const message = `one of the kling_elements was not created within ${ELEMENT_POLLS} polls`;
+  throw new RetryableUpstreamError('server', message);
 }

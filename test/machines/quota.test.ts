@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createActor, type SnapshotFrom, transition } from 'xstate';
 import { getAdjacencyMap } from 'xstate/graph';
-import { chargeCall, idleOf, type QuotaEvent, quotaMachine } from '../../src/machines/quota.ts';
+import {
+  chargeCall,
+  idleOf,
+  type QuotaEvent,
+  quotaMachine,
+  releaseCall,
+} from '../../src/machines/quota.ts';
 
 type State =
   | 'ample'
@@ -117,6 +123,7 @@ function step(
       expect(chargeCall(sums, { reserved, actual: command.actual })).toMatchObject({
         charge,
         overrun: command.actual - charge,
+        sums: { settled: charge, reserved: 0, in_flight: 0 },
       });
       model.settled += charge;
       return {
@@ -127,6 +134,8 @@ function step(
     case 'RELEASE': {
       if (model.calls.length === 0) return undefined;
       const [reserved = 0] = model.calls.splice(command.call % model.calls.length, 1);
+      const sums = { granted: reserved, settled: 0, reserved, in_flight: 1 };
+      expect(releaseCall(sums, reserved)).toEqual({ ...sums, reserved: 0, in_flight: 0 });
       return {
         event: { type: 'CALLS', reserved: -reserved, settled: 0, in_flight: -1 },
         verdict: { type: 'admitted' },

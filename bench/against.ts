@@ -65,7 +65,8 @@ export async function runAgainst(options: AgainstOptions): Promise<number> {
 
 /**
  * Starts new processes and databases for each pair. So an accident of one start (compilation, place
- * on the disk) affects one pair only. It can widen the interval, but hardly moves the median.
+ * on the disk) affects one pair only. One such pair can widen the interval, but hardly moves the
+ * median.
  */
 async function startAnew(sides: Side[], connections: number): Promise<void> {
   for (const side of sides) await side.stop();
@@ -121,7 +122,7 @@ function conclude(found: Record<'plain' | 'stream', Measured[]>, bound: number):
   if (disturbed > 0) {
     console.log(
       `Other programs used the machine in ${disturbed} of ${all.length} comparisons. ` +
-        'Repeat this on an idle machine.',
+        'Repeat the comparison on an idle machine.',
     );
   }
   console.log(verdictLine(summaries, bound));
@@ -132,8 +133,8 @@ async function announceSimulators(old: Checkout, now: Checkout, one: boolean): P
   if (one) console.log('Both versions use the simulator of the working tree.');
   else if (!(await sameSimulator(old, now))) {
     console.log(
-      'The simulators differ, and each version uses its own. Part of a difference may be theirs: ' +
-        'try --one-simulator.',
+      'The simulators differ, and each version uses its own. So a part of the measured difference ' +
+        'may come from the simulators. To exclude this, use --one-simulator.',
     );
   }
 }

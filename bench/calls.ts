@@ -1,9 +1,10 @@
 /** Measures the same call direct, through nginx, through Portkey and through Weir. */
 import { join } from 'node:path';
+import { withDatabaseOf } from '../test/chaos/database-of.ts';
 import { type RunningSimulator, startSimulator } from '../test/support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import { flawOfCall } from './answers.ts';
-import { bookErrors, readLedger, SimulatorBooks } from './books.ts';
+import { auditRun, SimulatorBooks } from './books.ts';
 import { type Cleanup, cleanup } from './cleanup.ts';
 import {
   type Contender,
@@ -12,6 +13,7 @@ import {
   NAMES,
   nginx,
   portkey,
+  WEIR_ACCOUNT,
   weir,
 } from './contenders.ts';
 import { flawOfMeasurement, type Load, type Measurement, measure, waitUntilIdle } from './load.ts';
@@ -25,8 +27,6 @@ interface Observed {
   /** Reads one answer. Returns what is wrong with the answer; undefined if it is valid. */
   readAnswer(contender: Contender, stream: boolean): Promise<string | undefined>;
   measure(contender: Contender, load: Load): Promise<Measurement>;
-  /** Valid answers that clients of Weir received. */
-  answersOfWeir(): number;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function runCalls(options: CallOptions): Promise<number> {
     undo.add(() => simulator.stop());
     const data = join(folder, 'data');
     const { contenders, absent } = await startAll(simulator, folder, data, undo);
-    const books = new SimulatorBooks(simulator.url);
+    const books = new SimulatorBooks(simulator.url, WEIR_ACCOUNT);
     const observed = observe(wrk, folder, books);
     const series: Series[] = [];
     for (const stream of [false, true]) {
@@ -51,16 +51,10 @@ export async function runCalls(options: CallOptions): Promise<number> {
       console.log(`\n${table(series.at(-1) as Series)}`);
     }
     await contenders.find(({ name }) => name === 'weir')?.stop();
-    const ledger = await readLedger(data);
-    const errors = bookErrors(observed.answersOfWeir(), ledger, books.total);
-    const text =
-      `After the run: the simulator received ${books.total.calls} calls of Weir. Weir charged ` +
-      `${ledger.completed} complete answers and ${ledger.partial} partial ones. ` +
-      `Clients received ${observed.answersOfWeir()} answers. Ledger and books ` +
-      (errors.length === 0 ? 'agree.' : `disagree: ${errors.join('; ')}.`);
+    const { text, agree } = await withDatabaseOf(data, (sql) => auditRun(books, sql));
     console.log(text);
     const invalid = series.some(({ refused }) => refused.has('weir') || refused.has('direct'));
-    if (invalid || errors.length > 0) {
+    if (invalid || !agree) {
       console.log('bench: an answer or a charge was wrong; no results are written');
       return 1;
     }
@@ -142,15 +136,14 @@ async function measureAll(
 function refuse({ stream, rounds, refused }: Series, name: ContenderName, reason: string): void {
   refused.set(name, reason);
   rounds.delete(name);
-  console.log(`${stream ? 'stream' : 'plain '} ${name} does not count: ${reason}`);
+  console.log(`${stream ? 'stream' : 'plain '} ${name} gets no figures: ${reason}`);
 }
 
 function observe(wrk: Program, folder: string, books: SimulatorBooks): Observed {
-  let answers = 0;
   const run = <Result>({ name }: Contender, work: () => Promise<Result>) =>
     name === 'weir' ? books.during(work) : work();
   const count = ({ name }: Contender, more: number) => {
-    if (name === 'weir') answers += more;
+    if (name === 'weir') books.answers += more;
   };
   return {
     async readAnswer(contender, stream) {
@@ -164,6 +157,5 @@ function observe(wrk: Program, folder: string, books: SimulatorBooks): Observed 
       count(contender, result.answers - result.errors + result.read);
       return result;
     },
-    answersOfWeir: () => answers,
   };
 }

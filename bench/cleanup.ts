@@ -12,7 +12,7 @@ export function cleanup(): Cleanup {
       try {
         await stop();
       } catch {
-        // If one process cannot be stopped, the others must still be stopped.
+        // If one process cannot be stopped, all other processes must be stopped nevertheless.
       }
     }
   };

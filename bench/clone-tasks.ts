@@ -5,7 +5,7 @@
 import type { Sql, TransactionSql } from '../db/client.ts';
 import { LAST_POLL_MS } from '../src/machines/task-events.ts';
 
-/** How many copies to make. The originals come on top of these. */
+/** How many copies to make. The originals are not counted here. */
 export interface CloneCounts {
   /** Copies whose provider is polled. */
   polled: number;
@@ -32,8 +32,8 @@ const CHANGES: Record<(typeof TABLES)[number], string> = {
 };
 
 /**
- * How many of the latest events of a task are copied. Weir only adds to them, so the others would
- * only make the copy slower.
+ * How many of the latest events of a task are copied. Earlier events would only make the copy
+ * slower, because a waiting task only gets new events.
  */
 const KEPT_EVENTS = 2;
 

@@ -12,7 +12,7 @@ import type { Target } from './target.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PORTKEY = join(HERE, 'node_modules/@portkey-ai/gateway/build/start-server.js');
 /** The model of all calls. */
-export const MODEL = 'gpt-4o-mini';
+const MODEL = 'gpt-4o-mini';
 const PATH = '/openai/v1/chat/completions';
 const UPSTREAM_KEY = 'sim-bench';
 /** The simulator's account of Weir's calls. */
@@ -142,9 +142,12 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
   };
 }
 
-/** The channel of all calls, for `weir.yaml`. Its slots suffice for every number of connections. */
+/**
+ * The channel of all calls, for `weir.yaml`. Its slots suffice for every number of connections. Its id
+ * is the name of its account, so that the books can be compared.
+ */
 export const chatChannel = (simulatorUrl: string) => ({
-  id: 'bench',
+  id: WEIR_ACCOUNT,
   protocol: 'openai',
   base_url: `${simulatorUrl}/openai/v1`,
   api_key: `sim-${WEIR_ACCOUNT}`,
@@ -188,7 +191,8 @@ export function targetOf({ port, api_key }: RunningWeir, stream: boolean): Targe
 async function installed(): Promise<void> {
   const command = [process.execPath, 'install', '--frozen-lockfile', '--silent'];
   const install = Bun.spawn(command, { cwd: HERE });
-  if ((await install.exited) !== 0) throw new Error('its packages could not be installed');
+  if ((await install.exited) !== 0)
+    throw new Error('the packages of Portkey could not be installed');
 }
 
 async function listening(url: string): Promise<void> {

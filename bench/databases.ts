@@ -11,7 +11,7 @@ const NULL_LOG = { info: () => undefined, warn: () => undefined, error: () => un
 export interface Databases {
   /** The `DATABASE_URL` of a database. */
   url(name: string): string;
-  /** Creates a database: empty, or a copy of one that nobody uses. */
+  /** Creates an empty database, or a copy of `template`, to which no connection may be open. */
   create(name: string, template?: string): Promise<void>;
   drop(name: string): Promise<void>;
   /** Runs `work` with one connection to a database. */

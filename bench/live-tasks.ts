@@ -3,7 +3,8 @@
  * kill -9, and the effect of clients that poll.
  */
 import { connectDatabase, type Database } from '../db/client.ts';
-import { findImbalances } from '../db/ledger/audit.ts';
+import { compareBooks } from '../test/support/books/compare-books.ts';
+import { findMoneyNotAtRest } from '../test/support/books/money-at-rest.ts';
 import { createTestDatabase } from '../test/support/postgres.ts';
 import { type RunningSimulator, startSimulator } from '../test/support/simulator.ts';
 import { until } from '../test/support/until.ts';
@@ -19,7 +20,10 @@ import type { LiveOptions } from './task-options.ts';
 const JOB_MS = 120_000;
 const WATCH_MS = 20_000;
 
-/** Runs all measurements and writes their section of `bench/RESULTS.md`. */
+/**
+ * Runs all measurements and writes their section of `bench/RESULTS.md`. Returns the exit code: 1 if
+ * a charge was wrong or money is still held. Then nothing is written.
+ */
 export async function runLiveTasks({ tasks, rate, write }: LiveOptions): Promise<number> {
   const simulator = await startSimulator();
   const fresh = await createTestDatabase();
@@ -28,16 +32,31 @@ export async function runLiveTasks({ tasks, rate, write }: LiveOptions): Promise
     env: { DATABASE_URL: fresh.url, WEIR_BOOTSTRAP_BALANCE_USD: '1000000' },
     config: JSON.stringify({ channels: taskChannels(simulator.url), roles: ROLES }),
   });
+  let wrong = 0;
   try {
     await run.all();
+    wrong = await countWrong(simulator, database);
   } finally {
     await run.stop();
     await simulator.stop();
     await database.close();
     await fresh.drop();
   }
+  if (wrong > 0) {
+    console.log('bench: a charge was wrong; no results are written');
+    return 1;
+  }
   if (write) writeSection('live-tasks', sectionOf(tasks, run.lines));
   return 0;
+}
+
+/** Compares each job with its charge. Prints what is wrong, and returns how much that is. */
+async function countWrong({ url }: RunningSimulator, { sql }: Database): Promise<number> {
+  const books = { simulator_url: url, sql, seed: 'none', killed: true };
+  const differences = await compareBooks(books);
+  const at_rest = await findMoneyNotAtRest(sql, { are_grants_returned: false });
+  for (const violation of at_rest) console.error(violation);
+  return differences.length + at_rest.length;
 }
 
 const sectionOf = (tasks: number, lines: string[]) => `## ${tasks} live tasks
@@ -73,10 +92,6 @@ class LiveTasks {
     const busy = await this.#cohort(quarter, this.rate);
     this.#say(`${quarter} tasks: from the job's end to the task's end, p50 / p99`, quiet);
     this.#say(`the same delay with ${this.rate} status calls a second`, busy);
-    const { sql } = this.database;
-    const [held] = await sql`select sum(held_nano_usd)::int8 as held from organization`;
-    const imbalances = await findImbalances(sql);
-    this.#say('nano-USD held at the end; imbalances', `${held?.['held']}; ${imbalances.length}`);
   }
 
   async stop(): Promise<void> {

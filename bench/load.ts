@@ -20,7 +20,7 @@ export interface Measurement {
    * answers.
    */
   read: number;
-  /** What was wrong with the other answers that the separate client read. */
+  /** What was wrong with each invalid answer that the separate client read. */
   flaws: string[];
 }
 
@@ -28,8 +28,9 @@ export interface Measurement {
 const READ_EVERY_MS = 200;
 
 /**
- * Waits until the cores are idle, at most `patience_ms`. Returns false if the cores stayed busy. One
- * contender may still work for disconnected clients. This work must not slow down the next one.
+ * Waits until the cores are idle, at most `patience_ms`. Returns false if the cores stayed busy. A
+ * contender may continue to work for disconnected clients. This work must not slow down the next
+ * contender.
  */
 export async function waitUntilIdle(patience_ms = 10_000): Promise<boolean> {
   for (let waited = 0; waited < patience_ms; waited += 250) {

@@ -1,22 +1,15 @@
 /**
  * The command `bin/bench` for calls. It measures Weir beside other programs, or against a commit.
  */
+
+import { orExit } from '../test/support/arguments.ts';
 import { runAgainst } from './against.ts';
-import { ArgumentError } from './arguments.ts';
 import { runCalls } from './calls.ts';
 import { type CallOptions, readOptions } from './options.ts';
 import { shortTaskOptions } from './task-options.ts';
 import { runUnfinished } from './unfinished.ts';
 
-const options = (() => {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    console.error(`${error.message} Try --help.`);
-    process.exit(2);
-  }
-})();
+const options = orExit(() => readOptions(process.argv.slice(2)));
 
 /** Exit code if nothing could be measured. Exit code 1 means that a measurement found an error. */
 const NOT_MEASURED = 3;

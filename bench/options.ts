@@ -1,5 +1,12 @@
 /** The arguments of `bin/bench` for calls and for comparisons. */
-import { commitOf, forbid, parseOptions, percent, type Values, whole } from './arguments.ts';
+import {
+  commitOf,
+  forbid,
+  parseOptions,
+  percent,
+  type Values,
+  whole,
+} from '../test/support/arguments.ts';
 
 export interface CallOptions {
   mode: 'calls';

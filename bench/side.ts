@@ -62,7 +62,7 @@ export class Side {
     }
   }
 
-  /** @throws InvalidMeasurement unless every answer was valid. */
+  /** @throws InvalidMeasurement if an answer was not valid. */
   async measure(load: Load): Promise<Work> {
     const { name, wrk, folder } = this.#options;
     if (!this.#weir) throw new Error(`${name} is not started`);

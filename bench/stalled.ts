@@ -1,20 +1,27 @@
 /** Measures the memory that a client costs if it requests a long answer and reads nothing. */
-import { parseArgs } from 'node:util';
+import { orExit, parseOptions, whole } from '../test/support/arguments.ts';
 import { startEndlessUpstream } from '../test/support/endless-upstream.ts';
 import { startStalledClients } from '../test/support/stalled-clients.ts';
 import { startWeir } from '../test/support/weir.ts';
 import { residentMb } from './process.ts';
 import { machine, writeSection } from './results-file.ts';
 
-const { values } = parseArgs({
-  options: {
-    clients: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '60' },
-    'no-write': { type: 'boolean', default: false },
-  },
+const {
+  clients: CLIENTS,
+  seconds: SECONDS,
+  write,
+} = orExit(() => {
+  const options = parseOptions(process.argv.slice(2), {
+    clients: { type: 'string' },
+    seconds: { type: 'string' },
+    'no-write': { type: 'boolean' },
+  });
+  return {
+    clients: whole(options, 'clients', 1_000),
+    seconds: whole(options, 'seconds', 60),
+    write: options['no-write'] !== true,
+  };
 });
-const CLIENTS = Number(values.clients);
-const SECONDS = Number(values.seconds);
 const MODELS = { openai: 'gpt-4o', anthropic: 'claude-haiku-4-5' };
 
 const upstream = startEndlessUpstream();
@@ -60,5 +67,5 @@ ${lines.map(([what, figure]) => `| ${what} | ${figure} |`).join('\n')}
 `;
 await weir.stop();
 await upstream.stop();
-if (!values['no-write']) writeSection('stalled', text);
+if (write) writeSection('stalled', text);
 process.exit(0);

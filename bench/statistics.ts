@@ -43,8 +43,9 @@ export function loss(before: number, after: number): number {
 }
 
 /**
- * Returns the probability that the interval contains the true median. The interval misses
- * the true median if at most `trimmed` values lie below it, or at most `trimmed` above it.
+ * Returns the probability that the interval contains the true median. The interval does not contain
+ * the true median if at most `trimmed` values are below the true median, or at most `trimmed`
+ * values are above it.
  */
 function coverageOf(count: number, trimmed: number): number {
   let ways = 1;

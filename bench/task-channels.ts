@@ -48,7 +48,7 @@ export async function createTask(weir: RunningWeir, at: number, task_ms: number)
     body: JSON.stringify({ model, prompt: `A lighthouse [[sim task_ms=${task_ms}]]` }),
   });
   const { id } = (await response.json()) as { id?: string };
-  if (id === undefined) throw new Error(`create answered ${response.status}`);
+  if (id === undefined) throw new Error(`Weir created no task: status ${response.status}`);
   return id;
 }
 

@@ -1,5 +1,12 @@
 /** The arguments of `bin/bench tasks`. */
-import { ArgumentError, commitOf, forbid, parseOptions, type Values, whole } from './arguments.ts';
+import {
+  ArgumentError,
+  commitOf,
+  forbid,
+  parseOptions,
+  type Values,
+  whole,
+} from '../test/support/arguments.ts';
 
 /** Many unfinished tasks, of which a part is polled. */
 export interface UnfinishedOptions {

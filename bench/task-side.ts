@@ -5,8 +5,9 @@ import type { Imbalance } from '../db/ledger/audit.ts';
 import type { RunningSimulator } from '../test/support/simulator.ts';
 import { until } from '../test/support/until.ts';
 import { type RunningWeir, startWeir } from '../test/support/weir.ts';
+import { countDifferences, SimulatorBooks } from './books.ts';
 import { cloneTasks, startPolls } from './clone-tasks.ts';
-import { chatChannel, ROLES, targetOf } from './contenders.ts';
+import { chatChannel, ROLES, targetOf, WEIR_ACCOUNT } from './contenders.ts';
 import type { Databases } from './databases.ts';
 import { isDisturbed, readTicks } from './disturbance.ts';
 import { flawOfMeasurement, measure } from './load.ts';
@@ -24,7 +25,9 @@ import {
 /** Jobs that outlive every run: one day. */
 const JOB_MS = 24 * 3_600_000;
 const WARM_UP_SECONDS = 4;
-/** Weir adopts at least so many tasks a second. Only the first start needs this guess. */
+/**
+ * Weir adopts at least this number of tasks a second. Later starts use the measured time instead.
+ */
 const ADOPTED_A_SECOND = 5_000;
 const ADOPTION_TIMEOUT_MS = 300_000;
 const SETTLING_TIMEOUT_MS = 180_000;
@@ -63,6 +66,8 @@ export interface Aftermath {
   /** Effects that Weir gave up. */
   dead_effects: number;
   imbalances: number;
+  /** Differences between the usage lines of the calls and the simulator's books. */
+  differences: number;
 }
 
 export interface Load {
@@ -77,12 +82,17 @@ export class TaskSide {
   #weir: RunningWeir | undefined;
   /** Seconds from the start of Weir until it has adopted all tasks. */
   #adoption_s: number;
+  /** The calls before the tasks were copied. Each copy of the database has their usage lines. */
+  #prepared: SimulatorBooks;
+  #books: SimulatorBooks;
 
   constructor(options: TaskSideOptions) {
     this.#options = options;
     this.#template = `${options.name}_template`;
     this.#database = `${options.name}_tasks`;
     this.#adoption_s = options.unfinished / ADOPTED_A_SECOND;
+    this.#books = new SimulatorBooks(options.simulator.url, WEIR_ACCOUNT);
+    this.#prepared = this.#books;
   }
 
   get simulator(): RunningSimulator {
@@ -110,6 +120,7 @@ export class TaskSide {
       isReady((await jobsOf(simulator)).filter(({ id }) => !known.has(id))),
     );
     await this.#running.stop();
+    this.#prepared = this.#books;
     const counts = { polled: polled - PROVIDERS, parked: unfinished - polled };
     await databases.use(this.#template, (sql) => cloneTasks(sql, counts));
   }
@@ -120,6 +131,7 @@ export class TaskSide {
    */
   async start(): Promise<number> {
     const { databases, unfinished, polled } = this.#options;
+    this.#books = this.#prepared.copy();
     await databases.drop(this.#database);
     await databases.create(this.#database, this.#template);
     const spread = await databases.use(this.#database, (sql) => startPolls(sql, this.#adoption_s));
@@ -148,13 +160,15 @@ export class TaskSide {
     );
   }
 
-  /** @throws InvalidMeasurement unless every answer was valid. */
+  /** @throws InvalidMeasurement if an answer was not valid. */
   async inline(load: Load): Promise<Inline> {
     await this.#load({ ...load, seconds: WARM_UP_SECONDS });
     return this.#load(load);
   }
 
-  /** The live actors in memory by kind, from `/metrics`; `-` if this version does not count them. */
+  /**
+   * The live actors in memory by kind, from `/metrics`; `-` if this version does not count them.
+   */
   async residentActors(): Promise<string> {
     const { base_url } = this.#running;
     return residentActorsIn(await (await fetch(`${base_url}/metrics`)).text());
@@ -163,7 +177,7 @@ export class TaskSide {
   /** Stops Weir, checks tasks and money, and removes the database. */
   async finish(): Promise<Aftermath> {
     await this.stop();
-    const { databases, root, unfinished } = this.#options;
+    const { name, databases, root, unfinished } = this.#options;
     const { findImbalances } = (await import(join(root, 'db/ledger/audit.ts'))) as {
       findImbalances: (sql: Sql) => Promise<Imbalance[]>;
     };
@@ -176,6 +190,8 @@ export class TaskSide {
         lost: unfinished - (row?.processing ?? 0),
         dead_effects: row?.dead ?? 0,
         imbalances,
+        // An older version may store other usage lines.
+        differences: name === 'new' ? await countDifferences(this.#books, sql) : 0,
       };
     });
     await databases.drop(this.#database);
@@ -202,13 +218,19 @@ export class TaskSide {
     });
   }
 
-  async #load({ connections, seconds }: Load): Promise<Inline> {
+  /** Measures, then reads the simulator's books outside of the measured time. */
+  #load(load: Load): Promise<Inline> {
+    return this.#books.during(() => this.#measure(load));
+  }
+
+  async #measure({ connections, seconds }: Load): Promise<Inline> {
     const { name, simulator, wrk, folder } = this.#options;
     const target = targetOf(this.#running, false);
     const [before, began, ticks] = [await pollCount(simulator), performance.now(), readTicks()];
     const result = await measure(wrk, target, folder, { connections, seconds, stream: false });
     const flaw = flawOfMeasurement(result);
     if (flaw) throw new InvalidMeasurement(`${name}: ${flaw}`);
+    this.#books.answers += result.answers + result.read;
     const polls = (await pollCount(simulator)) - before;
     const took_s = (performance.now() - began) / 1_000;
     const disturbed = isDisturbed(ticks, readTicks());
@@ -216,7 +238,7 @@ export class TaskSide {
   }
 }
 
-/** The number of unfinished tasks that a replica owns that is alive. */
+/** The number of unfinished tasks whose owner is a live replica. */
 async function adopted(sql: Sql): Promise<number> {
   const [row] = await sql<{ adopted: number }[]>`
     select count(*)::int4 as adopted from actor join replica on replica.id = owner

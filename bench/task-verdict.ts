@@ -9,7 +9,10 @@ import { CONFIDENCE, intervalName } from './verdict.ts';
 const MAX_MEMORY_MB = 1_000;
 /** The smallest median share of the old version's inline calls that the new version keeps. */
 const MIN_RATE_SHARE = 0.95;
-/** A version that polls less often has more time for calls. So it must poll this share. */
+/**
+ * The smallest share of the old version's polls that the new version must send. A version that
+ * sends fewer polls has more time for calls and would seem faster.
+ */
 const MIN_POLL_SHARE = 0.9;
 /**
  * The most memory of an unfinished task in a short run, in kB. Nearly all of it is noise of the
@@ -47,7 +50,7 @@ export function rateVerdict(pairs: readonly InlinePair[]): Verdict {
   return verdict(text, `${MIN_RATE_SHARE} or more`, share >= MIN_RATE_SHARE);
 }
 
-/** Compares the polls that went out during the inline calls. Without them, the rates say nothing. */
+/** Compares the polls that were sent during the inline calls. See `MIN_POLL_SHARE`. */
 export function pollVerdict(pairs: readonly InlinePair[]): Verdict {
   const share = median(pairs.map((pair) => pair.new.polls / pair.old.polls));
   const text = `polls during inline calls: median new/old ${share.toFixed(3)}`;
@@ -57,8 +60,13 @@ export function pollVerdict(pairs: readonly InlinePair[]): Verdict {
 /** Checks that each run kept all tasks and all money. */
 export function lossVerdict(found: readonly Aftermath[]): Verdict {
   const sum = (field: keyof Aftermath) => found.reduce((total, each) => total + each[field], 0);
-  const [lost, dead, imbalances] = [sum('lost'), sum('dead_effects'), sum('imbalances')];
-  const text = `after ${found.length} runs: ${lost} tasks lost, ${dead} effects given up, ${imbalances} imbalances`;
+  const counts = [
+    `${sum('lost')} tasks lost`,
+    `${sum('dead_effects')} effects given up`,
+    `${sum('imbalances')} imbalances`,
+    `${sum('differences')} differences between the books`,
+  ];
+  const text = `after ${found.length} runs: ${counts.join(', ')}`;
   // A task that ended too early counts as lost. More tasks than expected are wrong too.
   const met = found.every((each) => Object.values(each).every((count) => count === 0));
   return verdict(text, 'none', met);

@@ -1,18 +1,10 @@
 /** The command `bin/bench tasks`. */
-import { ArgumentError } from './arguments.ts';
+import { orExit } from '../test/support/arguments.ts';
 import { runLiveTasks } from './live-tasks.ts';
 import { readTaskOptions } from './task-options.ts';
 import { runUnfinished } from './unfinished.ts';
 
-const options = (() => {
-  try {
-    return readTaskOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    console.error(`${error.message} Try --help.`);
-    process.exit(2);
-  }
-})();
+const options = orExit(() => readTaskOptions(process.argv.slice(2)));
 
 /** Exit code if nothing could be measured. Exit code 1 means that a target is missed. */
 const NOT_MEASURED = 3;

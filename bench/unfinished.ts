@@ -1,6 +1,7 @@
 /**
  * Measures Weir with many unfinished tasks, of which a part is polled: memory, polls, and how many
- * inline calls it answers meanwhile; on request beside an older commit with the same tasks.
+ * inline calls Weir answers meanwhile. With `--against`, also measures an older commit with the
+ * same tasks.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +29,7 @@ import {
 } from './task-verdict.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** After so many polls, the pause between two polls of a task is the longest. */
+/** After this number of polls, the pause between two polls of a task is the longest. */
 const POLLS_UNTIL_LONGEST_PAUSE = 5;
 
 type Sides = { new: TaskSide; old?: TaskSide };
@@ -52,7 +53,7 @@ export async function runUnfinished(options: UnfinishedOptions): Promise<number>
   }
 }
 
-/** Starts what all runs share, and prepares the tasks of each version. */
+/** Starts the servers that all runs share, and prepares the tasks of each version. */
 async function prepareSides(
   options: UnfinishedOptions,
   undo: Cleanup,
@@ -99,7 +100,7 @@ class UnfinishedRun {
 
   constructor(private readonly options: UnfinishedOptions) {}
 
-  /** Prepares the tasks of a version. Measures its inline calls while it has hardly any tasks. */
+  /** Prepares the tasks of a version. Measures its inline calls while it has only a few tasks. */
   async prepare(name: SideName, side: TaskSide): Promise<void> {
     const began = performance.now();
     await side.prepare(async () => {
@@ -145,7 +146,7 @@ class UnfinishedRun {
 
   /**
    * Measures both versions in pairs. Only one version runs at a time, because the polls of the
-   * other one would take its CPU.
+   * other version would use the same CPU.
    */
   async compare(sides: Record<SideName, TaskSide>): Promise<void> {
     const { pairs } = this.options;
@@ -194,7 +195,7 @@ class UnfinishedRun {
     if (disturbed === 0) return [];
     const count = `${disturbed} of ${this.#measured.length}`;
     return [
-      `Other programs used the machine in ${count} measurements of inline calls. Repeat this on an idle machine.`,
+      `Other programs used the machine in ${count} measurements of inline calls. Repeat the run on an idle machine.`,
     ];
   }
 

@@ -4,8 +4,8 @@ import { accessToken, apiKey, deposit, organization } from './schema.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from './secrets.ts';
 
 /**
- * What the first run puts into the database. Scripts can choose the credentials. Missing
- * credentials are random.
+ * The credentials and the deposit that the first run stores in the database. Missing credentials
+ * are random.
  */
 export interface FirstRunSettings {
   api_key?: string | undefined;
@@ -25,8 +25,8 @@ const ADVISORY_LOCK = 7_301_902;
 
 /**
  * Fills an empty database. Creates one organization with a deposit, one key, one management token
- * and one operator token. Returns undefined if the database is not empty. Several replicas may call
- * this at once; one of them gets the credentials.
+ * and one operator token. Returns undefined if the database is not empty. If several replicas call
+ * this function at once, only one of them gets the credentials.
  */
 export async function bootstrap(
   orm: Orm,

@@ -42,6 +42,8 @@ export const POOLS = {
   lane: 2,
   /** Timers, outbox, the reaper (which closes the grants of dead replicas) and other workers. */
   background: 6,
+  /** The lease of this replica. It shares its connection with nothing, so it waits for nothing. */
+  heartbeat: 1,
   /** A single connection: migrations, probes, tests. */
   single: 1,
 } as const;
@@ -53,10 +55,71 @@ const CONNECT_TIMEOUT_S = 10;
 const RECONNECT_DELAY_MAX_S = 0.25;
 const RECONNECT_DELAY_MIN_S = 0.01;
 const IDLE_TIMEOUT_S = 300;
-const STATEMENT_TIMEOUT_MS = 30_000;
-const LOCK_TIMEOUT_MS = 10_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_S = 5;
+
+interface Patience {
+  /** How long one statement may run. */
+  statement_timeout_ms: number;
+  /** How long a statement may wait for a lock. */
+  lock_timeout_ms: number;
+  /**
+   * How long a transaction may wait for its next statement. The server then ends the session, and
+   * its locks. So it bounds how long others wait for the locks of a process that was paused.
+   */
+  idle_in_transaction_ms: number;
+}
+
+/**
+ * A session that holds locks of money and falls silent ends after a second. A process that runs
+ * sends its next statement within milliseconds. If its event loop is blocked for longer, the server
+ * ends the session too. That loses nothing: these transactions are sent again, and every command in
+ * them can be repeated.
+ */
+const SILENT_MS = 1_000;
+/**
+ * Longer than `SILENT_MS`. So a statement that waits for the lock of a silent session gets the lock.
+ */
+const MONEY_LOCK_MS = 2_000;
+
+const PATIENCE: Record<PoolName, Patience> = {
+  requests: {
+    statement_timeout_ms: 30_000,
+    lock_timeout_ms: MONEY_LOCK_MS,
+    idle_in_transaction_ms: SILENT_MS,
+  },
+  lane: {
+    statement_timeout_ms: 10_000,
+    lock_timeout_ms: MONEY_LOCK_MS,
+    idle_in_transaction_ms: SILENT_MS,
+  },
+  background: {
+    statement_timeout_ms: 30_000,
+    lock_timeout_ms: MONEY_LOCK_MS,
+    idle_in_transaction_ms: 5_000,
+  },
+  heartbeat: {
+    statement_timeout_ms: 1_000,
+    lock_timeout_ms: 500,
+    idle_in_transaction_ms: SILENT_MS,
+  },
+  // Migrations wait for each other and may lock whole tables.
+  single: {
+    statement_timeout_ms: 30_000,
+    lock_timeout_ms: 10_000,
+    idle_in_transaction_ms: 30_000,
+  },
+};
+
+/**
+ * When the server gives up a connection whose client's machine is gone, so that nobody keeps its
+ * locks. Over a unix socket the server ignores these settings.
+ */
+const TCP_SETTINGS = {
+  tcp_keepalives_idle: 5,
+  tcp_keepalives_interval: 2,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 10_000,
+};
 
 export interface DatabaseOptions {
   pool: PoolName;
@@ -102,9 +165,7 @@ export function connectDatabase(source: DatabaseSource, options: DatabaseOptions
     prepare: !transaction_pooler,
     connection: {
       application_name: `weir:${options.pool}`,
-      ...(transaction_pooler
-        ? {}
-        : sessionSettings(options.statement_timeout_ms ?? STATEMENT_TIMEOUT_MS)),
+      ...(transaction_pooler ? {} : sessionSettings(options)),
       ...(options.is_volatile && !transaction_pooler ? { synchronous_commit: 'off' } : {}),
     },
     types: { int8: INT8 },
@@ -151,11 +212,13 @@ function readSource(source: DatabaseSource): ReadSource {
   };
 }
 
-function sessionSettings(statement_timeout_ms: number): Record<string, string | number> {
+function sessionSettings(options: DatabaseOptions): Record<string, string | number> {
+  const patience = PATIENCE[options.pool];
   return {
-    statement_timeout: statement_timeout_ms,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    statement_timeout: options.statement_timeout_ms ?? patience.statement_timeout_ms,
+    lock_timeout: patience.lock_timeout_ms,
+    idle_in_transaction_session_timeout: patience.idle_in_transaction_ms,
+    ...TCP_SETTINGS,
     TimeZone: 'UTC',
   };
 }

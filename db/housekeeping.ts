@@ -1,30 +1,34 @@
 import type { Sql } from 'postgres';
 
-/** Most rows that one statement deletes, so that locks are short and the WAL stays small. */
+/** The most rows that one statement deletes, so that locks are short and the WAL stays small. */
 const MAX_DELETED = 5_000;
 
 /**
- * Deletes at most 5,000 ended effects that were created more than `ageMs` ago. Returns the number
+ * Deletes at most 5,000 ended effects that were created more than `age_ms` ago. Returns the number
  * of deleted rows. Ids of effects are ordered by time, so the primary key is the only index needed.
  */
-export async function deleteEndedEffects(sql: Sql, nowMs: number, ageMs: number): Promise<number> {
+export async function deleteEndedEffects(
+  sql: Sql,
+  now_ms: number,
+  age_ms: number,
+): Promise<number> {
   const rows = await sql`
     delete from outbox where id in (
-      select id from outbox where id < ${firstIdAt(nowMs - ageMs)} and status <> 'pending'
+      select id from outbox where id < ${firstIdAt(now_ms - age_ms)} and status <> 'pending'
       order by id limit ${MAX_DELETED})
     returning 1`;
   return rows.length;
 }
 
 /**
- * Deletes at most 5,000 idempotency keys that are older than `ageMs`. Returns the number of deleted
- * rows.
+ * Deletes at most 5,000 idempotency keys that are older than `age_ms`. Returns the number of
+ * deleted rows.
  */
-export async function deleteOldIdempotencyKeys(sql: Sql, ageMs: number): Promise<number> {
+export async function deleteOldIdempotencyKeys(sql: Sql, age_ms: number): Promise<number> {
   const rows = await sql`
     delete from task_request where ctid in (
       select ctid from task_request
-      where created_at < weir_now() - ${ageMs} * interval '1 millisecond'
+      where created_at < weir_now() - ${age_ms} * interval '1 millisecond'
       order by created_at limit ${MAX_DELETED})
     returning 1`;
   return rows.length;

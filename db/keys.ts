@@ -2,7 +2,9 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Orm } from './client.ts';
 import { apiKey, organization } from './schema.ts';
 
-/** Most keys of one organization, because the list is not paginated (spec). */
+/**
+ * The most keys of one organization. The list of keys has no pages, so it must be limited (spec).
+ */
 export const MAX_KEYS_PER_ORGANIZATION = 10_000;
 
 /**
@@ -37,12 +39,12 @@ export async function findKeyById(orm: Orm, id: string): Promise<KeyRecord | und
   return row;
 }
 
-/** Most keys of one read by id. */
+/** The most ids in one query. */
 const MAX_IDS_OF_READ = 10_000;
 
 /**
- * Returns those of the keys whose grants must shrink: keys that are not active, and keys whose limit
- * is below their used and held money.
+ * Returns the keys in `ids` whose grants must shrink: keys that are not active, and keys whose
+ * limit is below their used and held money.
  */
 export async function findRestrictedKeys(
   orm: Orm,
@@ -166,7 +168,7 @@ export interface NewKey {
 export async function insertKey(orm: Orm, key: NewKey): Promise<boolean> {
   return orm.transaction(async (tx) => {
     // Without a lock, concurrent creations would all read the same count. The organization's row is
-    // not locked, because money moves under that lock.
+    // not locked, because ledger commands would have to wait for that lock.
     await tx.execute(
       sql`select pg_advisory_xact_lock(${KEY_CREATION_LOCK}, hashtext(${key.organization_id}))`,
     );
@@ -188,10 +190,10 @@ export interface KeyChanges {
 }
 
 /**
- * Changes a key of this organization. The caller then notifies all replicas. If the new limit is
- * below the used and held money, the ceiling starts at the used and held money. It sinks to the
- * limit as held money is returned. Returns false if there is no such key, or if the key is revoked and would
- * become usable again.
+ * Changes a key of this organization. The caller must then notify all replicas. If the new limit is
+ * below the used and held money, the ceiling is first the used and held money. Each return of held
+ * money lowers the ceiling, until it equals the limit. Returns false if there is no such key, or if
+ * a revoked key would become usable again.
  */
 export async function updateKey(
   orm: Orm,

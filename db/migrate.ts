@@ -11,7 +11,7 @@ export const MIGRATIONS_DIR: string = fileURLToPath(new URL('./migrations', impo
 
 /** The number of the advisory lock. Any constant works. */
 const MIGRATION_LOCK = 0x57_65_69_72;
-/** How long a replica waits while another one migrates. */
+/** How long a replica waits while another replica migrates the tables. */
 const LOCK_TIMEOUT_MS = 300_000;
 
 /** `applied`: the number of migrations that this call applied; 0 if the database was current. */
@@ -21,9 +21,9 @@ export interface MigrationResult {
 
 /**
  * Applies all missing migrations in one transaction, under an advisory lock. If several replicas
- * start, one migrates and the others wait. After a crash during the migration, the tables still
- * have the old version. The lock belongs to the transaction, so it also works with a transaction
- * pooler. The table of migrations is Drizzle's own.
+ * start, one replica migrates and the others wait. If the process crashes during the migration, the
+ * tables keep the old version. The lock belongs to the transaction, so it also works with a
+ * transaction pooler. Drizzle's own table names the applied migrations.
  *
  * A database with *more* migrations stays unchanged: during a rolling upgrade an old replica works
  * with the new version's tables.

@@ -91,7 +91,8 @@ export const apiKey = pgTable(
     limit_nano_usd: int8('limit_nano_usd'),
     /**
      * The cap that the CHECK enforces; null = unlimited. It is the limit, or the used and held
-     * money if that is more. As held money is returned, the ceiling sinks to the limit.
+     * money if that is more. Each return of held money lowers the ceiling, until it equals the
+     * limit.
      */
     ceiling_nano_usd: int8('ceiling_nano_usd'),
     /** Posted charges, without the unposted charges of open grants. */
@@ -99,8 +100,8 @@ export const apiKey = pgTable(
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     models: text('models').array().notNull().default(sql`'{}'`),
     /**
-     * The key's own limit of requests per minute, below the limit of the role; null = the role's
-     * limit.
+     * The key's own limit of requests per minute. The limit of the role applies too. null = only
+     * the limit of the role.
      */
     requests_per_minute: integer('requests_per_minute'),
     /** The time for a whole call if the client sets none, ms; null = no limit. */

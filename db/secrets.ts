@@ -10,8 +10,8 @@ export function newCredential(prefix: CredentialPrefix): string {
 }
 
 /**
- * Returns the hash that is stored instead of a credential. A plain SHA-256 protects 256 random bits
- * well (decisions: credentials).
+ * Returns the hash that is stored instead of a credential. A plain SHA-256 is enough for a secret
+ * of 256 random bits (docs/decisions/credentials.md).
  */
 export function hashCredential(credential: string): string {
   return Bun.SHA256.hash(credential, 'hex');

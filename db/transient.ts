@@ -17,7 +17,7 @@ const TRANSIENT_DRIVER_CODES = new Set([
   'ERR_SOCKET_CLOSED',
 ]);
 
-/** True if a database error is temporary, so a repeated transaction may succeed. */
+/** True if a database error is temporary, so that a repeated transaction may succeed. */
 export function isTransient(error: unknown): boolean {
   const code =
     typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

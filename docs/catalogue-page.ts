@@ -101,6 +101,8 @@ const UNITS: Partial<Record<keyof PriceDeclaration, string>> = {
   cached_input_usd_per_mtok: 'cached',
   cache_write_usd_per_mtok: 'cache write',
   cache_write_1h_usd_per_mtok: 'cache write for an hour',
+  audio_input_usd_per_mtok: 'audio in',
+  cached_audio_input_usd_per_mtok: 'cached audio',
   image_input_usd_per_mtok: 'image in',
   output_usd_per_mtok: 'out',
   usd_per_mchar: 'per million characters',
@@ -122,8 +124,10 @@ function priceOf(price: PriceDeclaration): string {
     ? `; above ${price.long_context.above_input_tokens.toLocaleString('en')} tokens ` +
       `${price.long_context.input_usd_per_mtok} in, ${price.long_context.output_usd_per_mtok} out`
     : '';
+  const search =
+    price.usd_per_web_search === undefined ? '' : `; ${price.usd_per_web_search} per web search`;
   const tiers = price.tiers ? `; ${price.tiers.length} other prices by parameters` : '';
-  return `${prices.join(', ')}${isByToken ? ' per million tokens' : ''}${long}${tiers}`;
+  return `${prices.join(', ')}${isByToken ? ' per million tokens' : ''}${long}${search}${tiers}`;
 }
 
 const RULES = `## Where each rule of the specification is

@@ -108,6 +108,15 @@ const REST = `## What is always translated
 | thinking | returned if the client's protocol can express it; when the client sends it again, it goes with its signature to the provider that made it, and is dropped for another provider |
 | errors in the middle of a stream | an error event of the client's protocol |
 
-Parameters that only describe the caller (\`user\`, \`metadata\`, \`labels\`, \`service_tier\` …) never make Weir refuse a
+Parameters that only describe the caller (\`user\`, \`metadata\`, \`labels\` …) never make Weir refuse a
 call. They are dropped if the upstream's protocol cannot express them.
+
+## What has a price of its own
+
+A parameter that can raise the bill beyond the prices of tokens is refused by name, on every route and for every
+model: service tiers but the standard one, \`speed: "fast"\`, \`inference_geo\`, hosted tools, stored prompts and
+conversations, answers as audio or images. Values that change nothing are accepted. The list is in
+[billed-parameters.ts](../src/inference/requests/billed-parameters.ts). Only web search is priced: the tool
+\`web_search\` of responses and \`web_search_…\` of messages. A request without \`max_tool_calls\` or \`max_uses\` gets
+a bound of 10<!-- DEFAULT_WEB_SEARCHES --> searches.
 `;

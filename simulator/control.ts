@@ -14,7 +14,7 @@ export async function controlRoute(
   if (collection === 'books' && id === undefined) return books(simulator, request);
   if (collection === 'jobs' && id === undefined) {
     const of = new URL(request.url).searchParams.get('account');
-    return Response.json({ jobs: jobs.ofAccount(of ?? '').map(entry) });
+    return Response.json({ jobs: jobs.list(of ?? undefined).map(entry) });
   }
   if (collection === 'accounts' && id === undefined && request.method === 'GET') {
     return Response.json({ accounts: simulator.accounts.all().map(shown) });
@@ -43,7 +43,10 @@ function books({ books }: Simulator, request: Request): Response {
     ...(since === null ? {} : { since }),
   });
   const totals = totalsOf(calls);
-  return Response.json(query.get('calls') === '0' ? { totals } : { calls, totals });
+  const { forgotten } = books;
+  return Response.json(
+    query.get('calls') === '0' ? { totals, forgotten } : { calls, totals, forgotten },
+  );
 }
 
 async function account(simulator: Simulator, id: string, request: Request): Promise<Response> {
@@ -66,8 +69,8 @@ async function account(simulator: Simulator, id: string, request: Request): Prom
 
 /** A job in the provider's books: one for each accepted submission. */
 function entry(job: Job): object {
-  const { id, protocol, model, kind, outputs, began_at, polls } = job;
-  return { id, protocol, model, kind, outputs, began_at, polls, state: stateOf(job) };
+  const { script: _script, details: _details, prompt: _prompt, ...shown } = job;
+  return { ...shown, state: stateOf(job) };
 }
 
 function shown({ id, control, calls, running }: Account): object {

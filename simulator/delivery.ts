@@ -36,7 +36,8 @@ export function deliverEvents(
 
 /**
  * Sends an answer as one body of `tokens` tokens, with the faults that the directives request. A
- * truncated body is chunked and has no last chunk, because Bun writes only a true `Content-Length`.
+ * truncated body is chunked and has no last chunk, because Bun cannot send a `Content-Length` that
+ * differs from the sent bytes.
  */
 export function deliverBody(
   body: string,
@@ -66,8 +67,8 @@ export function deliverBody(
 }
 
 /**
- * Yields slices of a body. All tokens count as sent with the last slice, because a client cannot use
- * a part of a body.
+ * Yields slices of a body. All tokens count as sent with the last slice, because a client cannot
+ * use a part of a body.
  */
 function* slices(body: string, tokens: number): Generator<Emission> {
   for (let at = 0; at < body.length; at += SLICE_CHARS) {

@@ -66,7 +66,7 @@ class Exchange<Parsed extends ParsedRequest> {
     const directives = directivesIn(parsed.last_user_text, account.id);
     if (directives.record === 1) call.request = recorded(this.request, body);
     await this.#wait(directives.latency_ms ?? account.control.latency_ms ?? 0);
-    this.#refuseIfTold(account, directives, parsed);
+    this.#refuseIfRequested(account, directives, parsed);
     return this.#produce(call, parsed, directives);
   }
 
@@ -120,7 +120,11 @@ class Exchange<Parsed extends ParsedRequest> {
     }
   }
 
-  #refuseIfTold(account: Account, directives: Directives, parsed: Parsed): void {
+  /**
+   * @throws {ProviderError} if the account's control, a directive or the prompt's length requires
+   * it.
+   */
+  #refuseIfRequested(account: Account, directives: Directives, parsed: Parsed): void {
     const controlled = controlledFailure(account, this.#nth);
     if (controlled !== undefined) throw this.protocol.errorFor(controlled, account.control);
     if (directives.status !== undefined)
@@ -141,6 +145,7 @@ class Exchange<Parsed extends ParsedRequest> {
     }
     const usage = usageOf(parsed, answers, directives);
     Object.assign(call, usage);
+    call.usage_reported = directives.no_usage !== 1;
     if (directives.lose === 1) {
       call.status = 0;
       this.#end('lost', 0);

@@ -22,7 +22,7 @@ if (!Number.isInteger(port) || port < 0 || port > 65_535) {
   process.exit(2);
 }
 
-// A failed call must not end the process and with it the other calls.
+// A failed call must not end the process, because this would also end all other calls.
 process.on('unhandledRejection', (error) => console.error(error));
 
 const server = serveSimulator(port);

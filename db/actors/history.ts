@@ -3,10 +3,11 @@ import type { JsonValue } from './store.ts';
 
 /**
  * What the ledger did to the actor's hold in the transaction of an event, nano-USD. `held`: a hold
- * was made. Otherwise the hold ended: `settled` was charged and `released` was freed. The sum of
- * `held` is the sum of `settled` and `released` when the hold has ended.
+ * was made. Otherwise the hold ended: `settled` was charged and `released` was freed. A charge above
+ * the hold first adds to `held`. After the end, `settled` and `released` together are as much as
+ * `held`.
  */
-export type EventMoney = { held: number } | { settled: number; released: number };
+export type EventMoney = { held: number } | { held?: number; settled: number; released: number };
 
 /** A new row of the event log; see the table `actor_event`. */
 export interface EventRow {
@@ -25,7 +26,7 @@ export interface EventRow {
 
 /** A stored row of the event log. */
 export interface HistoryRow extends Omit<EventRow, 'context_hash'> {
-  /** Null for an event that was stored before hashes were. */
+  /** Null for an event of an earlier version of Weir, which stored no hashes. */
   context_hash: string | null;
   /** When the event was committed, on the database's clock. */
   at: Date;
@@ -58,8 +59,8 @@ export async function insertEvents(tx: TransactionSql, rows: readonly EventRow[]
 
 /**
  * Returns the events of an actor whose number is above `after_seq`, in order. Returns at most
- * `limit` events, and never more than `MAX_HISTORY_PAGE_EVENTS`. Nothing if the actor does not
- * exist.
+ * `limit` events, and never more than `MAX_HISTORY_PAGE_EVENTS`. Returns an empty list if the actor
+ * does not exist.
  */
 export function readHistory(
   sql: Sql | TransactionSql,

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { ActorAddress, JsonValue } from './store.ts';
 
-/** What a live actor is created from: its committed snapshot and its timers. */
+/** The data from which a live actor is created: its committed snapshot and its timers. */
 export interface LiveActorRow extends ActorAddress {
   machine_version: number;
   snapshot: JsonValue;
@@ -13,7 +13,7 @@ export interface LiveActorRow extends ActorAddress {
   timers: Record<string, number>;
 }
 
-/** A row of the event log, as a live actor gets it. */
+/** The columns of the event log that a live actor needs. */
 export interface LoggedEvent extends ActorAddress {
   seq: number;
   machine_version: number;
@@ -26,7 +26,7 @@ export interface ActorPosition extends ActorAddress {
   seq: number;
 }
 
-/** Returns those of the actors that exist. */
+/** Returns the rows of the actors. An actor that does not exist is left out. */
 export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promise<LiveActorRow[]> {
   return sql<LiveActorRow[]>`
     select actor.kind, actor.id, machine_version, snapshot, seq, live, owner,
@@ -43,8 +43,8 @@ export interface OwnedActor extends ActorAddress {
 }
 
 /**
- * Returns at most `limit` actors of the replica `owner` that have not ended. They are sorted by kind
- * and id, and begin after `after`. An actor is due if a timer fires within `due_ms`.
+ * Returns at most `limit` actors of the replica `owner` that have not ended. They are sorted by
+ * kind and id, and begin after `after`. An actor is due if a timer fires within `due_ms`.
  */
 export function listOwnedActors(
   sql: Sql,
@@ -61,7 +61,7 @@ export function listOwnedActors(
     order by kind, id limit ${limit}`;
 }
 
-/** Returns those of the actors that have more events than their `seq` here says. */
+/** Returns the actors that have events after their `seq` in `positions`, with the latest `seq`. */
 export function findMovedActors(
   sql: Sql,
   positions: readonly ActorPosition[],
@@ -73,7 +73,9 @@ export function findMovedActors(
     where actor.seq > input.seq`;
 }
 
-/** Returns at most `limit` events that follow the given positions, each actor's in their order. */
+/**
+ * Returns at most `limit` events after the given positions. The events of an actor are in order.
+ */
 export function readEventsAfter(
   sql: Sql,
   positions: readonly ActorPosition[],

@@ -25,14 +25,14 @@ export const actor = pgTable(
     machine_version: integer('machine_version').notNull(),
     snapshot: jsonb('snapshot').notNull(),
     /**
-     * The state of the snapshot as a path, e.g. `processing.polling`. Empty until the first event if
-     * a replica of an earlier version of Weir created the row.
+     * The state of the snapshot as a path, e.g. `processing.polling`. Empty until the first event
+     * if a replica of an earlier version of Weir created the row.
      */
     state: text('state').notNull().default(''),
     /**
-     * The first part of `state`, e.g. `processing`. A task that is polled changes its `state` twice a
-     * poll. So the indexes have this column, which then keeps its value, and the row is updated
-     * without a change of any index (PostgreSQL docs: Heap-Only Tuples).
+     * The first part of `state`, e.g. `processing`. Each poll of a task changes its `state` twice,
+     * but not its `top_state`. The indexes use `top_state`, so a poll changes no index (PostgreSQL
+     * docs: Heap-Only Tuples).
      */
     top_state: text('top_state').notNull().generatedAlwaysAs(sql`split_part(state, '.', 1)`),
     /** When the actor entered `top_state`. */
@@ -64,8 +64,8 @@ export const actorEvent = pgTable(
     actor_id: text('actor_id').notNull(),
     seq: integer('seq').notNull(),
     /**
-     * The command's id. If the outcome of a commit is unknown, the command runs again. Then this id
-     * shows whether an earlier run was committed.
+     * The command's id. If Weir does not know whether a command was committed, the command runs
+     * again. This id then shows whether the earlier run was committed.
      */
     command_id: uuid('command_id').notNull(),
     event: jsonb('event').notNull(),
@@ -76,8 +76,8 @@ export const actorEvent = pgTable(
     /** The version of the machine that got the event. */
     machine_version: integer('machine_version').notNull().default(1),
     /**
-     * The hash of the actor's state and context after the event. Null for events that were stored
-     * before hashes were.
+     * The hash of the actor's state and context after the event. Null for events of an earlier
+     * version of Weir, which stored no hashes.
      */
     context_hash: text('context_hash'),
     /**
@@ -94,8 +94,8 @@ export const actorEvent = pgTable(
 );
 
 /**
- * A delay that survives a restart. If it is set again, only its latest `generation` fires, which is
- * the number of the event that set it.
+ * A delay that survives a restart. `generation` is the number of the event that set the timer. If a
+ * timer is set again, only its latest generation fires.
  */
 export const timer = pgTable(
   'timer',

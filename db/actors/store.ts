@@ -22,7 +22,7 @@ export interface ActorRow extends ActorAddress {
   snapshot: JsonValue;
   /** The state of the snapshot as a path, e.g. `processing.polling`. */
   state: string;
-  /** True if this transaction entered a `top_state`. Then `since` is written too. */
+  /** True if this transaction entered a new `top_state`. If true, `since` is written too. */
   entered: boolean;
   seq: number;
   live: boolean;
@@ -67,8 +67,8 @@ export async function createActors(tx: TransactionSql, rows: readonly ActorRow[]
 }
 
 /**
- * Deletes those of the actors that have no events, e.g. an actor whose creation this transaction
- * refused.
+ * Deletes the actors in `addresses` that have no events, e.g. an actor whose creation this
+ * transaction refused.
  */
 export async function deleteActorsWithoutEvents(
   tx: TransactionSql,
@@ -96,11 +96,12 @@ export async function lockActors(
 
 /**
  * True if this replica is alive. Locks the replica's row, so that the replica stays alive until the
- * transaction ends.
+ * transaction ends. The lock does not delay the replica's own heartbeat, which changes no key of the
+ * row. It delays whoever declares the replica dead, because they lock the row FOR UPDATE.
  */
 export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
   const rows = await tx`
-    select 1 from replica where id = ${replica_id} and status = 'alive' for share`;
+    select 1 from replica where id = ${replica_id} and status = 'alive' for key share`;
   return rows.length === 1;
 }
 
@@ -144,17 +145,17 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Returns the start of the keys of all settings of a timer. */
+/** Returns the prefix of the keys of a timer, which is the same for all its generations. */
 export const timerPrefix = (timer: Pick<DueTimer, 'kind' | 'actor_id' | 'name'>) =>
   `${timer.kind}/${timer.actor_id}/${timer.name}/`;
 
-/** Returns a key that identifies one setting of a timer, by its `generation`. */
+/** Returns a key that identifies one generation of a timer. */
 export const timerKey = (timer: Omit<DueTimer, 'event'>) =>
   `${timerPrefix(timer)}${timer.generation}`;
 
 /**
  * Deletes the timers whose events are applied in this transaction, and returns the keys of the
- * deleted timers. If a key is missing, its timer was set again, canceled or fired before. The
+ * deleted timers. A key is missing if its timer fired, was canceled or was set again before. The
  * caller must have locked the actors.
  */
 export async function takeTimers(
@@ -241,23 +242,23 @@ export function findPendingEffects(
     order by next_attempt_at limit ${limit}`;
 }
 
-/** Records a failed attempt. The next attempt is due after `delayMs`. */
+/** Records a failed attempt. The next attempt is due after `delay_ms`. */
 export async function postponeEffect(
   sql: Sql,
   id: string,
-  delayMs: number,
+  delay_ms: number,
   error: string,
 ): Promise<void> {
   await sql`
     update outbox set attempts = attempts + 1, last_error = ${error},
-      next_attempt_at = weir_now() + ${delayMs} * interval '1 millisecond'
+      next_attempt_at = weir_now() + ${delay_ms} * interval '1 millisecond'
     where id = ${id} and status = 'pending'`;
 }
 
 /**
  * Adopts actors of dead replicas: this replica becomes their owner, and their `epoch` grows. Adopts
  * live actors, and ended actors with pending effects. Returns the adopted actors, at most `limit`.
- * A dead replica adopts none.
+ * If this replica itself is dead, it adopts none.
  */
 export function adoptActors(sql: Sql, replica_id: string, limit: number): Promise<ActorAddress[]> {
   return sql<ActorAddress[]>`

@@ -109,7 +109,7 @@ export async function writeBatch(
     where id = ${id}`;
 }
 
-/** Deletes an ended batch with its items. Returns false if there is no such batch. */
+/** Deletes an ended batch with its items. Returns false if there is no ended batch with this id. */
 export async function deleteBatch(sql: Sql, id: string, organization_id: string): Promise<boolean> {
   const { count } = await sql`
     delete from message_batch

@@ -77,8 +77,8 @@ export interface ItemWork {
   readonly request_id: string;
   readonly attempts: number;
   /**
-   * The answer of an earlier attempt, not charged or charged. `draft` has the charge of this
-   * answer.
+   * The answer of an earlier attempt; `draft` has its charge. `charged` says whether the charge is
+   * committed.
    */
   readonly answer: string | null;
   readonly draft: JsonValue;
@@ -102,7 +102,7 @@ export async function findItem(
 
 /**
  * Stores the answer of an item together with its charge, before the charge is committed. After a
- * crash, the stored answer is charged without another request.
+ * crash, Weir charges the stored answer and does not call the model again.
  */
 export async function draftItem(
   sql: Sql,
@@ -116,8 +116,8 @@ export async function draftItem(
 }
 
 /**
- * Ends an item unless it has ended. `error` becomes its answer. Without `error`, the item keeps the
- * answer that `draftItem` stored.
+ * Ends an item; an ended item stays unchanged. `error` becomes its answer. Without `error`, the
+ * item keeps the answer that `draftItem` stored.
  */
 export async function endItem(
   sql: Sql,
@@ -165,7 +165,7 @@ export async function endRemainingItems(
   return counts as BatchCounts;
 }
 
-/** The result of one item. */
+/** How one request of a message batch ended. */
 export interface ItemEnd {
   readonly position: number;
   readonly custom_id: string;

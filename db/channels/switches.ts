@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** A switched channel. With `draining`, calls in flight may end. */
+/** The switch that an operator set for a channel. Both states stop new calls of the channel. */
 export interface SwitchRow {
   readonly channel_id: string;
   readonly state: 'disabled' | 'draining';
@@ -13,7 +13,7 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
-/** Switches a channel off, or on again (`null`). The caller then notifies all replicas. */
+/** Switches a channel off, or on again (`null`). The caller must then notify all replicas. */
 export async function writeSwitch(
   sql: Sql,
   channel_id: string,

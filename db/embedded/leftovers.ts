@@ -13,11 +13,11 @@ const POLL_MS = 20;
 const ESCALATION = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 
 /**
- * Stops every process in `cluster_dir`, then removes `postmaster.pid`. PostgreSQL refuses to start if
- * any process has the id in that file, e.g. a zombie or, after a reboot, an unrelated process.
+ * Stops every process in `cluster_dir`, then removes `postmaster.pid`. PostgreSQL refuses to start
+ * if any process has the id in that file, e.g. a zombie or, after a reboot, an unrelated process.
  *
- * Removing the file is safe only because no process runs in the folder any more. Backends can outlive
- * a killed postmaster, so they are stopped first and cannot write beside the new server.
+ * Removing the file is safe only because no process runs in the folder any more. Backends can
+ * outlive a killed postmaster, so they are stopped first and cannot write beside the new server.
  *
  * @throws if a process survives SIGKILL for 10 s.
  */
@@ -31,12 +31,17 @@ export async function clearLeftovers(cluster_dir: string): Promise<void> {
   }
   const survivors = processesIn(cluster_dir);
   if (survivors.length > 0) {
-    throw new Error(`Processes ${survivors.join(', ')} still use ${cluster_dir} after SIGKILL.`);
+    throw new Error(
+      `Processes ${survivors.join(', ')} still use ${cluster_dir} after SIGKILL. ` +
+        'End them, then start Weir again.',
+    );
   }
   rmSync(join(cluster_dir, 'postmaster.pid'), { force: true });
 }
 
-/** Returns the ids of running processes whose working directory is `cluster_dir`: server processes. */
+/**
+ * Returns the ids of running processes whose working directory is `cluster_dir`: server processes.
+ */
 export function processesIn(cluster_dir: string): number[] {
   if (process.platform !== 'linux') return postmasterByFile(cluster_dir);
   const wanted = realpathSync(cluster_dir);

@@ -32,8 +32,8 @@ export interface EmbeddedPostgresOptions {
   /** Settings that override {@link EMBEDDED_SETTINGS}; for tests only. */
   settings?: PostgresSettings;
   /**
-   * A number in the socket's name; default 5432. The server opens no TCP port unless `settings`
-   * open one.
+   * A number in the socket's name; default 5432. The server opens a TCP port only if `settings` say
+   * so.
    */
   port?: number;
 }
@@ -72,8 +72,8 @@ const RESTART_DELAY_MAX_MS = 5_000;
 
 /**
  * Starts the server in `data_dir`. Creates the cluster on first use, and removes what a killed Weir
- * left. If the server ends later, it is restarted with a growing delay, without a limit of
- * attempts. Until the restart, queries fail. Callers need not do anything.
+ * left. If the server ends later, Weir restarts it until it runs, with a growing delay. Until then,
+ * queries fail. The caller has nothing to do.
  *
  * @throws DataFolderInUseError if another running process holds the folder's lock.
  * @throws Error with the tail of the server's log if the server does not start.

@@ -1,8 +1,8 @@
 import type { Sql, TransactionSql } from 'postgres';
 
 /**
- * The successes and failures of a model on a channel that a replica counted since it last stored
- * its counts. The scene is what the model makes, e.g. `chat` or `image`.
+ * Successes and failures of a model on a channel. A replica counts them and adds them to the stored
+ * counts at intervals. The scene is what the model makes, e.g. `chat` or `image`.
  */
 export interface OutcomeCounts {
   readonly channel_id: string;
@@ -47,7 +47,7 @@ export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]
     from task
     where id = any(${[...ids]}) and channel_id is not null and (
       status = 'completed'
-      or status = 'failed' and error_code = any(${PROVIDERS_ERRORS}))
+      or status = 'failed' and error_code = any(${PROVIDER_ERRORS}))
     group by channel_id, model, scene
     order by model, channel_id
     on conflict (model, channel_id, minute) do update set
@@ -56,7 +56,7 @@ export async function addTaskOutcomes(tx: TransactionSql, ids: readonly string[]
 }
 
 /** Error codes of tasks that count as failures of the provider. */
-const PROVIDERS_ERRORS = [
+const PROVIDER_ERRORS = [
   ...['upstream_error', 'timeout_error', 'all_channels_failed', 'rate_limit_exceeded'],
 ];
 

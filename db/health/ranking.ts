@@ -22,8 +22,8 @@ export async function readRanking(sql: Sql | TransactionSql): Promise<StoredRank
 }
 
 /**
- * Builds and stores the ranking of this minute, unless another replica builds or has built it.
- * Returns true if this call built the ranking.
+ * Builds and stores the ranking of this minute. If another replica builds it or has built it, does
+ * nothing. Returns true if this call built the ranking.
  */
 export function buildRanking(
   sql: Sql,

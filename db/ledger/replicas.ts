@@ -8,7 +8,7 @@ export async function declareDead(tx: TransactionSql, ids: readonly string[]): P
   await tx`
     update replica set status = 'dead' where id in (
       select id from replica where id = any(${ids}::text[]) and status = 'alive'
-      order by id for update)`;
+      order by id for no key update)`;
 }
 
 /**

@@ -66,6 +66,11 @@ export interface MoneyScope {
   key_ids: string[];
   grant_ids: string[];
   hold_ids: string[];
+  /**
+   * Grants that this transaction charges after its other commands. They are locked, but they are not
+   * among the returned rows: a charge changes them with a statement of its own.
+   */
+  charged_grant_ids: readonly string[];
   /** Dead replicas, whose open grants are locked. */
   reaped_replica_ids: string[];
 }
@@ -77,9 +82,13 @@ const mapById = <Row extends { id: string }>(rows: readonly Row[]) =>
 export const MAX_REAPED_GRANTS = 256;
 
 /**
- * Locks and returns all rows that a batch of ledger commands needs. The order is always
- * organizations, keys, grants, holds. Rows of one table are locked in the order of their ids. So
- * the transactions of two replicas never deadlock.
+ * Locks and returns all rows that a batch of ledger commands needs.
+ *
+ * Every transaction that moves money locks in one order, so two of them never deadlock: replicas
+ * (`declareDead`), organizations, keys, grants, holds. The rows of one table are locked in the order
+ * of their ids, by one statement. A transaction that only charges locks only grants. The lock is
+ * `no key update`, because a new grant or hold locks the keys of the rows that it refers to, in the
+ * order of its columns.
  */
 export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<LockedRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
@@ -96,28 +105,35 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
   const organization_ids = [...scope.organization_ids, ...owners.map((row) => row.organization_id)];
   const organizations = await tx<OrganizationRow[]>`
     select id, deposited_nano_usd, balance_nano_usd, held_nano_usd, settled_nano_usd
-    from organization where id = any(${organization_ids}::text[]) order by id for update`;
+    from organization where id = any(${organization_ids}::text[]) order by id
+    for no key update`;
   const keys = await tx<KeyRow[]>`
     select id, organization_id, status, coalesce(expires_at <= weir_now(), false) as expired,
       limit_nano_usd, used_nano_usd, held_nano_usd
-    from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id for update`;
-  const grant_ids = owners.flatMap((row) => row.grant_id ?? []);
-  const grants = grant_ids.length
+    from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id
+    for no key update`;
+  // A grant may have been committed after `owners` was read, by an earlier run of this batch whose
+  // connection broke. So the grants are locked by the ids of the commands.
+  const grant_ids = new Set([...scope.grant_ids, ...owners.flatMap((row) => row.grant_id ?? [])]);
+  const locked_ids = [...new Set([...grant_ids, ...scope.charged_grant_ids])];
+  const grants = locked_ids.length
     ? await tx<GrantRow[]>`
         select id, key_id, organization_id, replica_id, status, granted_nano_usd, settled_nano_usd,
           posted_nano_usd, recall_acked
-        from quota_grant where id = any(${grant_ids}::uuid[]) order by id for update`
+        from quota_grant where id = any(${locked_ids}::uuid[]) order by id
+    for no key update`
     : [];
   const holds = scope.hold_ids.length
     ? await tx<HoldRow[]>`
         select id, key_id, organization_id, status, amount_nano_usd, charged_nano_usd, reference,
           expires_at::text
-        from hold where id = any(${scope.hold_ids}::uuid[]) order by id for update`
+        from hold where id = any(${scope.hold_ids}::uuid[]) order by id
+    for no key update`
     : [];
   return {
     organizations: mapById(organizations),
     keys: mapById(keys),
-    grants: mapById(grants),
+    grants: mapById(grants.filter(({ id }) => grant_ids.has(id))),
     holds: mapById(holds),
   };
 }

@@ -32,18 +32,24 @@ export interface InlineLine extends UsageLine {
 
 /** The amounts in the row of a usage line, which are final. */
 export interface SettledLine {
-  id: string;
   charged_nano_usd: number;
   overrun_nano_usd: number;
+  /**
+   * `settled_nano_usd` of the line's grant, with all lines of this settlement. Set only on the last
+   * line of each grant, and only if not every line was booked as it was sent. The sender must then
+   * use this sum instead of its own.
+   */
+  grant_settled_nano_usd?: number;
 }
 
 /**
  * Inserts usage lines and adds their charges to the grants, in one statement.
  *
- * - A repeated line charges nothing; the amounts of its stored row are returned.
+ * - A repeated line charges nothing; the amounts of its stored row are returned. That row may belong
+ *   to the grant of another replica.
  * - If the line's grant is closed, because the grant's replica is dead, the line charges nothing.
  *   The platform absorbs the amount: it is added to `overrun_nano_usd`.
- * - Grants are locked in id order, so that two transactions never deadlock.
+ * - Grants are locked in id order (see `lockMoney`).
  *
  * Returns the amounts in the order of the lines. An amount is undefined if there is no such grant;
  * then nothing was charged.
@@ -55,35 +61,49 @@ export async function settleInline(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
 ): Promise<(SettledLine | undefined)[]> {
-  const { booked, absorbed } = await insertNewLines(sql, lines);
-  if (booked === lines.length)
-    return absorbed.length === 0 ? [...lines] : withAbsorbed(lines, absorbed);
-  // The stored rows are read only if a line is repeated or its grant does not exist. Otherwise the
-  // first statement would need another join in every settlement.
-  const ids = lines.map(({ id }) => id);
-  const rows = await sql<SettledLine[]>`
-    select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
-  const by_id = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => by_id.get(id));
+  const { booked, has_absorbed } = await insertNewLines(sql, lines);
+  if (booked === lines.length && !has_absorbed) return [...lines];
+  return readSettled(sql, lines);
 }
 
-/** Returns the lines. A line that the platform absorbed has the amounts of its stored row. */
-function withAbsorbed(
+/**
+ * Reads the amounts of the lines and the sums of their grants. Needed only if a line is repeated, or
+ * its grant is closed or does not exist. Otherwise the first statement would need more joins in
+ * every settlement.
+ */
+async function readSettled(
+  sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
-  absorbed: readonly SettledLine[],
-): SettledLine[] {
-  const by_id = new Map(absorbed.map((row) => [row.id, row]));
-  return lines.map((line) => by_id.get(line.id) ?? line);
+): Promise<(SettledLine | undefined)[]> {
+  const ids = lines.map(({ id }) => id);
+  const stored = await sql<(SettledLine & { id: string })[]>`
+    select id, charged_nano_usd, overrun_nano_usd from usage_line where id = any(${ids}::uuid[])`;
+  const grant_ids = [...new Set(lines.map(({ grant_id }) => grant_id))];
+  const grants = await sql<{ id: string; settled_nano_usd: number }[]>`
+    select id, settled_nano_usd from quota_grant where id = any(${grant_ids}::uuid[])`;
+  const line_of = new Map(stored.map((row) => [row.id, row]));
+  const settled_of = new Map(grants.map((row) => [row.id, row.settled_nano_usd]));
+  const answers = lines.map((line): SettledLine | undefined => {
+    const row = line_of.get(line.id);
+    if (!row) return undefined;
+    const { charged_nano_usd, overrun_nano_usd } = row;
+    return { charged_nano_usd, overrun_nano_usd };
+  });
+  for (const grant_id of grant_ids) {
+    const last = answers.findLast((answer, at) => answer && lines[at]?.grant_id === grant_id);
+    if (last) last.grant_settled_nano_usd = settled_of.get(grant_id) ?? 0;
+  }
+  return answers;
 }
 
-/** Inserts the lines. Returns the number of new lines, and the lines that the platform absorbed. */
+/** Inserts the lines. Returns the number of new lines, and whether a grant was closed. */
 async function insertNewLines(
   sql: Sql | TransactionSql,
   lines: readonly InlineLine[],
-): Promise<{ booked: number; absorbed: SettledLine[] }> {
+): Promise<{ booked: number; has_absorbed: boolean }> {
   const { common, common_of } = groupByCommon(lines);
   const column = (value: (line: InlineLine) => unknown) => arrayOf(lines.map(value));
-  const rows = await sql<{ booked: number; absorbed: SettledLine[] | null }[]>`
+  const rows = await sql<{ booked: number; has_absorbed: boolean | null }[]>`
     with common as (
       select * from json_to_recordset(${JSON.stringify(common)}::text::json) as shared(
         number int, organization_id text, key_id text, grant_id uuid, scene text,
@@ -105,7 +125,7 @@ async function insertNewLines(
       join common using (number)
     ), locked as (
       select id, status from quota_grant
-      where id in (select grant_id from common) order by id for update
+      where id in (select grant_id from common) order by id for no key update
     ), inserted as (
       insert into usage_line (
         id, request_id, organization_id, key_id, grant_id, scene, access_channel, model,
@@ -121,7 +141,7 @@ async function insertNewLines(
         (select weir_now())
       from input join locked on locked.id = input.grant_id
       on conflict (id) do nothing
-      returning id, grant_id, charged_nano_usd, overrun_nano_usd
+      returning grant_id, charged_nano_usd
     ), charged as (
       update quota_grant set settled_nano_usd = settled_nano_usd + total.nano_usd
       from (
@@ -130,11 +150,9 @@ async function insertNewLines(
       ) as total
       where quota_grant.id = total.grant_id
     )
-    select count(*)::int4 as booked,
-      json_agg(json_build_object('id', inserted.id, 'charged_nano_usd', charged_nano_usd,
-        'overrun_nano_usd', overrun_nano_usd)) filter (where locked.status <> 'open') as absorbed
+    select count(*)::int4 as booked, bool_or(locked.status <> 'open') as has_absorbed
     from inserted join locked on locked.id = inserted.grant_id`;
-  return { booked: rows[0]?.booked ?? 0, absorbed: rows[0]?.absorbed ?? [] };
+  return { booked: rows[0]?.booked ?? 0, has_absorbed: rows[0]?.has_absorbed ?? false };
 }
 
 /** Columns that usually have the same values in many lines of one settlement. */

@@ -9,8 +9,8 @@ export interface StoredResponse {
 }
 
 /**
- * Stores a response, which may contain any characters. If its id exists already, the response
- * stored before is kept.
+ * Stores a response, which may contain any characters. If a response with this id is stored
+ * already, it stays unchanged.
  */
 export async function storeResponse(
   sql: Sql,

@@ -14,7 +14,7 @@ export async function beginSubmission(sql: Sql, id: string, channel_id: string):
   return rows.length === 1;
 }
 
-/** Records that the upstream did not accept the submission, so another one may be sent. */
+/** Records that the upstream did not accept the submission, so another submission may be sent. */
 export async function clearSubmission(tx: TransactionSql, id: string): Promise<void> {
   await tx`update task set submitted_at = null where id = ${id}`;
 }
@@ -25,6 +25,35 @@ export async function clearSubmission(tx: TransactionSql, id: string): Promise<v
  */
 export async function storeJob(sql: Sql, id: string, job: object): Promise<void> {
   await sql`update task set job = ${JSON.stringify(job)}::text::jsonb where id = ${id}`;
+}
+
+/** How long the upstream has said, at every poll, that it has no such job. */
+export interface MissingJob {
+  /** Polls in a row, this one included. */
+  polls: number;
+  /** Milliseconds since the first of these polls. */
+  missing_ms: number;
+}
+
+/** Counts a poll at which the upstream said that it has no such job. Returns the whole count. */
+export async function countMissingJob(sql: Sql, id: string): Promise<MissingJob> {
+  const [row] = await sql<MissingJob[]>`
+    update task set job = jsonb_set(job, '{missing}', jsonb_build_object(
+      'polls', coalesce((job #>> '{missing,polls}')::int, 0) + 1,
+      'since', coalesce((job #>> '{missing,since}')::timestamptz, weir_now())))
+    where id = ${id} and job is not null
+    returning (job #>> '{missing,polls}')::int as polls, (extract(epoch from
+      weir_now() - (job #>> '{missing,since}')::timestamptz) * 1000)::int8 as missing_ms`;
+  if (!row) throw new Error(`task ${id} has no job`);
+  return row;
+}
+
+/**
+ * Removes the count of polls at which the upstream did not know the task's job. Called when a poll
+ * finds the job again.
+ */
+export async function endMissingJob(sql: Sql, id: string): Promise<void> {
+  await sql`update task set job = job - 'missing' where id = ${id}`;
 }
 
 /**
@@ -44,7 +73,7 @@ export async function storeOutputs(
   await tx`update task set outputs = ${JSON.stringify(outputs)}::text::jsonb where id = ${id}`;
 }
 
-/** Stores why the task fails, worded for the client. */
+/** Stores the error message of the task, which the client sees. */
 export async function storeError(tx: TransactionSql, id: string, message: string): Promise<void> {
   await tx`update task set error_message = ${message} where id = ${id}`;
 }

@@ -124,8 +124,9 @@ export async function findTaskView(
 }
 
 /**
- * Returns a task for its effects. Throws if the task does not exist, because effects have a task. `input`
- * may have megabytes, so it is null unless `withInput` is true.
+ * Returns a task for its effects. Throws if the task does not exist, because every effect has a
+ * task. `input` may have megabytes, so it is read only if `withInput` is true, and is null
+ * otherwise.
  */
 export async function getTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
   const [row] = await sql<TaskWorkRow[]>`

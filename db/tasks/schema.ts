@@ -15,8 +15,8 @@ import { instant } from '../columns.ts';
 import { apiKey, organization } from '../schema.ts';
 
 /**
- * One task. `status` is written in the transaction of each transition, so clients read only this row
- * (P11). The actor's row holds neither the prompt nor the result.
+ * One task. `status` is written in the transaction of each transition, so clients read only this
+ * row (P11). The actor's row holds neither the prompt nor the result.
  */
 export const task = pgTable(
   'task',
@@ -47,14 +47,14 @@ export const task = pgTable(
      * each submission is sent (P10).
      */
     attempts: integer('attempts').notNull().default(0),
-    /** The columns from here to `produced` are internal (P5). */
+    /** The columns from here to `produced` are internal: clients must not see them (P5). */
     channel_id: text('channel_id'),
     /**
      * The time of the latest submission. Null = no submission was sent, or the upstream did not
      * accept the latest one.
      */
     submitted_at: instant('submitted_at'),
-    /** The upstream's job, by which Weir can poll it. */
+    /** The id of the job at the upstream, and other data that polls of the job need. */
     job: jsonb('job'),
     /** The upstream's result, without its bytes. */
     produced: jsonb('produced'),

@@ -179,7 +179,7 @@ function usage({ usage: used, answers }: MessageReply, output_tokens: number): o
   };
 }
 
-/** The usage in `message_delta`: the output tokens so far, and the input tokens once more. */
+/** The usage in `message_delta`: the output tokens so far, and again the input tokens. */
 function usageSoFar({ usage: used, answers }: MessageReply, { tokens }: Answer): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens } = used;

@@ -19,7 +19,9 @@ const THINKING_SPREAD = 24;
 const SYSTEM_TURNS = 'mid-conversation-system';
 const VERSION_WITH_SYSTEM_TURNS = '2026-10-21';
 
-/** Reads the body of `POST /v1/messages`. @throws {ProviderError} as the API refuses. */
+/**
+ * Reads the body of `POST /v1/messages`. @throws {ProviderError} if the API would refuse the body.
+ */
 export function readMessage(body: unknown, headers: Headers, account: string): MessageRequest {
   const checked = checkedBody(body, headers, ['model', 'max_tokens', 'messages']);
   const model = checked['model'] as string;

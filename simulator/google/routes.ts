@@ -14,7 +14,7 @@ import { geminiChat } from './chat.ts';
 import { geminiEmbeddings } from './embeddings.ts';
 import { geminiSpeech } from './speech.ts';
 
-/** The Gemini API: images by generateContent, Veo's videos by long-running operations. */
+/** The errors of the Gemini API, which has images by generateContent and Veo's videos by operations. */
 const wording: Wording = {
   wrongKey: () => error(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'),
   refusal(status, why) {

@@ -79,8 +79,8 @@ export async function klingRoute(
 }
 
 /**
- * Returns the bearer key. For a JWT, returns its `iss`, unless the JWT has expired. The signature is
- * not checked.
+ * Returns the bearer key. If the key is a JWT, returns its `iss`, or undefined if the JWT has
+ * expired. The signature is not checked.
  */
 function keyIn(request: Request): string | undefined {
   const token = request.headers.get('authorization')?.slice('Bearer '.length);

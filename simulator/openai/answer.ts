@@ -130,8 +130,8 @@ function* deltasOf(answer: Answer, reply: ChatReply): Generator<Delta> {
 }
 
 /**
- * The deltas of a tool call. The first has the id and the name, and the others have fragments of
- * the arguments.
+ * The deltas of a tool call. The first delta has the id and the name. Each later delta has a
+ * fragment of the arguments.
  */
 function* callDeltas(
   call: ToolCall,

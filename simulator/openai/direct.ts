@@ -139,7 +139,7 @@ export function speech(sim: Simulator, request: Request, key: string | undefined
   });
 }
 
-/** Streams the bytes in pieces. Pauses, stalls or breaks off as the directives say. */
+/** Streams the bytes in pieces. Pauses, stalls or ends early as the directives say. */
 function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal): ReadableStream {
   let piece = 0;
   return new ReadableStream({

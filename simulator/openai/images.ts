@@ -125,6 +125,9 @@ export async function openaiImages(
   const text_tokens = Math.ceil(prompt.length / 4);
   const image_tokens = TOKENS_PER_INPUT * pictures.length;
   const output_tokens = TOKENS_PER_IMAGE * count;
+  if (!isClassic) {
+    job.tokens = { text_input: text_tokens, image_input: image_tokens, output: output_tokens };
+  }
   const usage = {
     input_tokens: text_tokens + image_tokens,
     input_tokens_details: { text_tokens, image_tokens },

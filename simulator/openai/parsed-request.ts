@@ -27,7 +27,9 @@ export const REASONING_TOKENS: Record<string, number> = {
   max: 256,
 };
 
-/** Reads the body of `POST /chat/completions`. @throws {ProviderError} as the API refuses. */
+/**
+ * Reads the body of `POST /chat/completions`. @throws {ProviderError} if the API would refuse it.
+ */
 export function readChat(body: unknown, account: string): ChatRequest {
   if (!isObject(body)) throw wrongType('body', 'an object', body);
   checkParameters(body);
@@ -45,7 +47,7 @@ export function readChat(body: unknown, account: string): ChatRequest {
     stream: body['stream'] === true,
     choices: (body['n'] as number | null) ?? 1,
     prompt_tokens: meter.tokens,
-    max_tokens: smallest(body['max_tokens'], body['max_completion_tokens']),
+    max_tokens: largest(body['max_tokens'], body['max_completion_tokens']),
     stop: stopSequences(body['stop']),
     json: jsonWanted(body['response_format']),
     tools: conversation.tool_result === null ? tools : [],
@@ -59,9 +61,10 @@ export function readChat(body: unknown, account: string): ChatRequest {
   };
 }
 
-function smallest(...limits: unknown[]): number | null {
+/** Returns the largest limit. A server may use either name, and this choice costs most. */
+function largest(...limits: unknown[]): number | null {
   const set_limits = limits.filter((limit) => typeof limit === 'number');
-  return set_limits.length === 0 ? null : Math.min(...set_limits);
+  return set_limits.length === 0 ? null : Math.max(...set_limits);
 }
 
 function stopSequences(stop: unknown): string[] {

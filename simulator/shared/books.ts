@@ -38,6 +38,10 @@ export interface Call {
   aborted_at_ms: number | null;
   /** The request's `user` or `metadata.user_id`. */
   client_reference: string | null;
+  /** The job that this submission made or repeated; null for all other calls. */
+  job_id: string | null;
+  /** False if the answer contained no usage, by the directive `no_usage`. */
+  usage_reported: boolean;
   /** The recorded request; present if the call has the directive `record`. */
   request?: RecordedRequest;
 }
@@ -74,14 +78,21 @@ export class Books {
   #calls: Call[] = [];
   /** Index of the oldest call once the list is full. The next new call replaces that call. */
   #next = 0;
+  #forgotten = 0;
 
   constructor(readonly kept_calls = KEPT_CALLS) {}
+
+  /** The number of calls that newer calls have replaced since the books were empty. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
 
   open(call: Call): void {
     if (this.#calls.length < this.kept_calls) {
       this.#calls.push(call);
       return;
     }
+    this.#forgotten += 1;
     this.#calls[this.#next] = call;
     this.#next = (this.#next + 1) % this.kept_calls;
   }
@@ -98,6 +109,7 @@ export class Books {
   clear(): void {
     this.#calls = [];
     this.#next = 0;
+    this.#forgotten = 0;
   }
 }
 
@@ -118,6 +130,8 @@ export function newCall(id: string, account: string, protocol: string): Call {
     delivered_tokens: 0,
     aborted_at_ms: null,
     client_reference: null,
+    job_id: null,
+    usage_reported: true,
   };
 }
 

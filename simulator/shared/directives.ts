@@ -1,6 +1,6 @@
 /**
- * Directives in the last user text, e.g. `[[sim tokens=20 chunk_ms=5]]`. This table is the
- * only list of them: the parser, `--help` and the README follow it.
+ * Directives in the last user text, e.g. `[[sim tokens=20 chunk_ms=5]]`. This table is the only
+ * list of all directives. The parser and `--help` read it, and a test compares the README with it.
  */
 import { WORK_DIRECTIVES } from './work-directives.ts';
 
@@ -55,7 +55,8 @@ const NONE: Directives = Object.freeze({});
 const obeyed = new Map<string, number>();
 
 /**
- * The directives in a text that are meant for an account; later ones win over earlier ones.
+ * Returns the directives in a text that apply to an account. Later directives override earlier
+ * ones.
  *
  * @throws {DirectiveError} for an unknown key or a value that is not a number.
  */

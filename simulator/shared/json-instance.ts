@@ -26,8 +26,8 @@ const FORMATS: Record<string, string> = {
 type Schema = Record<string, unknown>;
 
 /**
- * A value that is valid under a JSON Schema, always the same for one seed. It supports the keywords of
- * structured outputs and tools. It ignores `pattern`, `not` and conditions.
+ * A value that is valid under a JSON Schema, always the same for one seed. It supports the keywords
+ * of structured outputs and tools. It ignores `pattern`, `not` and conditions.
  */
 export function instanceOf(schema: unknown, seed: number): unknown {
   return new Maker(schema, seed).make(schema, 0);
@@ -155,8 +155,8 @@ class Maker {
 }
 
 /**
- * Returns the inclusive bounds of a number. A missing bound is a hundred steps away from the other
- * one.
+ * Returns the inclusive bounds of a number. If one bound is missing, it is a hundred steps away
+ * from the other bound.
  */
 function range(schema: Schema, step: number): { minimum: number; maximum: number } {
   const width = RANGE_STEPS * step;

@@ -56,7 +56,7 @@ export interface Protocol<Parsed extends ParsedRequest> {
   readonly max_body_bytes: number;
   /** The key of a request. @throws {ProviderError} if there is none. */
   keyIn(headers: Headers): string;
-  /** Checks the other headers, even if the key is valid. @throws {ProviderError} */
+  /** Checks all headers except the key. @throws {ProviderError} */
   checkHeaders(headers: Headers): void;
   /** Reads a request. @throws {ProviderError} for what the provider would refuse. */
   read(body: unknown, headers: Headers, account: string): Parsed;

@@ -21,7 +21,10 @@ export interface ProducedText {
   first(tokens: number): ProducedText;
 }
 
-/** A text of exactly `tokens` tokens. Each word is created when it is read, so long texts need no memory. */
+/**
+ * A text of exactly `tokens` tokens. Each word is created only when it is read, so even a long text
+ * uses no memory.
+ */
 export function wordText(seed: number, tokens: number, unicode = false): ProducedText {
   const pieceAt = unicode ? unicodePiece : plainPiece;
   return {

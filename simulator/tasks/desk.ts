@@ -76,6 +76,7 @@ export async function submitJob(
     return refuse(wording.refusal(INPUT_STATUS, why));
   }
   const { job } = jobs.submit({ ...order, account: account.id }, script);
+  call.job_id = job.id;
   call.outcome = script.lose ? 'lost' : 'whole';
   if (script.lose) return { answer: connectionReset() };
   if (script.malformed) return { answer: new Response('{"id": "trunc', { status: 200 }) };
@@ -88,7 +89,7 @@ function whyOf(status: number, script: Script): 'throttle' | 'quota' | 'server' 
   return status >= 500 ? 'server' : 'input';
 }
 
-/** Counts a poll. Returns its refusal; undefined if the script lets it pass. */
+/** Counts a poll. Returns the response that refuses the poll; undefined if the poll is allowed. */
 export function refusalOfPoll(job: Job, wording: Wording): Response | undefined {
   job.polls += 1;
   const { poll_status, poll_times } = job.script;

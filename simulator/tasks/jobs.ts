@@ -27,6 +27,8 @@ export interface Job extends JobOrder {
   readonly began_at: number;
   polls: number;
   cancelled: boolean;
+  /** The tokens that the answer reports; undefined if the provider does not count a job in tokens. */
+  tokens?: { text_input: number; image_input: number; output: number };
 }
 
 export type JobState = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
@@ -70,9 +72,10 @@ export class Jobs {
     );
   }
 
-  /** All jobs of an account at all providers, oldest first. */
-  ofAccount(account: string): Job[] {
-    return [...this.#jobs.values()].filter((job) => job.account === account);
+  /** All jobs of an account at all providers, or of all accounts, oldest first. */
+  list(account?: string): Job[] {
+    const jobs = [...this.#jobs.values()];
+    return account === undefined ? jobs : jobs.filter((job) => job.account === account);
   }
 
   clear(): void {

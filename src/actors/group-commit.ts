@@ -125,6 +125,7 @@ export class GroupCommit<Command, Answer> {
         if (!isTransient(error)) return this.bisect(pending, error);
         this.isOutcomeUnknown = true;
         pending = this.rejectLateCommands(pending, error);
+        this.queue.splice(0, this.queue.length, ...this.rejectLateCommands(this.queue, error));
         await this.pause(retryMs);
         retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
       }

@@ -1,7 +1,10 @@
 import type { Sql } from 'postgres';
 import { adoptActors } from '../../db/actors/store.ts';
+import { type HeartbeatConnection, HeartbeatLine } from '../../db/heartbeat-line.ts';
 import {
-  findReplicasToReap,
+  declareExpiredDead,
+  endSilentSessions,
+  findDeadWithGrants,
   heartbeat,
   registerReplica,
   retireReplica,
@@ -13,13 +16,25 @@ import type { Lane } from './money/lane.ts';
 /** If a replica does not renew its lease for this long, the other replicas declare it dead. */
 const LEASE_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
+/** A heartbeat that failed is repeated after this pause. */
+const REPEAT_MS = 500;
 /** A replica stops admitting calls this long before its lease ends. */
 const SAFETY_MS = 2_000;
+/**
+ * If two heartbeats of this replica are further apart, the database was away, or this process was
+ * paused. Then the other leases say nothing until each replica had a whole lease to renew its own.
+ */
+const MAX_GAP_MS = 5_000;
+/** A replica judges other leases only if it renewed its own this short a time ago. */
+const FRESH_MS = 3_000;
 /** Most actors that one statement adopts. */
 const MAX_ADOPTED = 1_000;
 
 export interface ReplicaDeps {
+  /** Finds dead replicas and adopts their actors. The heartbeat does not use it. */
   sql: Sql;
+  /** Opens the connection of the heartbeat. */
+  connectHeartbeat: () => HeartbeatConnection;
   clock: Clock;
   lane: Lane;
   /**
@@ -36,15 +51,29 @@ export interface ReplicaDeps {
 
 /**
  * This process as a registered replica. It renews its lease with one small statement every two
- * seconds. It also reaps dead replicas: it returns their grants and adopts their actors.
+ * seconds. Beside that it reaps dead replicas: it returns their grants and adopts their actors. The
+ * heartbeat never waits for the reaping, because the reaping may wait for locks.
  */
 export class Replica {
   private current_id = newId('replica');
   private renewedAt = Number.NEGATIVE_INFINITY;
+  /** Since when the database answered every heartbeat in time. */
+  private steadySince = Number.POSITIVE_INFINITY;
   private stopClock: () => void = () => undefined;
-  private renewing: Promise<void> | undefined;
+  private beating: Promise<void> | undefined;
+  private reaping: Promise<void> | undefined;
+  private isStopped = false;
+  private readonly line: HeartbeatLine;
+  /** How often this replica was declared dead. */
+  fenced = 0;
+  /** How often this replica renewed its lease so late that it had stopped admitting calls. */
+  lapses = 0;
 
-  constructor(private readonly deps: ReplicaDeps) {}
+  constructor(private readonly deps: ReplicaDeps) {
+    this.line = new HeartbeatLine(deps.connectHeartbeat, (delay_ms, callback) =>
+      deps.clock.after(delay_ms, callback),
+    );
+  }
 
   get id(): string {
     return this.current_id;
@@ -56,13 +85,14 @@ export class Replica {
   }
 
   /**
-   * Registers this replica and reaps dead replicas. If the lease of a crashed replica has ended, or
-   * if `exclusive` is true, its grants are returned before this replica admits its first call.
+   * Registers this replica and reaps the replicas that are declared dead. If `exclusive` is true,
+   * these are all others, so the grants of a crashed process are returned before this replica admits
+   * its first call.
    */
   async start(): Promise<void> {
     await this.register();
     await this.reap();
-    this.schedule();
+    this.schedule(HEARTBEAT_MS);
   }
 
   /**
@@ -70,56 +100,93 @@ export class Replica {
    * all grants of this replica.
    */
   async stop(): Promise<void> {
+    this.isStopped = true;
     this.stopClock();
-    await this.renewing;
+    await this.beating;
+    await this.reaping;
     await retireReplica(this.deps.sql, this.current_id);
+    this.line.close();
   }
 
   private async register(): Promise<void> {
-    const { clock, sql, exclusive } = this.deps;
+    const { clock, exclusive } = this.deps;
     const requestedAt = clock.now();
-    await registerReplica(sql, this.current_id, LEASE_MS, exclusive);
-    this.renewedAt = requestedAt;
+    await this.line.run((sql) => registerReplica(sql, this.current_id, LEASE_MS, exclusive));
+    this.onRenewed(requestedAt);
   }
 
-  private schedule(): void {
-    this.stopClock = this.deps.clock.after(HEARTBEAT_MS, () => {
-      this.renewing = this.renewLease()
-        .catch(this.deps.onError)
-        .finally(() => this.schedule());
+  private schedule(delay_ms: number): void {
+    if (this.isStopped) return;
+    this.stopClock = this.deps.clock.after(delay_ms, () => {
+      this.beating = this.beat();
     });
+  }
+
+  private async beat(): Promise<void> {
+    try {
+      await this.renewLease();
+      this.schedule(HEARTBEAT_MS);
+    } catch (error) {
+      this.deps.onError(error);
+      this.schedule(REPEAT_MS);
+      return;
+    }
+    this.reaping ??= this.reap()
+      .catch(this.deps.onError)
+      .finally(() => {
+        this.reaping = undefined;
+      });
   }
 
   private async renewLease(): Promise<void> {
     // The time is measured before the statement. So this process stops admitting calls before its
     // lease in the database ends.
     const requestedAt = this.deps.clock.now();
-    if (await heartbeat(this.deps.sql, this.current_id, LEASE_MS)) this.renewedAt = requestedAt;
+    const isRenewed = await this.line.run((sql) => heartbeat(sql, this.current_id, LEASE_MS));
+    if (isRenewed) this.onRenewed(requestedAt);
     else await this.registerAnew();
-    await this.reap();
+  }
+
+  private onRenewed(requestedAt: number): void {
+    const gap = requestedAt - this.renewedAt;
+    if (gap > MAX_GAP_MS) this.steadySince = this.deps.clock.now();
+    if (gap > LEASE_MS - SAFETY_MS && Number.isFinite(gap)) this.lapses += 1;
+    this.renewedAt = requestedAt;
   }
 
   /** A replica that was declared dead stays dead, so the process registers under a new id. */
   private async registerAnew(): Promise<void> {
     this.current_id = newId('replica');
     await this.register();
+    this.fenced += 1;
     this.deps.onFenced();
   }
 
   /**
-   * Returns the grants of dead replicas to the ledger, and adopts the durable actors of these
-   * replicas.
+   * True if the database answered every heartbeat for a whole lease. Otherwise the database may have
+   * been away, and a live replica had no time to renew its lease. Or this process was paused itself.
+   */
+  private mayJudge(): boolean {
+    return this.deps.clock.now() - this.steadySince >= LEASE_MS;
+  }
+
+  /**
+   * Ends sessions of paused replicas, so that their locks end. Declares replicas dead whose lease ended, returns the grants of dead replicas to the ledger, and
+   * adopts the durable actors of these replicas. What is locked is left for the next heartbeat.
    */
   private async reap(): Promise<void> {
-    for (const replica_id of await findReplicasToReap(this.deps.sql)) {
+    const { sql, lane } = this.deps;
+    await endSilentSessions(sql);
+    if (this.mayJudge()) await declareExpiredDead(sql, this.current_id, LEASE_MS, FRESH_MS);
+    for (const replica_id of await findDeadWithGrants(sql)) {
       for (let more = true; more; ) {
-        const answer = await this.deps.lane.submit({ type: 'REAP', replica_id });
+        const answer = await lane.submit({ type: 'REAP', replica_id });
         more = answer.type === 'reaped' && answer.more;
       }
     }
     // The durable actors of dead replicas continue on this replica, under a new epoch.
     for (let more = true; more; ) {
-      const adopted = await adoptActors(this.deps.sql, this.current_id, MAX_ADOPTED);
+      const adopted = await adoptActors(sql, this.current_id, MAX_ADOPTED);
       if (adopted.length > 0) this.deps.onAdopted?.();
       more = adopted.length === MAX_ADOPTED;
     }

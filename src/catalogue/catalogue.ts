@@ -28,7 +28,7 @@ interface PublicModel {
   readonly declaration: ModelDeclaration;
 }
 
-/** A chat model, and the protocol of its provider. */
+/** A chat model. */
 export interface ChatModel extends PublicModel {
   readonly kind: 'chat';
   readonly family: ChatFamily;
@@ -36,6 +36,7 @@ export interface ChatModel extends PublicModel {
   readonly context_window: number;
   readonly max_output_tokens: number;
   readonly price: TokenPrice;
+  /** The protocol that the model's provider uses. */
   readonly protocol: ClientProtocol;
 }
 
@@ -46,8 +47,8 @@ export interface GenerationModel extends PublicModel {
   readonly scene: GenerationScene;
   readonly price: GenerationPrice;
   /**
-   * What the model accepts and produces, e.g. sizes and durations. Members that its declaration
-   * leaves out have the family's values.
+   * What the model accepts and produces, e.g. sizes and durations. If the model's declaration
+   * leaves out a member, the member has the family's value.
    */
   readonly offers: Offers;
   readonly contract: GenerationContract;
@@ -70,7 +71,7 @@ export interface DirectModel extends PublicModel {
 /** A public model: its names, limits, contract and price. */
 export type CatalogueModel = ChatModel | DirectModel | GenerationModel;
 
-/** These defaults are used if a declaration has no value of its own. */
+/** This and the next two values apply if a declaration has no value of its own. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 const DEFAULT_DEADLINE_S: Record<GenerationScene, number> = {
@@ -137,8 +138,8 @@ export function isAllowed(
 }
 
 /**
- * The models of this installation. A catalogue is immutable: a changed configuration creates a new
- * one.
+ * The models of this installation. A catalogue never changes: a changed configuration creates a new
+ * catalogue.
  */
 export class Catalogue {
   private readonly models: readonly CatalogueModel[];

@@ -28,7 +28,7 @@ const PICO_PER_USD = 1_000_000_000_000;
 interface DeclaredUnit {
   readonly member: keyof PriceDeclaration;
   readonly unit: keyof DirectUsage;
-  /** How many units the declared price is for. */
+  /** The number of units that the declared price pays for. */
   readonly units_per_price: number;
 }
 
@@ -51,8 +51,8 @@ const SECONDS = { member: 'usd_per_second', unit: 'seconds', units_per_price: 1 
 const REQUESTS = { member: 'usd_per_request', unit: 'requests', units_per_price: 1 } as const;
 
 /**
- * The possible prices of each operation, as lists of units. A declaration must have the `member` of
- * every unit in one of the lists.
+ * The units by which each operation can be priced. Each operation has one or more lists of units. A
+ * model's declaration must have a price for every unit of one list.
  */
 export const DIRECT_PRICES: Record<
   DirectOperation,
@@ -66,13 +66,13 @@ export const DIRECT_PRICES: Record<
 };
 
 /**
- * Returns the declared price in pico-USD. Throws if the declaration has no price for the operation.
+ * Returns the declared price in pico-USD. Throws if the model has no declared price for the operation.
  */
 export function directPrice(operation: DirectOperation, declared: PriceDeclaration): DirectPrice {
   const declaredUnits = DIRECT_PRICES[operation].find((units) =>
     units.every(({ member }) => declared[member] !== undefined),
   );
-  if (!declaredUnits) throw new Error(`the declaration has no price for ${operation}`);
+  if (!declaredUnits) throw new Error(`the model has no declared price for ${operation}`);
   const [first, second] = declaredUnits;
   const unitPrice = ({ member, unit, units_per_price }: DeclaredUnit): UnitPrice => {
     const usd = Number(declared[member]);
@@ -83,7 +83,7 @@ export function directPrice(operation: DirectOperation, declared: PriceDeclarati
   return second ? [unitPrice(first), unitPrice(second)] : [unitPrice(first)];
 }
 
-/** Returns the charge of a direct call in nano-USD, rounded up once. */
+/** Returns the charge of a direct call in nano-USD. Only the sum is rounded up. */
 export function directCharge([first, second]: DirectPrice, usage: DirectUsage): number {
   const amount = (price?: UnitPrice) => (price ? Math.ceil(usage[price.unit] ?? 0) : 0);
   return chargeFor(

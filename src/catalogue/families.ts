@@ -4,7 +4,7 @@ import type { GenerationScene } from './inputs.ts';
 type Category = 'chat' | DirectOperation | GenerationScene;
 
 /**
- * Chat families. The models of a family share one contract and one protocol, that of their
+ * Chat families. The models of a family have the same contract, and the protocol of the same
  * provider.
  */
 const CHAT_FAMILIES = ['openai-chat', 'anthropic-messages', 'gemini-chat'] as const;
@@ -87,8 +87,8 @@ export const PROVIDER_PROTOCOLS: Record<ChatFamily, ClientProtocol> = {
 };
 
 /**
- * The channel protocols that can serve each family. If a model had a channel with another protocol,
- * the model would be public, but no call could reach it.
+ * The channel protocols that can serve each family. A channel with another protocol could serve no
+ * call of the family's models.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly ChannelProtocol[]> = {
   'openai-chat': CHAT_PROTOCOLS,

@@ -76,17 +76,18 @@ export function generationPrice(declared: PriceDeclaration): GenerationPrice {
 }
 
 function toNanoUsd(usd: number): number {
-  // A price below one nano-USD is rounded up, so that no price becomes 0.
+  // Rounds up to whole nano-USD, so that a very small price does not become 0. A difference below
+  // 0.001 nano-USD comes from floating point and is ignored.
   const exact = usd * NANO_PER_USD;
   const rounded = Math.round(exact);
-  return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
+  return rounded > 0 && Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
 /**
  * Returns the upper bound of a generation's charge in nano-USD. It is the amount of the
  * generation's hold. For a price by tokens, the bytes of the prompt and the number of input images
- * give the most input tokens. The size, the quality and the number of images (partial images
- * included) give the most output tokens.
+ * give the most input tokens. The size, the quality and the number of images give the most
+ * output tokens.
  */
 export function estimateGeneration(model: PricedModel, input: GenerationInput): number {
   const { price } = model;
@@ -106,16 +107,26 @@ export function estimateGeneration(model: PricedModel, input: GenerationInput): 
 /** Tokens of the instructions that a provider adds to a prompt. */
 const PROMPT_OVERHEAD_TOKENS = 100;
 
+/** What Weir measured of a video. A member is missing if it could not be measured. */
+export interface MeasuredVideo {
+  readonly seconds?: number;
+  /** A resolution as the tiers of a price name it: `480p`, `720p`, `1080p` or `4k`. */
+  readonly resolution?: string;
+}
+
 /**
  * Returns the charge of a generation in nano-USD. The charge follows the usage that the provider
- * reports. If the provider reports no usage, the charge follows the request and the number of
- * results. `outputs` is the number of results. Without results the charge is 0 (P12).
+ * reports, but never exceeds what was requested: the estimate covers it (P17). If the provider
+ * reports no usage, the charge follows the request and the number of results. If the source video
+ * decides the length or the resolution, what was `measured` decides, else the upper bound. `outputs`
+ * is the number of results. Without results the charge is 0 (P12).
  */
 export function priceGeneration(
   model: PricedModel,
   input: GenerationInput,
   usage: GenerationUsage,
   outputs: number,
+  measured: MeasuredVideo = {},
 ): number {
   const { price } = model;
   if (outputs === 0) return 0;
@@ -123,25 +134,52 @@ export function priceGeneration(
     if (usage.tokens) return chargeForTokens(price, usage.tokens);
     return estimateGeneration(model, input);
   }
-  const used = {
+  const requested = requestedUnits(input, price.unit, model.offers);
+  const reported = {
     image: usage.images ?? outputs,
-    second: usage.seconds ?? requestedUnits(input, 'second', model.offers) * outputs,
+    second: usage.seconds ?? (followsSource(input) ? measured.seconds : undefined) ?? requested,
     song: usage.songs ?? outputs,
     request: 1,
   }[price.unit];
-  return requireSafeInteger(Math.ceil(used * unitPrice(price, input)));
+  // A source that is longer than the contract allows was not requested. The provider bills it.
+  const used = followsSource(input) ? reported : Math.min(reported, requested);
+  const parameters =
+    input.scene === 'video' && input.resolution === undefined && measured.resolution !== undefined
+      ? { ...input, resolution: measured.resolution }
+      : input;
+  return requireSafeInteger(Math.ceil(used * unitPrice(price, parameters)));
+}
+
+/** True for a video that is as long as its source video. */
+export function followsSource(input: GenerationInput): boolean {
+  return input.scene === 'video' && input.duration === undefined;
+}
+
+/** The longest shorter edge of each resolution, pixels. A larger video counts as `4k`. */
+const SHORTER_EDGES: readonly [resolution: string, pixels: number][] = [
+  ['480p', 480],
+  ['720p', 720],
+  ['1080p', 1_080],
+];
+
+/** Returns the resolution of a video with these edges, as the tiers of a price name it. */
+export function resolutionOf(width: number, height: number): string {
+  const shorter = Math.min(width, height);
+  return SHORTER_EDGES.find(([, pixels]) => shorter <= pixels)?.[0] ?? '4k';
 }
 
 type UnitPrice = Exclude<GenerationPrice, { unit: 'token' }>;
 type TokenPrices = Extract<GenerationPrice, { unit: 'token' }>;
 
-/** Returns the most units that a call can use; for seconds, those of one output. */
+/** Returns the most units that a call can use. For a video that follows its source, that is the longest source. */
 function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Offers): number {
   switch (unit) {
     case 'image':
       return input.scene === 'image' ? input.n : 1;
     case 'second':
-      return input.scene === 'video' || input.scene === 'audio' ? input.duration : 1;
+      if (input.scene === 'audio') return input.duration;
+      if (input.scene !== 'video') return 1;
+      return input.duration ?? offers.max_source_seconds ?? 1;
     case 'song':
       return input.scene === 'music' && input.action === 'MUSIC'
         ? (offers.songs ?? DEFAULT_SONGS)
@@ -153,16 +191,26 @@ function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Of
   }
 }
 
+/**
+ * Returns the price of one unit, nano-USD. If the source video decides the resolution, the tier is not
+ * known, and the most expensive one that may apply counts.
+ */
 function unitPrice(price: UnitPrice, input: GenerationInput): number {
   const parameters = input as unknown as Readonly<Record<string, unknown>>;
-  const tier = price.tiers.find(({ when }) =>
-    Object.entries(when).every(([name, value]) => parameters[name] === value),
+  const isOpen = (name: string) =>
+    name === 'resolution' && input.scene === 'video' && input.resolution === undefined;
+  const possible = price.tiers.filter(({ when }) =>
+    Object.entries(when).every(([name, value]) => isOpen(name) || parameters[name] === value),
   );
+  const certain = possible.findIndex(({ when }) => !Object.keys(when).some(isOpen));
+  const candidates = certain < 0 ? possible : possible.slice(0, certain + 1);
+  const prices = candidates.map(({ nano_usd }) => nano_usd);
+  const unit = Math.max(...prices, ...(certain < 0 ? [price.nano_usd] : []));
   const further =
     price.further_megapixel_nano_usd > 0 && input.scene === 'image'
       ? (megapixelsOf(input.size) - 1) * price.further_megapixel_nano_usd
       : 0;
-  return (tier?.nano_usd ?? price.nano_usd) + further;
+  return unit + further;
 }
 
 function maxOutputTokens(input: GenerationInput): number {

@@ -23,7 +23,7 @@ type MediaReference = string;
 export interface ImageInput {
   readonly prompt: string;
   readonly n: number;
-  /** `auto` or `WIDTHxHEIGHT`. It is missing if the family uses `aspect_ratio`. */
+  /** `auto` or `WIDTHxHEIGHT`. Missing if the family uses `aspect_ratio`. */
   readonly size?: string;
   /** The ratio of width to height, as `W:H`. */
   readonly aspect_ratio?: string;
@@ -31,7 +31,8 @@ export interface ImageInput {
   readonly quality?: string;
   readonly style?: 'vivid' | 'natural';
   /**
-   * Whether an inline answer has URLs or Base64. The request to the upstream does not depend on it.
+   * Whether a response with the images has URLs or Base64. The results of a task are always URLs.
+   * The request to the upstream is the same in all cases.
    */
   readonly response_format: 'url' | 'b64_json';
   readonly background?: 'transparent' | 'opaque' | 'auto';
@@ -39,12 +40,11 @@ export interface ImageInput {
   /** Compression level of the output, percent. */
   readonly output_compression?: number;
   readonly moderation?: 'auto' | 'low';
-  readonly partial_images?: number;
   readonly negative_prompt?: string;
   readonly seed?: number;
   /** Input images, if the family takes them. */
   readonly images?: readonly MediaReference[];
-  /** The mask. Its transparent parts are the parts of the image that may change. */
+  /** An image whose transparent parts mark the parts of the input image that may change. */
   readonly mask?: MediaReference;
   /** The client's name for its end user. */
   readonly user?: string;
@@ -57,7 +57,7 @@ export interface KlingElement {
 }
 
 export interface VideoInput {
-  /** The operation that the request names, or the one that the inputs imply. */
+  /** The operation that the request names, or the operation that the inputs imply. */
   readonly operation: VideoOperation;
   readonly prompt?: string;
   readonly negative_prompt?: string;
@@ -73,15 +73,20 @@ export interface VideoInput {
   readonly audio_url?: MediaReference;
   readonly audio_urls?: readonly MediaReference[];
   /**
-   * The generation that is continued: its public task id, which Weir replaces by the upstream's id.
+   * The id of the earlier generation that this one continues. The client sends the public task id.
+   * Weir replaces it by the upstream's id.
    */
   readonly continued_job?: string;
   /** The position in the video where the extension starts, seconds (spec: Video generation). */
   readonly extend_at?: number;
   readonly extend_times?: string;
-  /** Duration of the output, seconds. If the request has no value, the model's default applies. */
-  readonly duration: number;
+  /**
+   * Duration of the output, seconds. If the request has no value, the model's default applies. It is
+   * missing if the output is as long as the source video.
+   */
+  readonly duration?: number;
   readonly aspect_ratio?: string;
+  /** It is missing if the model offers no resolutions, or if the source video sets it. */
   readonly resolution?: string;
   readonly output_audio?: boolean;
   readonly fps?: number;
@@ -100,7 +105,7 @@ export interface MusicInput {
   readonly title?: string;
   readonly tags?: string;
   readonly mv?: string;
-  /** The clip that is continued: its public id, which Weir replaces by the upstream's id. */
+  /** The public id of the clip that is continued. Weir replaces it by the upstream's id. */
   readonly continue_clip_id?: string;
   /** The position from which the clip is continued, seconds. */
   readonly continue_at?: number;

@@ -11,13 +11,20 @@ export interface TokenPrice {
   readonly cache_write: number;
   /** Price of tokens that the provider caches for an hour. If missing, `cache_write` applies. */
   readonly cache_write_1h?: number;
+  /** Price of input tokens that are audio. If missing, `input` applies. */
+  readonly audio_input?: number;
+  /** Price of cached input tokens that are audio. If missing, `cached_input` applies. */
+  readonly cached_audio_input?: number;
   readonly output: number;
+  /** Pico-USD of one web search that the provider runs. If missing, the model has no such tool. */
+  readonly web_search?: number;
   /** If a call has more than `above` input tokens, `price` applies to every token. */
   readonly long?: { readonly above: number; readonly price: Omit<TokenPrice, 'long'> };
 }
 
 const PICO_PER_TOKEN_AT_ONE_USD_PER_MTOK = 1_000_000;
 const PICO_PER_NANO = 1_000;
+const PICO_PER_USD = 1_000_000_000_000;
 
 /**
  * More tokens than any call has. The limit keeps the search for affordable tokens in the range of
@@ -35,11 +42,21 @@ export function tokenPrice(declared: PriceDeclaration): TokenPrice {
   if (input_usd_per_mtok === undefined || output_usd_per_mtok === undefined) {
     throw new Error('a price by tokens requires input_usd_per_mtok and output_usd_per_mtok');
   }
-  const { long_context } = declared;
+  const { long_context, usd_per_web_search } = declared;
+  const search =
+    usd_per_web_search === undefined
+      ? {}
+      : { web_search: Math.ceil(usd_per_web_search * PICO_PER_USD - 1e-3) };
   return {
     ...tierPrice({ ...declared, input_usd_per_mtok, output_usd_per_mtok }),
+    ...search,
     ...(long_context
-      ? { long: { above: long_context.above_input_tokens, price: tierPrice(long_context) } }
+      ? {
+          long: {
+            above: long_context.above_input_tokens,
+            price: { ...tierPrice(long_context), ...search },
+          },
+        }
       : {}),
   };
 }
@@ -54,6 +71,8 @@ function tierPrice({
   cached_input_usd_per_mtok?: number;
   cache_write_usd_per_mtok?: number;
   cache_write_1h_usd_per_mtok?: number;
+  audio_input_usd_per_mtok?: number;
+  cached_audio_input_usd_per_mtok?: number;
 }): Omit<TokenPrice, 'long'> {
   return {
     input: picoPerToken(input_usd_per_mtok),
@@ -62,6 +81,12 @@ function tierPrice({
     ...(cache.cache_write_1h_usd_per_mtok === undefined
       ? {}
       : { cache_write_1h: picoPerToken(cache.cache_write_1h_usd_per_mtok) }),
+    ...(cache.audio_input_usd_per_mtok === undefined
+      ? {}
+      : { audio_input: picoPerToken(cache.audio_input_usd_per_mtok) }),
+    ...(cache.cached_audio_input_usd_per_mtok === undefined
+      ? {}
+      : { cached_audio_input: picoPerToken(cache.cached_audio_input_usd_per_mtok) }),
     output: picoPerToken(output_usd_per_mtok),
   };
 }
@@ -80,7 +105,7 @@ export function picoPerToken(usdPerMtok: number): number {
   const rounded = Math.round(exact);
   // The tolerance is needed, because 1.1 × 10⁶ is not a whole number in binary. A price below one
   // pico-USD is rounded up, so that no price becomes 0.
-  return Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
+  return rounded > 0 && Math.abs(exact - rounded) < 1e-3 ? rounded : Math.ceil(exact);
 }
 
 /**
@@ -91,10 +116,14 @@ export function picoPerToken(usdPerMtok: number): number {
 export function chargeFor(usage: TokenUsage, listed: TokenPrice): number {
   const { input_tokens, cached_input_tokens, cache_write_tokens } = usage;
   const price = priceAtLength(input_tokens + cached_input_tokens + cache_write_tokens, listed);
-  const { cache_write_1h_tokens: long = 0 } = usage;
+  const { cache_write_1h_tokens: long = 0, audio_input_tokens: audio = 0 } = usage;
+  const { cached_audio_tokens: cached_audio = 0, web_searches = 0 } = usage;
   const cost = new Cost();
-  cost.add(usage.input_tokens, price.input);
-  cost.add(usage.cached_input_tokens, price.cached_input);
+  cost.add(usage.input_tokens - audio, price.input);
+  cost.add(usage.cached_input_tokens - cached_audio, price.cached_input);
+  if (audio > 0) cost.add(audio, price.audio_input ?? price.input);
+  if (cached_audio > 0) cost.add(cached_audio, price.cached_audio_input ?? price.cached_input);
+  if (web_searches > 0) cost.add(web_searches, price.web_search ?? 0);
   cost.add(usage.cache_write_tokens - long, price.cache_write);
   if (long > 0) cost.add(long, price.cache_write_1h ?? price.cache_write);
   cost.add(usage.output_tokens, price.output);
@@ -125,7 +154,17 @@ class Cost {
   }
 }
 
-/** Returns the highest charge of these tokens in nano-USD, however the input is cached. */
+/** Returns the charge of web searches in nano-USD, rounded up. */
+export function chargeForSearches(searches: number, { web_search = 0 }: TokenPrice): number {
+  const cost = new Cost();
+  cost.add(searches, web_search);
+  return cost.total();
+}
+
+/**
+ * Returns the highest charge of these tokens in nano-USD, however the input is cached, and also if
+ * all of it is audio. Web searches are not included.
+ */
 export function maxChargeFor(
   input_tokens: number,
   output_tokens: number,
@@ -133,9 +172,10 @@ export function maxChargeFor(
 ): number {
   const price = priceAtLength(input_tokens, listed);
   const { input, cached_input, cache_write, cache_write_1h = cache_write } = price;
-  const highest = Math.max(input, cached_input, cache_write, cache_write_1h);
+  const { audio_input = 0, cached_audio_input = 0 } = price;
+  const text = Math.max(input, cached_input, cache_write, cache_write_1h);
   const cost = new Cost();
-  cost.add(input_tokens, highest);
+  cost.add(input_tokens, Math.max(text, audio_input, cached_audio_input));
   cost.add(output_tokens, price.output);
   return cost.total();
 }

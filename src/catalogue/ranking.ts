@@ -8,7 +8,10 @@ export const RANKED_SCENES = CATEGORIES.filter(
 );
 export type RankedScene = (typeof RANKED_SCENES)[number];
 
-/** A model with fewer outcomes is not ranked by its success rate (spec: `insufficient_samples`). */
+/**
+ * The default of `min_samples`: a model with fewer outcomes is not ranked by its success rate
+ * (spec: `insufficient_samples`).
+ */
 export const DEFAULT_MIN_SAMPLES = 20;
 const RATE_DIGITS = 10_000;
 
@@ -26,10 +29,11 @@ interface RankedModel {
 export type Ranking = Readonly<Partial<Record<RankedScene, readonly RankedModel[]>>>;
 
 /**
- * Ranks the models of each scene. The function is pure, so that the same outcomes give the same
- * ranking on every replica (P14). Models with at least `min_samples` outcomes come first. They are
- * ordered by success rate, number of outcomes, lower price, id. The other models are ordered by
- * number of outcomes, lower price, id.
+ * Ranks the models of each scene. The same outcomes give the same ranking on every replica (P14).
+ *
+ * - Models with at least `min_samples` outcomes come first. They are ordered by success rate, then
+ *   by number of outcomes, lower price and id.
+ * - The remaining models are ordered by number of outcomes, then by lower price and id.
  */
 export function rankModels(
   models: readonly CatalogueModel[],
@@ -66,7 +70,7 @@ export function rankModels(
 }
 
 /**
- * Returns the price of one unit of a model. The price is only used to compare models of one scene.
+ * Returns the price of one unit of a model. It is used only to compare models of the same scene.
  */
 function unitPrice({ declaration }: CatalogueModel): number {
   const { price } = declaration;

@@ -45,6 +45,9 @@ const PriceSchema = Type.Object(
     cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
     /** The price of tokens that the provider caches for an hour. */
     cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
+    /** The price of input tokens that are audio. */
+    audio_input_usd_per_mtok: Type.Optional(usdPerMtok),
+    cached_audio_input_usd_per_mtok: Type.Optional(usdPerMtok),
     image_input_usd_per_mtok: Type.Optional(usdPerMtok),
     output_usd_per_mtok: Type.Optional(usdPerMtok),
     /**
@@ -59,6 +62,8 @@ const PriceSchema = Type.Object(
           cached_input_usd_per_mtok: Type.Optional(usdPerMtok),
           cache_write_usd_per_mtok: Type.Optional(usdPerMtok),
           cache_write_1h_usd_per_mtok: Type.Optional(usdPerMtok),
+          audio_input_usd_per_mtok: Type.Optional(usdPerMtok),
+          cached_audio_input_usd_per_mtok: Type.Optional(usdPerMtok),
           output_usd_per_mtok: usdPerMtok,
         },
         { additionalProperties: false },
@@ -74,6 +79,8 @@ const PriceSchema = Type.Object(
     usd_per_second: Type.Optional(usd),
     usd_per_song: Type.Optional(usd),
     usd_per_request: Type.Optional(usd),
+    /** USD of one web search that a chat model's provider runs, in addition to the tokens. */
+    usd_per_web_search: Type.Optional(usd),
     tiers: Type.Optional(Type.Array(PriceTierSchema, { maxItems: 100 })),
   },
   { additionalProperties: false },
@@ -107,6 +114,11 @@ const OffersSchema = Type.Object(
     durations: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 3_600 }))),
     /** The longest source video, seconds. The result is as long as its source. */
     max_source_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
+    /**
+     * Parameters that a call of `video-to-video` or `motion-control` cannot have, because the
+     * provider does not take them beside a source video.
+     */
+    not_with_source: Type.Optional(names()),
     output_audio: Type.Optional(
       Type.Boolean({ description: 'The default value of the parameter.' }),
     ),

@@ -3,8 +3,8 @@ import type { Installation } from './installation.ts';
 type Listener = (now: Installation) => void;
 
 /**
- * Holds the current installation. Code that uses it reads `now` each time, or subscribes with
- * `onChange`.
+ * Holds the current installation: channels, models and roles. Code that uses the installation reads
+ * `now` each time, or subscribes with `onChange`.
  */
 export class CurrentInstallation {
   private readonly listeners: Listener[] = [];

@@ -47,7 +47,7 @@ function withEnvironment(schema: unknown): unknown {
   );
 }
 
-/** Returns the required keys that have no default. A file may leave out the other keys. */
+/** Returns the required keys that have no default. A file may leave out keys with a default. */
 function withoutDefaults({ required, properties }: Record<string, unknown>): string[] {
   const declared = properties as Record<string, Record<string, unknown>>;
   return (required as string[]).filter((name) => declared[name]?.['default'] === undefined);

@@ -19,12 +19,15 @@ const CHAT_PRICES = [
   'cached_input_usd_per_mtok',
   'cache_write_usd_per_mtok',
   'cache_write_1h_usd_per_mtok',
+  'audio_input_usd_per_mtok',
+  'cached_audio_input_usd_per_mtok',
+  'usd_per_web_search',
   'output_usd_per_mtok',
   'long_context',
 ];
 /**
- * The units in which models of each scene (what a model makes) may be priced. A model of the family
- * `token-priced-image` may be priced in tokens instead.
+ * The units in which models of each scene (what a model makes) may be priced. A price of a model of
+ * the family `token-priced-image` may also be in tokens.
  */
 const SCENE_UNITS = {
   image: ['image', 'request'],
@@ -50,7 +53,7 @@ export function findModelContradictions(
     const model = { ...declared.get(override.id), ...override };
     const missing = (ModelSchema.required ?? []).filter((name) => !Object.hasOwn(model, name));
     for (const field of missing) {
-      const why = `is required: the catalogue has no ${model.id} from which Weir could take it`;
+      const why = `is required, because the catalogue has no model ${model.id}`;
       add(`${pointer}/${field}`, why);
     }
     if (model.family) checkModel(model, model.family, pointer, add);

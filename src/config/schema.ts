@@ -3,6 +3,7 @@ import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
 import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 import { TRANSPORTS } from '../upstreams/contract.ts';
+import { BASE_URL_PATTERN } from './base-url.ts';
 
 /** One day. No upstream call takes longer, and a timer can wait for a day. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
@@ -18,8 +19,9 @@ const ChannelSchema = Type.Object(
       { description: 'Protocol of the upstream.' },
     ),
     base_url: Type.String({
-      pattern: '^https?://[^/@\\s]+',
-      description: 'Address of the upstream, e.g. https://api.example.com/v1.',
+      pattern: BASE_URL_PATTERN,
+      description:
+        'Address of the upstream, e.g. https://api.example.com/v1, without user, query and fragment.',
     }),
     api_key: Type.String({
       // The key of a service account is JSON with spaces and line breaks.
@@ -120,7 +122,7 @@ export const WeirYamlSchema = Type.Object(
       {
         default: {},
         additionalProperties: false,
-        description: 'Per scene, the model of calls that name none.',
+        description: 'For each scene, the model of calls that name no model.',
       },
     ),
     ranking: Type.Object(

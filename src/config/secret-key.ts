@@ -6,7 +6,7 @@ import { ConfigurationError } from './environment.ts';
 const KEY_BYTES = 32;
 const FILE = 'secret.key';
 
-/** Uses of the installation's key. Each use has a derived key. */
+/** The purposes of the installation's key. Each purpose has its own derived key. */
 export type KeyUse = 'file-urls' | 'webhook-secrets';
 
 /**
@@ -15,7 +15,8 @@ export type KeyUse = 'file-urls' | 'webhook-secrets';
  * the file URLs that another replica signed. Throws ConfigurationError if the key is too short.
  */
 export function openSecretKey(configured: string | undefined, dataDir: string): SecretKey {
-  if (configured !== undefined) return new SecretKey(Buffer.from(configured, 'utf8'));
+  if (configured !== undefined)
+    return new SecretKey(Buffer.from(configured, 'utf8'), 'WEIR_SECRET_KEY');
   const file = join(dataDir, FILE);
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true });
@@ -24,15 +25,19 @@ export function openSecretKey(configured: string | undefined, dataDir: string): 
     // Both then use only the first key in the file.
     writeFileSync(file, generated, { mode: 0o600, flag: 'a' });
   }
-  return new SecretKey(Buffer.from(readFileSync(file, 'utf8').slice(0, 43), 'utf8'));
+  return new SecretKey(Buffer.from(readFileSync(file, 'utf8').slice(0, 43), 'utf8'), file);
 }
 
 /** The installation's key, from which the keys of all uses are derived. */
 export class SecretKey {
-  constructor(private readonly key: Buffer) {
+  /** `source` is the setting or the file of the key; an error names it. */
+  constructor(
+    private readonly key: Buffer,
+    source: string,
+  ) {
     if (key.length < KEY_BYTES) {
       throw new ConfigurationError(
-        `WEIR_SECRET_KEY is not usable: it must have at least ${KEY_BYTES} characters. Create one with openssl rand -base64 32.`,
+        `The key in ${source} is too short: it must have at least ${KEY_BYTES} characters. Create one with openssl rand -base64 32.`,
       );
     }
   }

@@ -3,6 +3,7 @@ import { builtInModels } from '../catalogue/built-in.ts';
 import type { ModelDeclaration } from '../catalogue/schema.ts';
 import { closestName } from '../errors/closest-name.ts';
 import { explainMismatch } from '../errors/mismatch.ts';
+import { baseUrlProblem } from './base-url.ts';
 import { findContradictions } from './contradictions.ts';
 import { ConfigurationError } from './environment.ts';
 import { parseValue } from './parse-value.ts';
@@ -40,6 +41,7 @@ export function readWeirYaml(
     mistakes.push({ line: source.lineOf(pointer), path: stepsOf(pointer).join('.'), message });
   };
   const candidate = resolve(source, env, add);
+  findWrongAddresses(candidate, add);
   for (const error of Value.Errors(WeirYamlSchema, candidate)) {
     if (mistakes.length >= MAX_MISTAKES) break;
     const { pointer, message } = explain(error);
@@ -85,7 +87,7 @@ function resolve(
   const fromEnv = new Set<string>();
   const resolved = resolveEnv(value, '', (pointer, name) => {
     fromEnv.add(pointer);
-    if (env[name] === undefined) add(pointer, `the environment has no ${name}`);
+    if (env[name] === undefined) add(pointer, `the environment variable ${name} is not set`);
     return env[name] ?? '';
   });
   const candidate = withDefaults(resolved);
@@ -130,6 +132,20 @@ function resolveEnv(
       resolveEnv(each, `${pointer}/${pointerStep(key)}`, lookUp),
     ]),
   );
+}
+
+/** Reports what is wrong with the `base_url` of each channel. */
+function findWrongAddresses(
+  candidate: unknown,
+  add: (pointer: string, message: string) => void,
+): void {
+  const channels = isMapping(candidate) ? candidate['channels'] : undefined;
+  if (!Array.isArray(channels)) return;
+  for (const [index, channel] of channels.entries()) {
+    const base_url: unknown = isMapping(channel) ? channel['base_url'] : undefined;
+    const problem = typeof base_url === 'string' ? baseUrlProblem(base_url) : undefined;
+    if (problem !== undefined) add(`/channels/${index}/base_url`, problem);
+  }
 }
 
 function explain(error: ValueError): { pointer: string; message: string } {

@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 
-/** A name is not suggested if it differs in more than this share of its letters. */
+/** The largest edit distance of a suggested name, as a share of the longer name. */
 const MAX_DIFFERENCE = 0.5;
 const MAX_COMPARED_CHARS = 100;
 
-/** Returns the name that is closest to `given`; undefined if no name is close. */
+/** Returns the name that is most similar to `given`; undefined if no name is similar enough. */
 export function closestName(given: string, names: readonly string[]): string | undefined {
   const wanted = given.slice(0, MAX_COMPARED_CHARS).toLowerCase();
   let best: { name: string; difference: number } | undefined;

@@ -3,18 +3,18 @@ import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 
 /** Where and why a value does not fit its schema, in plain words. */
 export interface Mismatch {
-  /** JSON pointer of the offending value. */
+  /** JSON pointer of the value that does not fit. */
   readonly pointer: string;
   /** Text such as `must be an integer`, without a subject and a full stop. */
   readonly message: string;
   readonly kind: 'unknown' | 'missing' | 'wrong';
-  /** If the key is unknown, `known` holds the keys that are allowed in its place. */
+  /** If a key is unknown: the keys that the object may have. Otherwise empty. */
   readonly known: readonly string[];
 }
 
 /**
  * Explains an error of TypeBox in plain words. If the schema of a wrong value has an
- * `errorMessage`, that text is the explanation.
+ * `errorMessage`, the explanation is this text.
  */
 export function explainMismatch(error: ValueError): Mismatch {
   switch (error.type) {

@@ -40,13 +40,14 @@ export const ERRORS = {
   insufficient_balance: entry(402, 'insufficient_balance', 'insufficient_balance_error'),
   quota_exceeded: entry(402, 'quota_exceeded', 'billing_error'),
   /**
-   * Calls in flight hold the rest of the key's quota, so a retry can help. If the quota is spent,
-   * Weir uses the entry `quota_exceeded` instead. Both entries have the same public code.
+   * All money that the key has left is reserved for calls in flight, so a retry can help. If the
+   * key has no money left, Weir uses the entry `quota_exceeded`. Both entries have the same public
+   * code.
    */
   quota_in_flight: entry(402, 'quota_exceeded', 'billing_error', true),
   /**
-   * Calls in flight hold the rest of the organization's balance. If the balance is spent, Weir uses
-   * the entry `insufficient_balance` instead.
+   * All money that the organization has left is reserved for calls in flight, so a retry can help.
+   * If the organization has no money left, Weir uses the entry `insufficient_balance`.
    */
   balance_in_flight: entry(402, 'insufficient_balance', 'insufficient_balance_error', true),
   access_denied: entry(403, 'access_denied', 'permission_error'),

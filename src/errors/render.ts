@@ -8,19 +8,19 @@ export type ErrorFamily = 'openai' | 'native' | 'gemini';
 const MAX_PARAM_CHARS = 200;
 
 /**
- * Returns the response for an error. An error that is not a WeirError becomes a 500 that reveals
- * nothing about it.
+ * Returns the response for an error. An error that is not a WeirError becomes a 500 without any
+ * details of the error.
  */
 export function renderError(error: unknown, family: ErrorFamily, request_id: string): Response {
   const weirError =
     error instanceof WeirError
       ? error
       : new WeirError('internal_error', 'Something went wrong on our side.', {
-          hint: `Retry. If the error stays, report the request id ${request_id}.`,
+          hint: `Retry. If the error occurs again, report the request id ${request_id}.`,
         });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    // Without this header the SDKs retry every 5xx. So the header repeats `retryable`.
+    // Without this header, the SDKs retry every 5xx, even errors with `retryable: false`.
     'x-should-retry': String(weirError.retryable),
   };
   const { retry_after } = weirError.details;
@@ -73,16 +73,16 @@ function openaiBody(error: WeirError): object {
 }
 
 /**
- * Returns the native envelope of an error that is not a response of its own, e.g. of one item of a
- * batch.
+ * Returns the native envelope of an error that is only a part of a response, e.g. the error of one
+ * item of a batch.
  */
 export function nativeEnvelope(error: WeirError, request_id: string): object {
   return nativeBody(error, request_id);
 }
 
 /**
- * Returns the native envelope (Anthropic docs: Errors). It also has members that Anthropic's errors
- * lack, e.g. `code` and `param`.
+ * Returns the native envelope (Anthropic docs: Errors). The envelope has additional members that
+ * Anthropic's errors lack, e.g. `code` and `param`.
  */
 function nativeBody(error: WeirError, request_id: string): object {
   return {
@@ -100,7 +100,7 @@ function nativeBody(error: WeirError, request_id: string): object {
 /** Returns the optional members of the envelope. `param` is always present (spec: Errors). */
 function details(error: WeirError): object {
   const { param, ...others } = error.details;
-  // `retryable: false` is left out of a client error (4xx), unless `details` sets it.
+  // For a client error (4xx), `retryable: false` is shown only if `details` sets it.
   const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;
   return {

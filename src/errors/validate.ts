@@ -5,8 +5,8 @@ import { explainMismatch } from './mismatch.ts';
 import { WeirError } from './weir-error.ts';
 
 /**
- * Returns a value that fits the schema. Throws WeirError `invalid_request` that names the first
- * wrong parameter.
+ * Returns the value itself if it fits the schema. Otherwise throws WeirError `invalid_request` that
+ * names the first wrong parameter.
  */
 export type Validator<Schema extends TSchema> = (value: Record<string, unknown>) => Static<Schema>;
 

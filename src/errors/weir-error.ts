@@ -8,14 +8,16 @@ export interface ErrorDetails {
   suggestions?: { id: string }[];
   hint?: string;
   /**
-   * Overrides `retryable` of the registry, e.g. for an upstream's refusal that a retry cannot
-   * change.
+   * Replaces the value of `retryable` in the registry. Used, for example, if an upstream refused a
+   * request and a retry cannot help.
    */
   retryable?: boolean;
   /** Time to wait before a retry, whole seconds. It is also sent as the `Retry-After` header. */
   retry_after?: number;
   alternatives?: { id: string; status: string; tags: string[] }[];
+  /** With 402: what the request could spend of the key's limit and the balance, USD. */
   balance_usd?: number;
+  /** With 402: the upper bound of the request's charge, USD. */
   estimated_cost_usd?: number;
 }
 

@@ -57,6 +57,7 @@ export interface AppDeps
   generation?: GenerationRouteDeps['generation'];
   /** Message batches. Missing if this process serves no batches. */
   batches?: BatchRouteDeps['batches'];
+  /** The origin of URLs in responses (WEIR_PUBLIC_URL). If missing, the origin of each request. */
   public_url?: string | undefined;
   /** Parts of the operator routes. Missing if this process serves no operator routes. */
   operator?: OperatorParts;
@@ -64,26 +65,30 @@ export interface AppDeps
   isReady: () => boolean;
   /** Returns the metrics of this replica. */
   metrics: () => Metric[];
-  /** Called with every error before it is rendered. Must not throw. */
+  /** Called with every error before the error response is created. Must not throw. */
   onError: ErrorReport;
 }
 
 /**
- * Switches off Bun's own limit. Above that limit, Bun would send 413 with an empty body, before a
- * handler runs. Each handler has a limit of its own and sends an error envelope. If no handler
- * reads a body, Bun does not keep the body in memory.
+ * Switches off Bun's limit for the size of a request body. Bun answers a larger body with 413 and
+ * an empty body, before a handler runs. Weir's handlers have their own limits, and their 413 has
+ * the usual error body. If no handler reads a body, Bun does not keep that body in memory.
  */
 const MAX_REQUEST_BODY_BYTES = Number.MAX_SAFE_INTEGER;
-/** Bun's default of 10 s would end slow answers. 255 s is Bun's maximum. */
+/**
+ * After this time Bun closes a connection without traffic. Bun's default of 10 s would end slow
+ * answers. 255 s is Bun's maximum.
+ */
 const IDLE_TIMEOUT_S = 255;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 interface Route {
   path: string;
+  /** The API whose error format the responses of this path have. */
   family: ErrorFamily;
   methods: Partial<Record<Method, Handler>>;
-  /** The methods whose error family differs from `family`. */
+  /** The error family of each method that does not use `family`. */
   families?: Partial<Record<Method, ErrorFamily>>;
 }
 
@@ -205,7 +210,13 @@ function notServedHere(): never {
  */
 export function createApp(deps: AppDeps) {
   const app = new Elysia({
-    serve: { maxRequestBodySize: MAX_REQUEST_BODY_BYTES, idleTimeout: IDLE_TIMEOUT_S },
+    serve: {
+      maxRequestBodySize: MAX_REQUEST_BODY_BYTES,
+      idleTimeout: IDLE_TIMEOUT_S,
+      // Elysia's default is true. Then a second process could listen on the same port, and would get
+      // a part of the requests.
+      reusePort: false,
+    },
   });
   const unparsed = { parse: 'none' as const };
   // `server` is read from the app. If a handler took `server` from Elysia's context, Elysia would
@@ -231,13 +242,15 @@ export function createApp(deps: AppDeps) {
       unparsed,
     );
   }
-  // Errors outside of a handler are also rendered in an envelope.
+  // An error outside of a handler gets the usual error body too.
   return app.onError((context) => wrap('openai', () => Promise.reject(context.error))(context));
 }
 
 function readiness(deps: AppDeps): Response {
   if (deps.isReady()) return json({ status: 'ready' });
-  throw new WeirError('service_unavailable', 'Not ready to serve.', { retry_after: 1 });
+  throw new WeirError('service_unavailable', 'This replica is not ready to serve requests.', {
+    retry_after: 1,
+  });
 }
 
 const MAX_QUOTED_CHARS = 200;

@@ -1,17 +1,17 @@
 import { WeirError } from '../errors/weir-error.ts';
-import { skipString } from '../json/strings.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
+import { checkJsonShape } from './json-shape.ts';
 
 /**
- * The largest body of an inference request. It is the limit of Anthropic for messages (Anthropic
+ * The largest body of an inference request. Anthropic has the same limit for messages (Anthropic
  * docs: Errors, 413).
  */
 export const MAX_INFERENCE_BODY_BYTES = 32 * 1024 * 1024;
 export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
-/** The deepest JSON that is accepted. Deeper JSON is an attack on recursive parsers. */
-export const MAX_JSON_DEPTH = 128;
-/** This is enough time for the largest body over a slow connection. */
+/**
+ * A body must arrive within this time. It is enough for the largest body over a slow connection.
+ */
 const BODY_TIMEOUT_MS = 120_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -24,8 +24,8 @@ export interface JsonBody {
 
 /**
  * Reads a JSON object. Throws WeirError `unsupported_media_type`, `payload_too_large` or
- * `invalid_json`. A body that is not UTF-8, too deep, too slow, or not an object gets
- * `invalid_json` too. Throws the signal's reason if the signal is aborted before the body is
+ * `invalid_json`. A body that is not UTF-8, too slow, not an object, or that exceeds a limit of
+ * `JsonShape` gets `invalid_json` too. Throws the signal's reason if the signal is aborted before the body is
  * complete.
  */
 export async function readJsonObject(
@@ -39,7 +39,7 @@ export async function readJsonObject(
 /** Parses the bytes of a body as a JSON object. Throws WeirError like `readJsonObject`. */
 export function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
   const text = decode(bytes, headers);
-  checkDepth(text);
+  checkJsonShape(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -143,21 +143,6 @@ function decode(bytes: Uint8Array, headers: Headers): string {
     throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {
       param: 'Content-Encoding',
     });
-  }
-}
-
-const QUOTE = 34;
-
-/** Counts brackets outside strings, before any parser recurses over them. */
-function checkDepth(text: string): void {
-  let depth = 0;
-  for (let position = 0; position < text.length; position += 1) {
-    const code = text.charCodeAt(position);
-    if (code === QUOTE) position = skipString(text, position) - 1;
-    else if (code === 91 || code === 123) {
-      depth += 1;
-      if (depth > MAX_JSON_DEPTH) throw invalidBody('The body is nested too deeply.');
-    } else if (code === 93 || code === 125) depth -= 1;
   }
 }
 

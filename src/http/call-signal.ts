@@ -14,10 +14,10 @@ const TIMEOUT_HEADER = 'x-weir-timeout-ms';
 const WHOLE_MS = /^[1-9]\d{0,6}$/;
 
 /**
- * Returns the signal of a call. It is aborted when the client leaves. It is also aborted when the
- * time of the header `x-weir-timeout-ms` has passed since the request arrived, or without the header
- * the time of the API key. `key.timeout_ms` is null if the key sets no time. Throws WeirError (400)
- * if the header is not an integer from 1,000 to 3,600,000.
+ * Returns the signal of a call. The signal is aborted when the client leaves, or when the time for
+ * the call is over. The header `x-weir-timeout-ms` sets this time. Without the header, `timeout_ms`
+ * of the API key sets it; null means no limit. The time starts when the request arrives. Throws
+ * WeirError (400) if the header is not an integer from 1,000 to 3,600,000.
  */
 export function callSignal(
   { request, arrived_ms }: RequestContext,
@@ -30,7 +30,9 @@ export function callSignal(
   return new ClientDeadline(request.signal, arrived_ms + timeout_ms, createError);
 }
 
-/** Repeated headers arrive as one value with commas, and are refused too. */
+/**
+ * Returns the time, ms. A repeated header arrives as one value with a comma, and is refused too.
+ */
 function parseTimeout(header: string): number {
   const timeout_ms = WHOLE_MS.test(header) ? Number(header) : 0;
   if (timeout_ms >= MIN_CLIENT_TIMEOUT_MS && timeout_ms <= MAX_CLIENT_TIMEOUT_MS) return timeout_ms;

@@ -3,6 +3,7 @@ import { isTransient } from '../../db/transient.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { requireHost } from './host.ts';
 
 /** The input of a handler: the request, its ids, and the parameters of the path. */
 export interface RequestContext {
@@ -26,9 +27,9 @@ interface ElysiaContext {
 }
 
 /**
- * Wraps a handler. It adds the request id to each response. It reports each error, and renders the
- * error in the family's envelope. It is one function instead of a chain of hooks, because every
- * request passes through it.
+ * Wraps a handler. The wrapper refuses a request without a valid `Host` header. It adds the request
+ * id to each response. It reports each error, and returns it in the error format of the family. It is
+ * one function instead of a chain of hooks, because every request passes through it.
  */
 export function endpoint(
   family: ErrorFamily,
@@ -42,6 +43,7 @@ export function endpoint(
     const request_id = `req_${uuid.replaceAll('-', '')}`;
     let response: Response;
     try {
+      requireHost(request);
       response = await handler({
         request,
         uuid,

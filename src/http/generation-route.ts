@@ -1,4 +1,5 @@
-import { isPublicUrl } from '../catalogue/contracts/media.ts';
+import type { CatalogueModel } from '../catalogue/catalogue.ts';
+import { isInline, isPublicUrl } from '../catalogue/contracts/media.ts';
 import type { GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
@@ -8,7 +9,7 @@ import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
-import { taskResponse } from './tasks/answer.ts';
+import { createLink, type Link, taskResponse } from './tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
 /** The differences between the routes that create generations. */
@@ -18,8 +19,8 @@ export interface GenerationRoute {
   readonly path: string;
   readonly max_body_bytes: number;
   /**
-   * Reads the body, if it may be a form or has extra rules. If missing, the body is read as JSON of
-   * at most `max_body_bytes`. Throws WeirError, or the signal's reason.
+   * Reads the body of a route that also accepts forms, or that has extra rules. If missing, the
+   * body is read as JSON of at most `max_body_bytes`. Throws WeirError, or the signal's reason.
    */
   readonly read?: (request: Request, signal: CallSignal) => Promise<JsonBody>;
   /**
@@ -32,7 +33,7 @@ export interface GenerationRoute {
 /** The input of a route's `inline`. */
 export interface InlineContext {
   readonly view: TaskView;
-  readonly request: Request;
+  readonly link: Link;
   readonly ports: GenerationPorts;
   readonly response_format: 'url' | 'b64_json';
 }
@@ -60,13 +61,14 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       route.scene,
       (candidate, caller) => inference.isCallable(candidate, caller),
     );
-    const webhook_url = webhookUrl(value['webhook_url']);
+    const ports = deps.generation();
+    const webhook_url = webhookUrl(value['webhook_url'], ports.webhook_hosts);
     const input = model.contract.accept(value);
     const wait = route.inline !== undefined && !model.by_task && value['async'] !== true;
     // Bun closes a silent connection after its idle timeout. An image may take longer than that.
     if (wait) server?.timeout(request, 0);
-    const ports = deps.generation();
-    const view = await ports.tasks.create({
+    const link = createLink(request, ports);
+    const creation = ports.tasks.create({
       key,
       request_id: uuid,
       model,
@@ -78,12 +80,38 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       ...(idempotency_key === undefined ? {} : { idempotency_key }),
       ...(webhook_url === undefined ? {} : { webhook_url }),
     });
+    const view = await creation.catch((error: unknown) => {
+      const accepts = (other: CatalogueModel) => acceptsBody(other, value);
+      throw inference.withAlternatives(error, { key, model }, accepts);
+    });
     if (wait && route.inline && view.status === 'completed') {
       const response_format = input.scene === 'image' ? input.response_format : 'url';
-      return route.inline({ view, request, ports, response_format });
+      return route.inline({ view, link, ports, response_format });
     }
-    return taskResponse(view, request, ports);
+    return taskResponse(view, link);
   };
+}
+
+/**
+ * True if the model can serve the body of a create request. Inline files are shortened first,
+ * because a check of several megabytes for each model of the catalogue would take too long.
+ */
+function acceptsBody(model: CatalogueModel, body: Readonly<Record<string, unknown>>): boolean {
+  if (model.kind !== 'generation') return false;
+  const entries = Object.entries(body).map(([name, value]) => [name, shortened(value)]);
+  try {
+    model.contract.accept({ ...Object.fromEntries(entries), model: model.id });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Replaces the data of a `data:` URL, or of each URL in a list, by three bytes. */
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shortened);
+  if (typeof value !== 'string' || !isInline(value)) return value;
+  return `${value.slice(0, value.indexOf(',') + 1)}AAAA`;
 }
 
 /**
@@ -99,8 +127,8 @@ function modelName(model: unknown): string | undefined {
 const MAX_IDEMPOTENCY_KEY_CHARS = 255;
 
 /**
- * Returns the value of `Idempotency-Key`. Only visible ASCII is allowed, because proxies may change
- * other characters.
+ * Returns the value of `Idempotency-Key`; undefined if the request has none. Throws WeirError if
+ * the value has other characters than visible ASCII, because proxies may change such characters.
  */
 function idempotencyKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key');
@@ -117,13 +145,13 @@ const MAX_WEBHOOK_URL_CHARS = 2_048;
 
 /**
  * Returns the webhook URL; undefined if the request has none. Throws WeirError if it is not a
- * public https URL. The addresses of its host are not checked here, but each time Weir sends a
- * webhook.
+ * public https URL and its host is not in `allow_hosts`. This function does not resolve the host.
+ * Each time Weir sends a webhook, it checks the host's addresses.
  */
-function webhookUrl(url: unknown): string | undefined {
+function webhookUrl(url: unknown, allow_hosts?: ReadonlySet<string>): string | undefined {
   if (url === undefined || url === null) return undefined;
-  if (typeof url === 'string' && url.length <= MAX_WEBHOOK_URL_CHARS && isPublicUrl(url))
-    return url;
+  const isText = typeof url === 'string' && url.length <= MAX_WEBHOOK_URL_CHARS;
+  if (isText && isPublicUrl(url, allow_hosts)) return url;
   throw new WeirError('invalid_request', 'webhook_url must be a public https URL.', {
     param: 'webhook_url',
   });

@@ -4,6 +4,7 @@ import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { KeyCache } from '../inference/keys/key-cache.ts';
+import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import { readApiKey } from './auth/credentials.ts';
@@ -22,7 +23,7 @@ export interface InferenceRouteDeps {
 
 /**
  * The body that goes to the upstream. `storeAnswer` stores the answer; it is missing if the answer
- * is not stored.
+ * must not be stored.
  */
 export interface PreparedBody {
   readonly body: Record<string, unknown>;
@@ -34,7 +35,7 @@ export interface PreparedBody {
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
   /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
-  allowXApiKey: boolean;
+  isNative: boolean;
   validate: Validator<Schema>;
   /** Checks rules that a schema cannot express, before validation. Throws WeirError. */
   precheck?: (context: RequestContext, body: Record<string, unknown>) => void;
@@ -61,13 +62,14 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, route.allowXApiKey));
+    const key = await deps.keys.authenticate(readApiKey(request, route.isNative));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES, signal);
     const { text, value } = parseJsonObject(bytes, request.headers);
     route.precheck?.(context, value);
     route.validate(value);
+    refuseLargeImages(route.protocol, value, text);
     const prepared: PreparedBody = route.prepare
       ? await route.prepare(context, value, key, text)
       : { body: value, body_text: text };

@@ -28,13 +28,16 @@ export function metrics(read: () => Metric[]): Handler {
   };
 }
 
-/** Returns the labels as they stand behind a metric's name. Their values are words of Weir. */
+/**
+ * Returns the labels in the text format, e.g. `{kind="task"}`. Weir itself chooses the values, so
+ * no value needs an escape.
+ */
 function labelsOf(labels: Metric['labels']): string {
   const pairs = Object.entries(labels ?? {}).map(([label, value]) => `${label}="${value}"`);
   return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
 }
 
-/** By Prometheus' rules, only the name of a counter ends in `_total`. */
+/** Returns the type of a metric. By Prometheus' rules, only a counter's name ends in `_total`. */
 function typeOf(name: string): 'counter' | 'gauge' {
   return name.endsWith('_total') ? 'counter' : 'gauge';
 }

@@ -9,8 +9,8 @@ import { WeirError } from '../errors/weir-error.ts';
 
 const WINDOW_S = 60;
 /**
- * Requests per minute of a role that the configuration does not have. It is the smallest limit of
- * the built-in roles.
+ * Requests per minute of an organization whose role is not in the configuration. It is the smallest
+ * limit of the built-in roles.
  */
 const UNKNOWN_ROLE_LIMIT = 60;
 /** If Redis does not answer in this time, Weir does not use Redis for REDIS_PAUSE_MS. */
@@ -29,6 +29,12 @@ export interface RateLimited {
   requests_per_minute?: number | null;
 }
 
+/**
+ * Management requests are counted under this prefix and the organization's id. So a flood of
+ * inference requests does not stop the organization from revoking the key that sends them.
+ */
+const MANAGEMENT_PREFIX = 'management:';
+
 /** The limiters for one limit of requests per minute. */
 interface Limiters {
   memory: RateLimiterAbstract;
@@ -43,41 +49,54 @@ interface Limiters {
  */
 export class RateLimit {
   private readonly limiters = new Map<number, Limiters>();
-  private redisPausedUntil = 0;
+  private redis_paused_until_ms = 0;
 
   constructor(
     private readonly roles: () => Readonly<Record<string, number>>,
     private readonly redis?: Redis,
   ) {}
 
-  /** Counts one request. Throws WeirError `rate_limit_exceeded` with the seconds to wait. */
+  /**
+   * Counts one request with an API key. Throws WeirError `rate_limit_exceeded` with the seconds to
+   * wait.
+   */
   consume(limited: RateLimited): Promise<unknown> {
     const { id, requests_per_minute } = limited;
     // The key's limit comes first. So a request that the key's limit refuses does not count for the
     // organization.
     if (id && requests_per_minute) {
-      return this.consumeLimit(requests_per_minute, id).then(() => this.consumeByRole(limited));
+      return this.consumeLimit(requests_per_minute, id).then(() =>
+        this.consumeByRole(limited.role, limited.organization_id),
+      );
     }
-    return this.consumeByRole(limited);
+    return this.consumeByRole(limited.role, limited.organization_id);
   }
 
-  private consumeByRole({ role, organization_id }: RateLimited): Promise<unknown> {
+  /**
+   * Counts one management request. The limit is that of the organization's role, but requests with
+   * an API key do not count. Throws like `consume`.
+   */
+  consumeManagement({ role, organization_id }: RateLimited): Promise<unknown> {
+    return this.consumeByRole(role, MANAGEMENT_PREFIX + organization_id);
+  }
+
+  private consumeByRole(role: string, counted_id: string): Promise<unknown> {
     const roles = this.roles();
     const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
-    return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, organization_id);
+    return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, counted_id);
   }
 
   private consumeLimit(limit: number, counted_id: string): Promise<unknown> {
     const { memory, redis, refuse } = this.limitersOf(limit);
-    if (redis === undefined || this.redisPausedUntil > performance.now()) {
+    if (redis === undefined || this.redis_paused_until_ms > performance.now()) {
       return memory.consume(counted_id).catch(refuse);
     }
     return this.consumeInRedis(redis, memory, counted_id).catch(refuse);
   }
 
   /**
-   * Counts a request in Redis. If Redis does not answer in time, counts the request in memory and
-   * does not use Redis for a while.
+   * Counts a request in Redis. If Redis does not answer within REDIS_TIMEOUT_MS, counts the request
+   * in memory, and does not use Redis for REDIS_PAUSE_MS.
    */
   private async consumeInRedis(
     redis: RateLimiterAbstract,
@@ -91,7 +110,7 @@ export class RateLimit {
     });
     try {
       if ((await Promise.race([counted, late])) !== 'late') return;
-      this.redisPausedUntil = performance.now() + REDIS_PAUSE_MS;
+      this.redis_paused_until_ms = performance.now() + REDIS_PAUSE_MS;
       await memory.consume(counted_id);
     } finally {
       clearTimeout(timer);

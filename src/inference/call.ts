@@ -6,6 +6,7 @@ import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
 import { charge } from './budget/budget.ts';
+import { answersOf } from './budget/output-bound.ts';
 
 /** The caller of a request: the part of an API key that inference needs. */
 export interface Caller {
@@ -65,6 +66,8 @@ export function upstreamCall(
     answer_id: ANSWER_PREFIX[call.protocol] + call.request_id.replaceAll('-', ''),
     body_text: call.body_text,
     body: call.body,
+    mostAnswers: () => answersOf(call.body),
+    model_context_window: call.model.context_window,
     model_max_output_tokens: call.model.max_output_tokens,
     headers: call.headers,
     signal,

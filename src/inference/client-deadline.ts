@@ -8,7 +8,7 @@ export const MIN_CLIENT_TIMEOUT_MS = 1_000;
 /** The longest time that a client or an API key can set for a call. */
 export const MAX_CLIENT_TIMEOUT_MS = 3_600_000;
 
-/** The client's time for a call ended before the answer was complete. A 504 for the client. */
+/** The client's time for a call was over before the answer was complete. The client gets a 504. */
 export class ClientDeadlineError extends WeirError {
   /** `hint` says how the client can get its answer. */
   constructor(message: string, hint: string) {
@@ -20,11 +20,11 @@ type Listener = () => void;
 
 /**
  * The signal of a call with a client's deadline. It is aborted when the client leaves, or when the
- * deadline passes; then its reason is a ClientDeadlineError. So a call ends at its deadline in the
- * same way as it ends when its client leaves.
+ * deadline passes. At the deadline, its reason is a ClientDeadlineError. So a call ends at its
+ * deadline in the same way as it ends when its client leaves.
  *
- * The signal has no timer. It compares the time when `aborted` is read. While it has listeners, it
- * is also checked with all other deadlines (`watch`).
+ * The signal has no timer of its own. Each time `aborted` is read, it compares the time with the
+ * deadline. While it has listeners, the timer of all deadlines (`watch`) checks it too.
  */
 export class ClientDeadline implements ListenableSignal, Watched {
   /** The reason of the abort. Undefined before the abort. */
@@ -33,7 +33,9 @@ export class ClientDeadline implements ListenableSignal, Watched {
   private isWatched = false;
   private readonly listeners = new Set<Listener>();
 
-  /** `client` is aborted when the client leaves. `expires_at_ms` is a value of `performance.now()`. */
+  /**
+   * `client` is aborted when the client leaves. `expires_at_ms` is a value of `performance.now()`.
+   */
   constructor(
     private readonly client: CallSignal,
     private readonly expires_at_ms: number,

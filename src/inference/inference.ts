@@ -12,6 +12,8 @@ import { Budget, charge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall } from './direct/speech.ts';
+import { noteImpossibleUsage } from './impossible-usage.ts';
+import { refuseUnpriced } from './requests/billed-parameters.ts';
 import { withHedge } from './routing/hedge.ts';
 import { type Attempt, type Served, withFailover } from './routing/route.ts';
 import { openStream } from './streaming/open-stream.ts';
@@ -53,7 +55,8 @@ export class Inference {
    * have arrived. Throws WeirError, or the signal's reason if the signal is aborted.
    */
   async run(call: InferenceCall): Promise<Response> {
-    const budget = new Budget(call.model, call.body, call.body_text);
+    refuseUnpriced(call.protocol, call.body, call.model);
+    const budget = new Budget(call);
     const amount = budget.amountToReserve(call.stream);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const reservation =
@@ -67,11 +70,13 @@ export class Inference {
       }
       const { result: answer, permit } = await this.complete(call, max_output_tokens);
       permit.succeeded();
+      if (answer.has_impossible_usage) noteImpossibleUsage(permit, this.deps, call.request_id);
       const draft = draftOf(answer, permit, budget);
-      if (call.storeDraft) await call.storeDraft(answer.body_text, draft);
+      const body_text = answer.withUsage ? answer.withUsage(draft.usage) : answer.body_text;
+      if (call.storeDraft) await call.storeDraft(body_text, draft);
       await settleCall(call, reservation, draft, 'completed');
-      if (call.storeAnswer) await call.storeAnswer(JSON.parse(answer.body_text));
-      return new Response(answer.body_text, JSON_RESPONSE);
+      if (call.storeAnswer) await call.storeAnswer(JSON.parse(body_text));
+      return new Response(body_text, JSON_RESPONSE);
     } catch (error) {
       // If nothing was delivered, nothing is charged. After a charge, `release` has no effect.
       reservation.release();
@@ -202,17 +207,15 @@ export class Inference {
     return serving;
   }
 
-  private rank(model: CatalogueModel): number {
-    return this.deps.rankOf?.(model) ?? 0;
-  }
-
   /**
    * If the error is `all_channels_failed`, adds models of the same scene that can serve now (spec:
-   * Errors). Returns any other error unchanged.
+   * Errors). Returns any other error unchanged. `accepts` tells whether a model can serve the
+   * request itself; without it, every model can.
    */
-  private withAlternatives(
+  withAlternatives(
     error: unknown,
-    call: Pick<InferenceCall, 'key'> & { model: CatalogueModel },
+    call: { readonly key: Caller; readonly model: CatalogueModel },
+    accepts: (model: CatalogueModel) => boolean = () => true,
   ): unknown {
     if (!(error instanceof WeirError) || error.id !== 'all_channels_failed') return error;
     const alternatives = this.deps
@@ -223,7 +226,8 @@ export class Inference {
           model.kind === call.model.kind &&
           model.id !== call.model.id &&
           model.category === call.model.category &&
-          this.isCallable(model, call.key),
+          this.isCallable(model, call.key) &&
+          accepts(model),
       )
       .sort((a, b) => this.rank(a) - this.rank(b))
       .slice(0, MAX_ALTERNATIVES)
@@ -233,6 +237,10 @@ export class Inference {
         tags: [category, owned_by],
       }));
     return new WeirError(error.id, error.message, { ...error.details, alternatives }, error.cause);
+  }
+
+  private rank(model: CatalogueModel): number {
+    return this.deps.rankOf?.(model) ?? 0;
   }
 }
 
@@ -266,7 +274,7 @@ function channelsThatExpress(
 
 function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget): Draft {
   return {
-    usage: answer.usage ?? budget.estimate(answer.produced()),
+    usage: answer.usage ?? budget.estimate(answer.produced(), null, answer.web_searches),
     channel_id: permit.channel.config.id,
     estimated: answer.usage === null,
   };
@@ -275,5 +283,5 @@ function draftOf(answer: UpstreamAnswer, permit: ChannelPermit, budget: Budget):
 /** The part of `Inference` that routes use. */
 export type InferencePort = Pick<
   Inference,
-  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable'
+  'run' | 'direct' | 'speech' | 'chargeDraft' | 'isCallable' | 'withAlternatives'
 >;

@@ -6,8 +6,8 @@ import { skipString } from './strings.ts';
  */
 
 /**
- * How to change a member. A string is the new JSON text of its value. Null removes the member. A
- * function receives the JSON text of the value and returns the new text.
+ * How to change a member. A string is the new JSON text of the value. Null removes the member. A
+ * function gets the JSON text of the present value and returns the new text.
  */
 export type Edit = string | null | ((valueText: string) => string);
 
@@ -58,15 +58,15 @@ const MAX_COMPARED_MEMBERS = 24;
  */
 const POSITIONS_PER_MEMBER = 4;
 /**
- * An array of positions that no `Members` uses now. The next `Members` fills it again, so that most
- * calls allocate no array.
+ * An array of positions that no `Members` uses now. The next `Members` uses this array again, so
+ * that most calls allocate no array.
  */
 let sparePositions: number[] | undefined;
 
 /**
  * The positions of an object's top-level members in its text. Every call uses this class, so it
- * must be fast. It stores numbers and compares keys in the text, without an object or a string for
- * each member.
+ * must be fast. So it stores only numbers and compares keys inside the text. It creates neither an
+ * object nor a string for each member.
  */
 class Members {
   count = 0;
@@ -173,8 +173,8 @@ class Members {
   }
 
   /**
-   * Returns the position after the key that starts at `at`. Keys are short, so a loop is faster than
-   * `skipString`.
+   * Returns the position after the key that starts at `at`. Keys are short, so a loop is faster
+   * than `skipString`.
    */
   private skipKey(at: number): number {
     const { text } = this;
@@ -246,9 +246,9 @@ function findEdit(
 }
 
 /**
- * Returns the position where the last of the members with these keys ends; -1 if a key is missing.
- * Only top-level members count. If a key is repeated, its last member counts. `text` must be valid
- * JSON of an object.
+ * Returns the first position at which all members with these keys have ended; -1 if a key is
+ * missing. Only top-level members count. If a key is repeated, its last member counts. `text` must
+ * be valid JSON of an object.
  */
 export function findEndOfMembers(text: string, keys: readonly string[]): number {
   const members = new Members(text);

@@ -1,8 +1,9 @@
 const BACKSLASH = 92;
 
 /**
- * Returns the position after the JSON string whose opening quote is at `start`. If the string is not
- * closed, returns the end of the text. Uses `indexOf`, because an inline image can have megabytes.
+ * Returns the position after the JSON string whose opening quote is at `start`. If the string is
+ * not closed, returns the end of the text. Uses `indexOf`, which is fast: an image in a JSON string
+ * can have megabytes.
  */
 export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);

@@ -17,15 +17,15 @@ export type BatchEvent =
   /** All items of the batch are stored. */
   | { type: 'OPENED' }
   | { type: 'CANCEL' }
-  /** No item runs any more, and no other item will start. */
+  /** The effect `work` stopped: no item runs, and no other item will start. */
   | { type: 'WORKED' }
-  /** All remaining items ended without running. */
+  /** The effect `close` ended: each item that had not run has a result. */
   | { type: 'CLOSED'; counts: BatchCounts };
 
 /**
  * A message batch (Anthropic docs: Batch processing). The effect `work` runs the items. It stops
- * when all items have ended, or when the batch expires or is canceled. If an item is already
- * running then, it still finishes.
+ * when all items have ended, or when the batch expires or is canceled. After that no item starts,
+ * but running items continue to their end.
  */
 export const batchMachine = setup({
   types: {

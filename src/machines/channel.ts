@@ -2,8 +2,8 @@ import { assign, setup } from 'xstate';
 
 /**
  * The health of one model of one channel on one replica. The machine is a circuit breaker. Its
- * state is a pure function of the events. Times are milliseconds and come inside the events. Client
- * errors are never sent to the machine (P9).
+ * state depends only on its events. Times are milliseconds since the epoch, and the events contain
+ * them. Errors of clients are never sent to the machine (P9).
  */
 export interface ChannelContext {
   consecutive_failures: number;
@@ -37,38 +37,44 @@ export type ChannelFailure = 'auth' | 'timeout' | 'server' | 'malformed' | 'conn
 export type ChannelEvent =
   | { type: 'SUCCEEDED' }
   | { type: 'FAILED'; failure: ChannelFailure; now: number }
-  /** The upstream allows no call before `until`. `failure` is set if the cause is not a rate limit. */
+  /**
+   * The upstream allows no call before `until`. `failure` is set if the cause is not a rate limit.
+   */
   | { type: 'THROTTLED'; until: number; failure?: ChannelFailure }
   /**
-   * A call wants to use the open or disabled channel. If the cooldown is over, this call becomes
-   * the probe.
+   * A call needs the open or disabled channel. If the cooldown is over, this call becomes the
+   * probe.
    */
   | { type: 'COOLED'; now: number }
   | { type: 'PROBED'; probe: number; verdict: 'succeeded' }
   | { type: 'PROBED'; probe: number; verdict: 'failed'; failure: ChannelFailure; now: number }
-  /** The probe neither succeeded nor failed: its client left or its request was wrong (P9). */
+  /**
+   * The probe neither succeeded nor failed. A probe may be a client's call, and the client left or its
+   * request was wrong (P9).
+   */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
   /** Another replica saw a call succeed, or Weir's own probe succeeded. */
   | { type: 'MENDED' }
   | { type: 'DISABLED'; reason: string }
   | { type: 'ENABLED' };
 
+/** After this many failures in a row, the circuit opens. */
 export const FAILURES_TO_OPEN = 5;
+/** With fewer outcomes than this, a low share of successes does not open the circuit. */
 export const MIN_SAMPLES = 20;
+/** If the share of recent successes falls below this, the circuit opens. */
 const SUCCESS_TO_STAY = 0.5;
 /**
  * The first cooldown for each failure. The more a failed attempt costs, the longer the cooldown.
  */
 export const COOLDOWNS_MS: Record<ChannelFailure, number> = {
-  /**
-   * No server listens. An attempt fails at once, and succeeds as soon as the upstream runs again.
-   */
+  /** No connection is possible. An attempt fails at once, so trying again soon costs little. */
   connection: 2_000,
   server: 5_000,
   /** Each attempt makes a client wait. */
   timeout: 10_000,
   malformed: 15_000,
-  /** Nobody repairs credentials within seconds. */
+  /** An operator must replace the credentials, which takes longer than seconds. */
   auth: 60_000,
 };
 /**
@@ -84,8 +90,11 @@ export const LONGEST_COOLDOWNS_MS: Record<ChannelFailure, number> = {
 };
 /** At this number of slots, recovery ends and the configured number applies. */
 const SLOTS_AFTER_RECOVERY = 64;
+/** The weight of the latest outcome in `recent_success`. */
 const WEIGHT_OF_ONE = 0.1;
+/** Below this `recent_success`, a healthy channel becomes degraded. */
 const DEGRADED_BELOW = 0.8;
+/** Above this `recent_success`, a degraded channel becomes healthy. */
 const HEALTHY_ABOVE = 0.9;
 /** `recent_success` after a successful probe, so that the channel gets fewer calls at first. */
 const SUCCESS_AFTER_PROBE = 0.5;
@@ -99,8 +108,8 @@ const withOutcome = (context: ChannelContext, success: boolean) => ({
 });
 
 /**
- * Slow start: each success adds one slot, so slots double with each round of calls. A failure
- * halves them. Returns null if recovery has ended.
+ * Returns the slots after one more success or failure (slow start). Each success adds one slot, so
+ * the slots double with each round of calls. A failure halves the slots. Null = recovery has ended.
  */
 function slotsAfter(slots: number | null, success: boolean): number | null {
   if (slots === null) return null;

@@ -24,13 +24,13 @@ export type GrantDecision =
   /** `exact` is true if more than `need` was wanted, but only `need` is given. */
   | { type: 'given'; amount: number; exact: boolean }
   /**
-   * `bound` tells whether the key or the organization has too little money. It selects the error
-   * (spec: Errors, 402).
+   * `bound` says whether the key or the organization has too little money. It decides which 402
+   * error the client gets (spec: Errors). `free` is the money that is left.
    */
   | { type: 'short'; bound: 'key' | 'organization'; free: number };
 
 /**
- * Decides how much money is given. `need` is always given if so much is free. More than `need` is
+ * Decides how much money is given. If `need` is free, at least `need` is given. More than `need` is
  * given only up to half of a replica's equal share of the free money. So the amounts shrink near
  * the cap, until only `need` is given.
  */

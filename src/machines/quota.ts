@@ -3,9 +3,10 @@ import { assign, setup } from 'xstate';
 /**
  * The quota of one API key on one replica.
  *
- * It admits calls in memory, up to the amount of a grant that is already committed in the database.
- * So an admission costs microseconds and never overspends: `settled + reserved <= granted` holds in
- * every state. All amounts are nano-USD. `verdict` is the answer to the latest event.
+ * The machine admits calls in memory, up to the amount of a grant. A grant is money that the ledger
+ * has already committed to this replica. So an admission takes microseconds and never overspends:
+ * `settled + reserved <= granted` holds in every state. All amounts are nano-USD. `verdict` is the
+ * result of the latest event.
  */
 export interface QuotaContext extends QuotaSums {
   verdict: QuotaVerdict;
@@ -15,7 +16,7 @@ export interface QuotaContext extends QuotaSums {
 export interface QuotaSums {
   /** The amount of the grant: the money that the ledger gave, minus the money that was returned. */
   granted: number;
-  /** The money charged to the grant, including charges that still wait for their commit. */
+  /** The money charged to the grant, including charges that are not committed yet. */
   settled: number;
   /** The money reserved for calls in flight. */
   reserved: number;
@@ -23,7 +24,8 @@ export interface QuotaSums {
 }
 
 /**
- * - `admitted`: the amount is reserved. Also the verdict of other events that were applied.
+ * - `admitted`: the amount is reserved. Events that admit no call have this verdict if they were
+ *   applied, e.g. a new grant.
  * - `short`: the grant does not cover the amount. `missing` is the nano-USD that the grant lacks.
  * - `refused`: the state does not allow the call.
  * - `returned`: unused money left the grant. The quota actor must return it to the ledger.
@@ -48,7 +50,10 @@ export type QuotaEvent =
    * or released without an event (see `admitCall`, `chargeCall`, `releaseCall`).
    */
   | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
-  /** The ledger rejected a charge of `amount`, so it is subtracted from `settled`. */
+  /**
+   * The grant's row has fewer charges than `settled`, by `amount`: the ledger rejected a charge, or
+   * its usage line existed already.
+   */
   | { type: 'UNBOOKED'; amount: number }
   /** The quota actor requests a larger grant. */
   | { type: 'REFILL' }
@@ -112,6 +117,12 @@ export function chargeCall(sums: QuotaSums, call: { reserved: number; actual: nu
  */
 export function releaseCall({ granted, settled, reserved, in_flight }: QuotaSums, amount: number) {
   return { granted, settled, reserved: reserved - amount, in_flight: in_flight - 1 };
+}
+
+/** Returns the sums after a call that has ended gave back `amount` of an extension. */
+export function takeBackExtension(sums: QuotaSums, amount: number): QuotaSums {
+  const { granted, settled, reserved, in_flight } = sums;
+  return { granted, settled, reserved: reserved - amount, in_flight };
 }
 
 export const quotaMachine = setup({
@@ -183,8 +194,8 @@ export const quotaMachine = setup({
   id: 'quota',
   context: { granted: 0, settled: 0, reserved: 0, in_flight: 0, verdict: { type: 'none' } },
   initial: 'open',
-  // These events are taken in any state. A call that was admitted may finish, and the organization
-  // pays for it even if the key was revoked meanwhile.
+  // These events are taken in any state. If the key is revoked while a call runs, the call may
+  // finish, and the organization pays for it.
   on: {
     CALLS: { actions: 'addCalls' },
     UNBOOKED: { actions: 'undoCharge' },
@@ -216,7 +227,7 @@ export const quotaMachine = setup({
             RECALLED: { target: 'exact', actions: 'returnIdle' },
           },
         },
-        /** A larger grant was requested. Calls that the present grant covers are still admitted. */
+        /** A larger grant was requested. Calls that the present grant covers are admitted. */
         refilling: {
           on: {
             GRANTED: [

@@ -1,7 +1,7 @@
 /** The pause between polls grows from `FIRST_POLL_MS` to `LAST_POLL_MS`. */
 const FIRST_POLL_MS = 1_000;
 export const LAST_POLL_MS = 15_000;
-/** If an upstream asks for a longer pause than this, this one is used. */
+/** The longest pause that an upstream can request. A longer pause is shortened to this. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** The most channels that one round of submissions tries. */
 export const MAX_CHANNELS_PER_ROUND = 4;
@@ -13,7 +13,7 @@ export const MAX_ROUNDS = 4;
  */
 export const MAX_RECOLLECTIONS = 3;
 
-/** The context holds neither the prompt nor a secret. These are in the task's row. */
+/** What the task machine remembers. The prompt and secrets are not here, but in the task's row. */
 export interface TaskContext {
   /**
    * False if a client waits for the answer. Then the task fails if no channel accepts it in the
@@ -37,14 +37,14 @@ export interface TaskContext {
   has_job: boolean;
   /**
    * The error code with which the task ends after the running effect, because the deadline passed
-   * or the task was canceled. Null = it goes on.
+   * or the task was canceled. Null = the task goes on.
    */
   ending: string | null;
   error_code: string | null;
   billing_id: string | null;
   /**
-   * The largest progress that the upstream reported, 0 to 100 percent; null = it reported none. It
-   * never falls (P11).
+   * The largest progress that the upstream reported, 0 to 100 percent. The progress never falls
+   * (P11). Null = the upstream reported no progress.
    */
   progress: number | null;
 }
@@ -92,7 +92,10 @@ export type TaskEvent =
    */
   | { type: 'UNANSWERED'; hopeless: boolean; random: number }
   | { type: 'RELEASED' }
-  /** Reports that change no state. They are only stored in the event log. */
+  /**
+   * The effect `cancel` or `announce` has ended. These events change no state. They are only stored
+   * in the event log.
+   */
   | { type: 'CANCELLED' }
   | { type: 'ANNOUNCED' }
   | { type: 'DEADLINE' }
@@ -103,8 +106,8 @@ export type TaskEvent =
 
 /**
  * Returns the delay after `times` earlier attempts, ms. It grows exponentially from 1 s to 15 s and
- * is spread by ±25 %. It is never shorter than `retry_after_ms`, of which at most one minute
- * counts.
+ * is spread by ±25 %. It is never shorter than `retry_after_ms`, but at most one minute of
+ * `retry_after_ms` counts.
  */
 export function backOffMs(times: number, random: number, retry_after_ms = 0): number {
   const base = Math.min(FIRST_POLL_MS * 2 ** Math.min(times, 10), LAST_POLL_MS);
@@ -125,7 +128,7 @@ export const timerParams = (name: string, delay_ms: number, type: TaskEvent['typ
   event: { type },
 });
 
-/** Returns the larger progress of the two; null = not known. */
+/** Returns the larger of two percentages; null = not known. */
 export function laterProgress(known: number | null, reported: number | null): number | null {
   return known === null || (reported !== null && reported > known) ? reported : known;
 }

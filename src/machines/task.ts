@@ -12,8 +12,8 @@ import {
 } from './task-events.ts';
 
 /**
- * An action by its name. The cast is needed, because XState's types do not let the actions of one
- * setup name each other.
+ * Returns a reference to an action by its name. The cast is needed, because XState's types do not
+ * let the actions of one `setup` name each other.
  */
 const actionOf = (type: string, params: object) => ({ type, params }) as never;
 
@@ -23,9 +23,9 @@ const actionOf = (type: string, params: object) => ({ type, params }) as never;
  * random numbers and outcomes come in events. The public status is the top-level state, except that
  * `refunding` is shown as `processing`.
  *
- * Neither the deadline nor a client that leaves interrupts a running effect. The outcome of the
- * effect decides how the task ends (P3, P10). So a result that exists when the deadline passes is
- * delivered and charged.
+ * If the deadline passes, or if the client leaves or cancels, a running effect is not interrupted.
+ * The outcome of the effect decides how the task ends (P3, P10). So a result that exists when the
+ * deadline passes is delivered and charged.
  */
 export const taskMachine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },

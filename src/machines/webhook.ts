@@ -1,8 +1,8 @@
 import { assign, enqueueActions, setup } from 'xstate';
 
 /**
- * The delivery of one webhook, which tells one receiver that a task has ended (Standard Webhooks).
- * The number of retries is bounded.
+ * The delivery of one webhook: a request that reports the end of a task to one receiver (Standard
+ * Webhooks). The number of attempts is bounded.
  */
 export interface WebhookContext {
   attempts: number;
@@ -13,7 +13,7 @@ export interface WebhookContext {
 }
 
 export type WebhookEvent =
-  /** The task has ended, and this is committed. */
+  /** The end of the task is committed. */
   | { type: 'ANNOUNCED' }
   /** The receiver returned 2xx. */
   | { type: 'DELIVERED'; status: number }
@@ -31,6 +31,7 @@ export type WebhookEvent =
 export const WEBHOOK_DELAYS_MS = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 28_800_000,
 ];
+/** The most attempts of one webhook: the first attempt and one after each pause. */
 export const MAX_WEBHOOK_ATTEMPTS = WEBHOOK_DELAYS_MS.length + 1;
 
 export const webhookMachine = setup({
@@ -45,7 +46,7 @@ export const webhookMachine = setup({
       undefined,
     waitToRetry: enqueueActions(({ context, enqueue }) => {
       const delay_ms = WEBHOOK_DELAYS_MS[context.attempts - 1] ?? 0;
-      // The cast is needed, because XState's types do not let the actions of one setup name each
+      // The cast is needed, because XState's types do not let the actions of one `setup` name each
       // other.
       const params = { name: 'retry', delay_ms, event: { type: 'RETRY' } };
       enqueue({ type: 'setTimer', params } as never);

@@ -1,31 +1,47 @@
-import { isObject } from '../json/object.ts';
-import { readTokenCount, type TokenUsage } from './token-usage.ts';
+import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './token-usage.ts';
 
 /**
- * Reads `usage` of chat completions. Returns null if no count was reported. A reported zero is a
- * count. `prompt_tokens` includes the tokens read from and written to the cache. The returned
- * counts never overlap.
+ * Reads `usage` of chat completions. Returns null if no count was reported; a reported zero is a
+ * count. OpenAI's `prompt_tokens` includes audio and the tokens read from and written to the cache.
+ * In the result, no token is counted twice.
  */
-export function openaiUsage(usage: unknown): TokenUsage | null {
-  if (!isObject(usage)) return null;
-  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+export function openaiUsage(reported: unknown): UsageReport {
+  const usage = readUsageObject(reported);
+  if (usage === null || usage === 'impossible') return usage;
+  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = usage;
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
-  const details = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
-  const prompt = readTokenCount(prompt_tokens);
-  const cached = Math.min(readTokenCount(details['cached_tokens']), prompt);
-  const written = Math.min(readTokenCount(details['cache_write_tokens']), prompt - cached);
-  const completion = readTokenCount(completion_tokens);
-  const reasoning = isObject(usage['completion_tokens_details'])
-    ? readTokenCount(usage['completion_tokens_details']['reasoning_tokens'])
-    : 0;
+  const prompt = countIn(usage, 'prompt_tokens');
+  const cached = countIn(details, 'cached_tokens');
+  const written = countIn(details, 'cache_write_tokens');
+  const audio = countIn(details, 'audio_tokens');
+  if (cached + written > prompt || audio > prompt) return 'impossible';
+  const completion = countIn(usage, 'completion_tokens');
+  const reasoning = countIn(usage['completion_tokens_details'], 'reasoning_tokens');
   // Some servers do not include reasoning tokens in `completion_tokens`, but only in
   // `total_tokens`.
   const isExcluded =
-    reasoning > 0 && readTokenCount(total_tokens) === prompt + completion + reasoning;
+    reasoning > 0 && countIn(usage, 'total_tokens') === prompt + completion + reasoning;
+  if (reasoning > completion && !isExcluded) return 'impossible';
+  const input_tokens = prompt - cached - written;
   return {
-    input_tokens: prompt - cached - written,
+    input_tokens,
     cached_input_tokens: cached,
     cache_write_tokens: written,
+    ...(audio > 0 ? { audio_input_tokens: Math.min(audio, input_tokens) } : {}),
     output_tokens: isExcluded ? completion + reasoning : completion,
+    ...(reasoning > 0 ? { reasoning_tokens: reasoning } : {}),
+  };
+}
+
+/** Returns the usage as the member `usage` of a chat completion. */
+export function writeOpenaiUsage(usage: AnswerUsage): object {
+  const prompt_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
+  const { output_tokens, reasoning_tokens } = usage;
+  return {
+    prompt_tokens,
+    completion_tokens: output_tokens,
+    total_tokens: prompt_tokens + output_tokens,
+    prompt_tokens_details: { cached_tokens: usage.cached_input_tokens },
+    ...(reasoning_tokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens } }),
   };
 }

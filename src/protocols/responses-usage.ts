@@ -1,22 +1,42 @@
-import { isObject } from '../json/object.ts';
-import { readTokenCount, type TokenUsage } from './token-usage.ts';
+import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './token-usage.ts';
 
 /**
- * Reads `usage` of OpenAI responses. Returns null if no count was reported. `input_tokens` of
- * OpenAI includes the tokens read from and written to the cache. The returned counts never overlap.
+ * Reads `usage` of OpenAI responses. Returns null if no count was reported. OpenAI's `input_tokens`
+ * includes the tokens read from and written to the cache. In the result, no token is counted twice.
+ * `web_searches` is the number of searches, which is not part of `usage`.
  */
-export function responsesUsage(usage: unknown): TokenUsage | null {
-  if (!isObject(usage)) return null;
-  const { input_tokens, output_tokens } = usage;
+export function responsesUsage(reported: unknown, web_searches = 0): UsageReport {
+  const usage = readUsageObject(reported);
+  if (usage === null || usage === 'impossible') return usage;
+  const { input_tokens, output_tokens, input_tokens_details: details } = usage;
   if (typeof input_tokens !== 'number' && typeof output_tokens !== 'number') return null;
-  const details = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
-  const input = readTokenCount(input_tokens);
-  const cached = Math.min(readTokenCount(details['cached_tokens']), input);
-  const written = Math.min(readTokenCount(details['cache_write_tokens']), input - cached);
+  const input = countIn(usage, 'input_tokens');
+  const cached = countIn(details, 'cached_tokens');
+  const written = countIn(details, 'cache_write_tokens');
+  const output = countIn(usage, 'output_tokens');
+  const reasoning = countIn(usage['output_tokens_details'], 'reasoning_tokens');
+  if (cached + written > input || reasoning > output) return 'impossible';
   return {
     input_tokens: input - cached - written,
     cached_input_tokens: cached,
     cache_write_tokens: written,
-    output_tokens: readTokenCount(output_tokens),
+    output_tokens: output,
+    ...(web_searches > 0 ? { web_searches } : {}),
+    ...(reasoning > 0 ? { reasoning_tokens: reasoning } : {}),
+  };
+}
+
+/** Returns the usage as the member `usage` of a response. */
+export function writeResponsesUsage(usage: AnswerUsage): object {
+  const input_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
+  return {
+    input_tokens,
+    input_tokens_details: {
+      cached_tokens: usage.cached_input_tokens,
+      cache_write_tokens: usage.cache_write_tokens,
+    },
+    output_tokens: usage.output_tokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoning_tokens ?? 0 },
+    total_tokens: input_tokens + usage.output_tokens,
   };
 }

@@ -9,6 +9,7 @@ import { InspectionFeed } from '../actors/durable/inspection.ts';
 import { Audit } from '../actors/money/audit.ts';
 import { Lane } from '../actors/money/lane.ts';
 import { Quotas } from '../actors/money/quotas.ts';
+import { UnownedWatch } from '../actors/money/unowned.ts';
 import { Replica } from '../actors/replica.ts';
 import { WEBHOOK_KIND, webhookKind } from '../actors/webhooks/kind.ts';
 import { WebhookSecrets } from '../actors/webhooks/secrets.ts';
@@ -50,14 +51,16 @@ export async function startActors(
   let isStarted = false;
   const replica: Replica = new Replica({
     sql: databases.background.sql,
+    connectHeartbeat: databases.connectHeartbeat,
     clock: systemClock,
     lane,
     exclusive: databases.exclusive,
     onFenced: () => {
+      log.warn({ replica_id: replica.id }, 'this replica was declared dead and registered again');
       quotas.fence();
       durable.registry.onFenced();
     },
-    // The actors that are adopted at the start are read when the registry starts.
+    // At its own start, the registry reads the actors that were adopted before.
     onAdopted: () => isStarted && durable.registry.onAdopted(),
     onError,
   });
@@ -118,7 +121,7 @@ export async function startActors(
     onError,
   });
   await bus.start();
-  // What was switched before the start of the bus is read; what is switched later arrives.
+  // Reads the switches that were set before the bus started. Later switches arrive over the bus.
   await subscriptions.applySwitches();
   const inference = new Inference({
     quotas,
@@ -190,6 +193,15 @@ export async function startActors(
       log.error({ imbalances }, 'the audit found imbalances in the ledger'),
     onError,
   });
+  const unowned = new UnownedWatch({
+    sql: databases.background.sql,
+    clock: systemClock,
+    lane,
+    replica_id: () => replica.id,
+    known: () => quotas.heldByMemory(),
+    onFound: (found) => log.error({ unowned: found }, 'money is set aside without an owner'),
+    onError,
+  });
   return {
     replica,
     keys,
@@ -220,13 +232,28 @@ export async function startActors(
         value: audit.imbalances,
       },
       {
+        name: 'weir_money_unowned',
+        help: 'Grants and holds without a living owner, or unlike the memory of it; must be 0.',
+        value: unowned.unowned,
+      },
+      {
+        name: 'weir_replica_fenced_total',
+        help: 'How often other replicas declared this process dead, so that it registered again.',
+        value: replica.fenced,
+      },
+      {
+        name: 'weir_lease_lapses_total',
+        help: 'How often this replica renewed its lease so late that it had stopped admitting calls.',
+        value: replica.lapses,
+      },
+      {
         name: 'weir_lane_depth',
         help: 'Ledger commands that wait for their commit.',
         value: lane.depth,
       },
       {
         name: 'weir_effects_running',
-        help: 'Effects of durable actors that run now.',
+        help: 'Running effects of durable actors.',
         value: durable.outbox.size,
       },
       {
@@ -264,6 +291,7 @@ export async function startActors(
     ],
     async stop() {
       await audit.stop();
+      await unowned.stop();
       await ranking.stop();
       await prober.stop();
       batchWorker.stop();

@@ -1,13 +1,13 @@
 import type { Bus } from '../actors/bus/bus.ts';
 import type { CommittedElsewhere, Registry } from '../actors/durable/registry.ts';
 
-/** The most events of one message. A message must fit into a notification of PostgreSQL. */
+/** The most events in one message. A message must fit into a notification of PostgreSQL. */
 const MAX_EVENTS = 64;
 
 /**
- * Returns a function that tells the other replicas which events this replica committed. While no
- * other replica is known, nothing is sent. The first message after that is a gap, because a replica
- * that just started may have missed events.
+ * Returns a function that sends the events that this replica committed to the other replicas. While
+ * no other replica is known, nothing is sent. When one is known again, a gap (the report that
+ * messages may be lost) is sent first, because that replica may have missed events.
  */
 export function announceOver(
   bus: Pick<Bus, 'peerCount' | 'publish' | 'publishGap'>,
@@ -34,7 +34,7 @@ export function announceOver(
   };
 }
 
-/** Lets the live actors of this replica get the events that other replicas commit. */
+/** Passes the events that other replicas commit to the live actors of this replica. */
 export function subscribeActors(bus: Bus, registry: Registry, replica_id: () => string): void {
   bus.subscribe('actors', {
     onMessage({ replica, events }) {

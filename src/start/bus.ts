@@ -18,8 +18,9 @@ export interface BusParts {
 }
 
 /**
- * Returns the bus of this replica, which is not started: over Redis if there is one, within the
- * process if no other process can use the database, else over the database.
+ * Returns the bus of this replica. The caller must start it. If a Redis is configured, messages go
+ * over Redis. Otherwise they go over the database. If no other process can use the database, they
+ * stay within this process.
  */
 export async function createBus({ databases, redis_url, replica_id, log }: BusParts): Promise<Bus> {
   return new Bus({
@@ -53,7 +54,7 @@ export function moneyHintsOver(bus: Bus): MoneyHintPublisher {
       for (const recall of recalls) bus.publish('recall', recall);
       for (const organization_id of organization_ids) bus.publish('money', { organization_id });
     },
-    // A lost recall needs no gap: the call that waits for it repeats it.
+    // A lost recall needs no gap: the call that waits for the money sends the recall again.
     publishUnknown: () => bus.publishGap('money'),
   };
 }

@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from '../../db/embedded/server.ts';
 import { migrateDatabase } from '../../db/migrate.ts';
 import { ConfigurationError } from '../config/environment.ts';
 
-/** A notification that takes longer would arrive too late. */
+/** Time limit of a NOTIFY statement. A message that takes longer arrives too late to be useful. */
 const BUS_STATEMENT_TIMEOUT_MS = 2_000;
 
 /** The migrated database of this replica, with one pool per purpose. */
@@ -18,8 +18,10 @@ export interface Databases {
    */
   durable: Database;
   background: Database;
-  /** Opens the pool of the bus: one connection for NOTIFY, besides the one for LISTEN. */
+  /** Opens the pool of the bus: one connection for NOTIFY, and one connection for LISTEN. */
   connectBus: () => Database;
+  /** Opens the connection of the heartbeat. A lost lease does no harm, so no commit waits for the disk. */
+  connectHeartbeat: () => Database;
   /** True if no other process can use this database. */
   exclusive: boolean;
   /** Closes all pools and stops the embedded server. */
@@ -65,6 +67,7 @@ export async function openDatabases(
         statement_timeout_ms: BUS_STATEMENT_TIMEOUT_MS,
         is_volatile: true,
       }),
+    connectHeartbeat: () => connectDatabase(source, { pool: 'heartbeat', is_volatile: true }),
     exclusive: embedded !== undefined,
     async close() {
       await Promise.all(Object.values(pools).map((pool) => pool.close()));

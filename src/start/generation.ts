@@ -6,13 +6,14 @@ import { openSecretKey } from '../config/secret-key.ts';
 import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
 import {
-  type FetchOutput,
+  type FetchResult,
   ResultMissingError,
   type ResultStorage,
 } from '../inference/tasks/deps.ts';
 import { BucketStorage } from '../storage/bucket-storage.ts';
 import { FolderStorage } from '../storage/folder-storage.ts';
 import { ForbiddenAddressError, guardedFetch } from '../storage/guarded-fetch.ts';
+import { hostAndPort } from '../storage/internal-host.ts';
 import { signedPath } from '../storage/signed-path.ts';
 import type { FileStorage } from '../storage/storage.ts';
 import type { GenerationProtocol } from '../upstreams/generation/contract.ts';
@@ -23,14 +24,14 @@ import type { TaskParts } from './tasks.ts';
 export interface GenerationOverrides {
   readonly protocols?: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage?: ResultStorage;
-  readonly fetchOutput?: FetchOutput;
+  readonly fetchResult?: FetchResult;
   /** Wraps the durable kind `task`, e.g. to watch its effects. */
   readonly decorate?: (kind: DurableKind) => DurableKind;
 }
 
 /** What generations (requests for images, videos or music) need from this process. */
 export interface Generation {
-  readonly parts: Pick<TaskParts, 'protocols' | 'storage' | 'fetchOutput' | 'decorate'>;
+  readonly parts: Pick<TaskParts, 'protocols' | 'storage' | 'fetchResult' | 'decorate'>;
   /** Key that encrypts the secrets of webhooks. */
   readonly webhook_key: Uint8Array;
   readonly webhook_hosts: ReadonlySet<string>;
@@ -62,15 +63,16 @@ export function openGeneration(
   const storage = openStorage(environment);
   const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
   const secret = key.for('file-urls');
+  const webhook_hosts = new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []);
   return {
     parts: {
       protocols: overrides.protocols ?? GENERATION_PROTOCOLS,
       storage: overrides.storage ?? storage,
-      fetchOutput: overrides.fetchOutput ?? outputFetcher(live),
+      fetchResult: overrides.fetchResult ?? resultFetcher(live),
       ...(overrides.decorate ? { decorate: overrides.decorate } : {}),
     },
     webhook_key: key.for('webhook-secrets'),
-    webhook_hosts: new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []),
+    webhook_hosts,
     files: { storage, secret, now: Date.now },
     ports: {
       filePath: (name) => signedPath(secret, name, Date.now() / MS_PER_S + ADDRESS_VALID_S),
@@ -79,6 +81,7 @@ export function openGeneration(
         return file && { stream: file.stream() };
       },
       public_url: environment.WEIR_PUBLIC_URL,
+      webhook_hosts,
     },
   };
 }
@@ -105,7 +108,7 @@ function openStorage(environment: Environment): FileStorage {
  * only if a configured channel has, or had since the start, the same host and port. The function
  * throws ResultMissingError if a retry cannot help.
  */
-function outputFetcher(live: CurrentInstallation): FetchOutput {
+function resultFetcher(live: CurrentInstallation): FetchResult {
   const channelHosts = () =>
     new Set(live.now.channels.map(({ base_url }) => hostAndPort(new URL(base_url))));
   let allow_hosts = channelHosts();
@@ -130,8 +133,4 @@ function outputFetcher(live: CurrentInstallation): FetchOutput {
       ? new ResultMissingError(message)
       : new Error(message);
   };
-}
-
-function hostAndPort({ hostname, port, protocol }: URL): string {
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }

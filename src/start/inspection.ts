@@ -4,7 +4,10 @@ import type { InspectionFeed } from '../actors/durable/inspection.ts';
 import type { QuotaDeps } from '../actors/money/quota-deps.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 
-/** How often the calls that quotas admitted without an event are published, as one sum per key. */
+/**
+ * Most calls are admitted without an event of the quota machine. At this interval, one event for
+ * each key reports their sum.
+ */
 const SUM_MS = 1_000;
 
 /** Publishes each event of the quota machines. */
@@ -14,8 +17,8 @@ export function quotaEvents(feed: InspectionFeed): NonNullable<QuotaDeps['onEven
 }
 
 /**
- * Publishes the events of the circuits. If nobody watches, only changes of state are published,
- * because each call sends an event to its circuit.
+ * Publishes the events of the circuits. Each call sends an event to its circuit. So while the feed
+ * has no watcher, only changes of state are published.
  */
 export function channelEvents(feed: InspectionFeed): OnChannelEvent {
   return ({ channel_id, model }, event, from, to) => {
@@ -26,7 +29,10 @@ export function channelEvents(feed: InspectionFeed): OnChannelEvent {
   };
 }
 
-/** While somebody watches, publishes what quotas admit, each second. Returns a function that stops. */
+/**
+ * While the feed has a watcher, publishes the sums of admitted calls each second. Returns a
+ * function that ends this.
+ */
 export function publishSums(feed: InspectionFeed, quotas: Quotas, clock: Clock): () => void {
   let stopClock: () => void = () => undefined;
   const schedule = () => {

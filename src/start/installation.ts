@@ -60,7 +60,8 @@ function watch(file: string, transport: TransportName, log: Logger): OpenInstall
       }
     } catch (error) {
       // Each content is logged once, not on every poll.
-      if (text !== polled) log.error({ error }, 'the configuration was not applied');
+      if (text !== polled)
+        log.error({ error }, 'the configuration was not applied; the previous one stays in use');
     }
     polled = text;
   };

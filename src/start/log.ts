@@ -21,8 +21,8 @@ export function createLog(level: string): Logger {
 }
 
 /**
- * Logs an error. A client's error, its leave and its deadline have the level `debug`, an upstream's
- * error has `warn`, and any other error has `error`.
+ * Logs an error. The level is `debug` if the client caused the error, left, or set a deadline that
+ * passed. The level is `warn` if an upstream failed, and `error` in all other cases.
  */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };

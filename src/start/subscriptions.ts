@@ -10,7 +10,7 @@ import type { Clock } from '../actors/clock.ts';
 import type { Quotas } from '../actors/money/quotas.ts';
 import type { KeyCache } from '../inference/keys/key-cache.ts';
 
-/** The parts that get messages. */
+/** The parts that receive messages of the bus. */
 export interface SubscribedParts {
   readonly database: Database;
   readonly clock: Clock;
@@ -23,14 +23,14 @@ export interface SubscribedParts {
 
 /**
  * Subscribes the parts of this replica to the bus. If messages may be missing (a gap), each part
- * reads its truth again:
+ * reads the database again:
  *
  * - switches: all rows.
  * - keys: the cache is emptied. Quota actors with money get the status of their keys.
  * - money: every waiting call requests money again.
  * - recalls: the number of the latest recall. If it is new, every quota actor returns its unused
- *   money. Besides, a call that waits for a recall repeats it.
- * - circuits: nothing. A replica learns by its own failed attempts.
+ *   money. A call that waits for a recall also repeats it.
+ * - circuits: nothing. The replica's own failed attempts open its circuits.
  *
  * Returns `applySwitches`, which resolves when the committed switches are applied, and `stop`.
  */

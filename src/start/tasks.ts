@@ -19,16 +19,16 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 
 /** What `composeTasks` needs. */
 export interface TaskParts
-  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchOutput' | 'announce'> {
+  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'announce'> {
   /** Connection for the reads of requests. */
   readonly requests: Sql;
   /** Connection for transactions of durable actors. */
   readonly durable: Sql;
   /** Connection for effects and pollers. */
   readonly background: Sql;
-  /** Tells the other replicas which events this replica committed. Must not throw. */
+  /** Sends the events that this replica committed to the other replicas. Must not throw. */
   readonly announceEvents: (events: readonly CommittedElsewhere[]) => void;
-  /** Gets the events of the live actors. */
+  /** Receives the events of the live actors. */
   readonly feed: InspectionFeed;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -48,7 +48,7 @@ export interface TaskParts
 export interface RunningTasks {
   readonly tasks: Tasks;
   readonly actors: DurableActors;
-  /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
+  /** Sends a command. Throws `service_unavailable` if too many commands wait for this actor. */
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
   readonly registry: Registry;
   readonly outbox: Outbox;
@@ -99,6 +99,7 @@ export function composeTasks(parts: TaskParts): RunningTasks {
     sql: parts.requests,
     clock,
     ids,
+    channels: parts.channels,
     send: (command) => mailboxes.send(command),
     watch: (id, watcher) => registry.watch({ kind: TASK_KIND, id }, watcher),
     running,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
-import type { Environment } from '../config/environment.ts';
+import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { createApp } from '../http/app.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import { startActors } from './actors.ts';
@@ -67,9 +67,8 @@ export async function startWeir(
       files: generation.files,
       isReady: () => actors.replica.isAlive(),
       onError: (error, request_id) => logError(log, error, request_id),
-    }).listen(environment.PORT);
-    const server = app.server;
-    if (!server) throw new Error('the server did not start');
+    });
+    const server = listen(app, environment.PORT);
     stopSteps.unshift(() => drain(server));
     // Event streams may last an hour, so the drain does not wait for them. Their clients resume.
     stopSteps.unshift(() => actors.tasks.watches.stop());
@@ -92,6 +91,20 @@ function firstRun(environment: Environment, databases: Databases): Promise<First
     operator_token: environment.WEIR_BOOTSTRAP_OPERATOR_TOKEN,
     balance_nano_usd: Math.round(environment.WEIR_BOOTSTRAP_BALANCE_USD * NANO_PER_USD),
   });
+}
+
+/** Throws ConfigurationError if another process listens on the port. */
+function listen(app: ReturnType<typeof createApp>, port: number) {
+  try {
+    const { server } = app.listen(port);
+    if (server) return server;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
+    throw new ConfigurationError(
+      `Port ${port} is in use by another process. Choose another port with --port.`,
+    );
+  }
+  throw new Error('the server did not start');
 }
 
 function connectRedis(url: string | undefined, log: Logger): Redis | undefined {

@@ -9,8 +9,8 @@ export interface BucketOptions {
   readonly access_key_id: string;
   readonly secret_access_key: string;
   /**
-   * Time limit for opening or deleting a file. The code that calls `put` limits the time of `put`
-   * itself.
+   * Time limit for opening or deleting a file; default 30 s. It does not apply to `put`, whose
+   * caller limits the time.
    */
   readonly timeout_ms?: number;
 }
@@ -20,7 +20,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 const RETRIES = 3;
 const TIMEOUT_MS = 30_000;
 
-/** Files in a bucket, over Bun's S3 client. A file becomes visible when its upload is complete. */
+/** Files in a bucket. Uses Bun's S3 client. A file becomes visible when its upload is complete. */
 export class BucketStorage implements FileStorage {
   private readonly client: S3Client;
   private readonly timeout_ms: number;
@@ -65,11 +65,13 @@ export class BucketStorage implements FileStorage {
     await this.withTimeout(this.client.delete(name));
   }
 
-  /** Rejects after the time limit, because the S3 client has no time limit. */
+  /**
+   * Waits for `answer`, but rejects after the time limit. The S3 client has no limit of its own.
+   */
   private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => timeout.reject(new Error(`the bucket did not answer in ${this.timeout_ms} ms`)),
+      () => timeout.reject(new Error(`the bucket did not answer within ${this.timeout_ms} ms`)),
       this.timeout_ms,
     );
     return Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { assertStoredName, contentTypeOf, type FileStorage, type StoredFile } from './storage.ts';
 
 /**
- * Files in a folder. A file is written under a temporary name and then renamed. So a crash leaves
- * no incomplete file under a file's name.
+ * Files in a folder. A file is written under a temporary name and then renamed. So after a crash,
+ * no incomplete file has the name of a stored file.
  */
 export class FolderStorage implements FileStorage {
   constructor(private readonly folder: string) {}

@@ -22,25 +22,25 @@ export interface GuardedFetchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The final response. Its stream fails if the body has more than `max_bytes`. */
+/** The response after all redirects. Its stream fails if the body has more than `max_bytes`. */
 export interface GuardedAnswer {
   readonly status: number;
   readonly content_type: string;
   readonly stream: ReadableStream<Uint8Array>;
 }
 
-/** Thrown if the address must not be fetched, or if its body was too large. A retry cannot help. */
+/** Thrown if the address must not be fetched, or if the body is too large. A retry cannot help. */
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
 /**
- * Fetches an address that a provider or a client gave. Only public internet addresses and
- * `allow_hosts` are reached. The host is resolved here, and each of its IP addresses is checked.
- * The connection goes to a checked IP address, so a later DNS change of the host has no effect. At
- * most three redirects are followed, and each redirect is checked in the same way. After a redirect
- * to another host, the headers are no longer sent. Throws ForbiddenAddressError, the signal's
- * reason, or a network error.
+ * Fetches an address that a provider or a client gave. Weir connects only to public internet
+ * addresses and to `allow_hosts`. The host is resolved here, and each of its IP addresses is
+ * checked. The connection goes to a checked IP address, so a later DNS change of the host has no
+ * effect. At most three redirects are followed, and each redirect is checked in the same way. After
+ * a redirect to another host, port or scheme, the headers are no longer sent. Throws
+ * ForbiddenAddressError, the signal's reason, or a network error.
  */
 export async function guardedFetch(
   url: string,
@@ -64,7 +64,7 @@ export async function guardedFetch(
     answer.body.destroy();
     if (redirects >= MAX_REDIRECTS) throw new ForbiddenAddressError('too many redirects');
     const next = parseAddress(new URL(location, target).href);
-    if (next.host !== target.host) headers = {};
+    if (next.origin !== target.origin) headers = {};
     target = next;
   }
 }

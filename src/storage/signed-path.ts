@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isStoredName } from './storage.ts';
 
-/** Path of stored files. The signature in the query permits the download. */
+/** Start of the path of stored files. Only a request with a valid signature may download a file. */
 const FILES_PATH = '/v1/files/';
 
 /**
- * Returns the path of a stored file with a signed query. Any client can download the file with it
- * until `expires_at_s` (Unix seconds).
+ * Returns the path of a stored file, with a signature in its query. Any client that has this path
+ * can download the file until `expires_at_s` (Unix seconds).
  */
 export function signedPath(secret: Uint8Array, name: string, expires_at_s: number): string {
   const expires = Math.floor(expires_at_s);

@@ -1,6 +1,6 @@
 /**
- * Storage of results: the data folder, or an S3-compatible bucket. Every method throws if the name
- * is not one that Weir makes.
+ * Storage of results: the data folder, or an S3-compatible bucket. Every method throws if `name` is
+ * not a name that Weir creates (see `isStoredName`).
  */
 export interface FileStorage {
   /** Stores a file. If a file of the same name exists, it is replaced as a whole. */
@@ -19,21 +19,22 @@ export interface StoredFile {
   readonly content_type: string;
 }
 
-/** The names that Weir makes, `<task>/<number>.<ending>`. */
+/** The names that Weir creates: `<task>/<number>.<ending>`. */
 const NAME = /^[A-Za-z0-9_-]{1,100}\/[0-9]{1,4}\.[a-z0-9]{1,8}$/;
 
-/** True for a name that Weir makes. No other name reaches a file system or a bucket. */
+/** True for a name that Weir creates. No other name is used in a file system or a bucket. */
 export function isStoredName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Throws if a name is not one that Weir makes. */
+/** Throws if a name is not one that Weir creates. */
 export function assertStoredName(name: string): void {
   if (!isStoredName(name)) throw new Error(`not a name of a stored file: ${name.slice(0, 200)}`);
 }
 
 /**
- * Media types by the ending of a name. When a file is stored, its media type decides the ending.
+ * The media type of each ending of a file name. When a file is stored, its media type decides the
+ * ending.
  */
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',

@@ -1,6 +1,7 @@
 /**
- * The interface between `src/inference` and an upstream, a provider's API. Files of `chat/`
- * implement `UpstreamProtocol`. No code outside `src/upstreams` knows a provider's wire format.
+ * The interface between `src/inference` and an upstream, i.e. a provider's API. The files in
+ * `src/upstreams/chat` implement `UpstreamProtocol`. No code outside `src/upstreams` knows a
+ * provider's wire format.
  */
 
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
@@ -38,8 +39,8 @@ export function targetOf({
 }
 
 /**
- * Why an upstream call failed. `client` means that the client's request is wrong. It never lowers
- * the channel's health; every other class does (P9).
+ * Why an upstream call failed. `client` means that the client's request is wrong. This class never
+ * lowers the channel's health; every other class does (P9).
  */
 export type FailureClass =
   | 'client'
@@ -69,7 +70,7 @@ export class RetryableUpstreamError extends Error {
   }
 }
 
-/** The request itself is wrong: no other channel is tried, and no channel's health changes. */
+/** The client's request is wrong. So no other channel is tried, and no channel's health changes. */
 export class TerminalUpstreamError extends Error {
   override readonly name = 'TerminalUpstreamError';
   constructor(
@@ -91,7 +92,7 @@ export class TerminalUpstreamError extends Error {
 /** One event of an upstream's stream, after Weir replaced the upstream's ids and model names. */
 export interface StreamEvent {
   /**
-   * The complete SSE event for the client, with its blank line. It is '' if the client gets
+   * The complete server-sent event for the client, with its blank line. It is '' if the client gets
    * nothing.
    */
   readonly text: string;
@@ -106,11 +107,18 @@ export interface StreamEvent {
    */
   readonly final: boolean;
   /**
+   * Set if the client would see impossible usage in the event, or none where its protocol needs it.
+   * Returns the text of the event with this usage. `text` is not sent.
+   */
+  readonly withUsage?: (usage: TokenUsage) => string;
+  /**
    * The event as the upstream sent it, parsed: the translation reads it. It is null for the mark
    * `[DONE]`. Absent if the event was not parsed, because it matches `template`.
    */
   readonly value?: Readonly<Record<string, unknown>> | null;
-  /** The JSON around the produced text, if the event was recognised by it and not parsed. */
+  /**
+   * The JSON around the produced text. Set if the event was recognised by this JSON, not parsed.
+   */
   readonly template?: TextTemplate;
   /**
    * The produced texts of the merged events that match `template`. Absent if only one event
@@ -141,11 +149,15 @@ export interface UpstreamCall {
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
-   * The most output tokens per choice that the reservation, the money held for the call, covers.
-   * The request to the upstream gets this limit. Undefined if the reservation covers all the output
-   * that the client asked for.
+   * The most output tokens per choice that the call's reservation (the money set aside for the
+   * call) covers. The request to the upstream gets this limit. Undefined if the reservation covers
+   * all output that the client requested.
    */
   readonly max_output_tokens?: number | undefined;
+  /** Returns the most answers that the request may produce, each as long as the model allows. */
+  readonly mostAnswers: () => number;
+  /** Size of the model's context window, in tokens. A report far above it is impossible. */
+  readonly model_context_window: number;
   /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
   readonly model_max_output_tokens: number;
   /** Client headers that the protocol forwards. Their names are in lower case. */
@@ -159,6 +171,15 @@ export interface UpstreamAnswer {
   readonly body_text: string;
   /** null if the upstream reported no usage. An explicit zero is a report (P12). */
   readonly usage: TokenUsage | null;
+  /**
+   * Set if the client would see impossible usage (see `UsageReport`), or none where its protocol
+   * needs it. Then `usage` is null. Returns the body with this usage instead.
+   */
+  readonly withUsage?: (usage: TokenUsage) => string;
+  /** True if the upstream reported impossible usage. */
+  readonly has_impossible_usage?: boolean;
+  /** The web searches in the answer. They are used if `usage` is null. */
+  readonly web_searches?: number;
   /** Returns all text that the model produced. Weir counts its tokens if no usage was reported. */
   readonly produced: () => string;
 }
@@ -167,17 +188,22 @@ export interface UpstreamAnswer {
 export interface UpstreamStream {
   /**
    * The events in batches, as the bytes arrive. The last batch ends with the event that ends the
-   * stream. The iteration throws RetryableUpstreamError if the upstream breaks off. If the consumer
-   * leaves its loop early, the upstream's request is canceled.
+   * stream. If the stream breaks off before that event, the iteration throws
+   * RetryableUpstreamError. If the consumer leaves its loop early, the request to the upstream is
+   * canceled.
    */
   readonly events: AsyncIterable<StreamEvent[]>;
   /** Usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
   /** Usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
+  /** The web searches in the answer so far; absent if the protocol has none. */
+  webSearches?(): number;
+  /** True once the upstream reported impossible usage (see `UsageReport`). */
+  hasImpossibleUsage(): boolean;
   /**
-   * Returns the SSE text that ends a started answer as if it reached its output limit. The caller
-   * uses it when no money is left to continue. `usage` is what the caller charges.
+   * Returns the text of the server-sent events that end a started answer, as if the answer reached
+   * its output limit. Used when no money is left to continue. `usage` is the usage that is charged.
    */
   endEarly(usage: TokenUsage): string;
   /** Returns the whole answer in the client's protocol; undefined if the stream did not keep it. */
@@ -186,14 +212,14 @@ export interface UpstreamStream {
 
 /**
  * One provider's wire format. `complete` and `stream` throw RetryableUpstreamError or
- * TerminalUpstreamError. If the signal was aborted, both functions throw its reason.
+ * TerminalUpstreamError. If the signal was aborted, both throw the signal's reason.
  */
 export interface UpstreamProtocol {
   readonly name: ChatProtocol;
   complete(call: UpstreamCall): Promise<UpstreamAnswer>;
   /** Resolves once the upstream has accepted the call and begins to answer. */
   stream(call: UpstreamCall): Promise<UpstreamStream>;
-  /** Returns the event that tells a client that its stream broke off. */
+  /** Returns the event that reports to a client that its stream broke off. */
   errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 

@@ -1,56 +1,83 @@
-import { describe, expect, test } from 'bun:test';
-import { type BookedCalls, bookErrors, type Ledger } from '../../bench/books.ts';
-import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { chargeFor } from '../../src/catalogue/price.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { flawOfCall } from '../../bench/answers.ts';
+import { auditRun, SimulatorBooks } from '../../bench/books.ts';
+import { chatChannel, ROLES, targetOf, WEIR_ACCOUNT } from '../../bench/contenders.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
+import { startWeir } from '../support/weir.ts';
 
-const model = new Catalogue(builtInModels()).find('gpt-4o-mini');
-if (model?.kind !== 'chat') throw new Error('gpt-4o-mini is no chat model');
-const usage = {
-  input_tokens: 19,
-  output_tokens: 20,
-  cached_input_tokens: 0,
-  cache_write_tokens: 0,
-};
-const PRICE = chargeFor(usage, model.price);
+setDefaultTimeout(60_000);
 
-/** Clients received 100 answers. Another 4 clients left, and 2 of their calls are charged. */
-const ANSWERS = 100;
-const delivered: BookedCalls = {
-  ...{ calls: 104, whole: 103, aborted: 1 },
-  ...{ prompt_tokens: 104 * 19, completion_tokens: 104 * 20 },
-};
-const ledger: Ledger = {
-  ...{ completed: 101, completed_nano_usd: 101 * PRICE, partial: 1, partial_nano_usd: PRICE },
-  ...{ held_nano_usd: 0, imbalances: [] },
-};
+let simulator: RunningSimulator;
+let database: TestDatabase;
+let books: SimulatorBooks;
 
-describe('the books of a measurement', () => {
-  test('agree if each answer is charged once, at its price', () => {
-    expect(bookErrors(ANSWERS, ledger, delivered)).toEqual([]);
+/** A short run: two measurements of calls and streams, whose calls are all equal. */
+beforeAll(async () => {
+  [simulator, database] = await Promise.all([startSimulator(), createTestDatabase()]);
+  const weir = await startWeir({
+    config: JSON.stringify({ channels: [chatChannel(simulator.url)], roles: ROLES }),
+    env: { DATABASE_URL: database.url },
+  });
+  books = new SimulatorBooks(simulator.url, WEIR_ACCOUNT);
+  for (const stream of [false, true]) {
+    await books.during(async () => {
+      const flaws = await Promise.all(
+        Array.from({ length: 10 }, () => flawOfCall(targetOf(weir, stream), stream)),
+      );
+      expect(flaws).toEqual(flaws.map(() => undefined));
+    });
+  }
+  books.answers = 20;
+  await weir.stop();
+});
+afterAll(async () => {
+  await simulator.stop();
+  await database.drop();
+});
+
+/** The audit after a change of the database, which is taken back. */
+async function auditAfter(plant: string): Promise<boolean> {
+  const { sql } = database;
+  await sql.unsafe('create table kept as select * from usage_line');
+  await sql.unsafe(plant);
+  const { agree } = await auditRun(books, sql);
+  await sql.unsafe('truncate usage_line');
+  await sql.unsafe('insert into usage_line select * from kept');
+  await sql.unsafe('drop table kept');
+  return agree;
+}
+
+describe('the books of a benchmark', () => {
+  test('agree if each answer is charged once, at its price', async () => {
+    const { text, agree } = await auditRun(books, database.sql);
+    expect(text).toContain('received 20 calls of Weir. Weir charged 20 complete answers');
+    expect(agree).toBe(true);
   });
 
-  test.each<[string, number, Partial<Ledger>, string]>([
-    ['an answer is not charged', 102, {}, 'clients received 102 answers, 101 are charged'],
-    ['a nano-USD is missing', 100, { completed_nano_usd: 101 * PRICE - 1 }, 'nano-USD are charged'],
-    ['money is still held', 100, { held_nano_usd: 1 }, '1 nano-USD are still held'],
-    ['a sum is off', 100, { imbalances: ['used is off by 1'] }, 'used is off by 1'],
-    ['more is charged than was delivered', 100, { partial: 4 }, '105 calls are charged'],
+  const ONE = '(select id from usage_line order by id limit 1)';
+  test.each([
+    ['an answer is not charged', `delete from usage_line where id = ${ONE}`],
     [
-      'more is charged as complete than was completed',
-      100,
-      { completed: 104, completed_nano_usd: 104 * PRICE, partial: 0, partial_nano_usd: 0 },
-      '104 answers are charged as complete, the simulator completed 103',
+      'an answer is charged twice',
+      `insert into usage_line select (jsonb_populate_record(usage_line, jsonb_build_object('id',
+        gen_random_uuid()))).* from usage_line where id = ${ONE}`,
     ],
-    ['a partial answer costs more', 100, { partial_nano_usd: PRICE + 1 }, 'more than a complete'],
-  ])('disagree if %s', (_, answers, change, error) => {
-    const errors = bookErrors(answers, { ...ledger, ...change }, delivered);
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(error);
-  });
-
-  test('disagree if Weir received no call', () => {
-    const nothing = { calls: 0, whole: 0, aborted: 0, prompt_tokens: 0, completion_tokens: 0 };
-    expect(bookErrors(ANSWERS, ledger, nothing)).not.toEqual([]);
+    [
+      'one charge is a nano-USD too low, and another as much too high',
+      `update usage_line set charged_nano_usd = charged_nano_usd + case when id = ${ONE} then 1
+        else -1 end where id in (select id from usage_line order by id limit 2)`,
+    ],
+    [
+      'the tokens are wrong and the price is right',
+      `update usage_line set output_tokens = 21 where id = ${ONE}`,
+    ],
+    [
+      'what was delivered is charged as a part',
+      `update usage_line set outcome = 'partial', estimated = true where id = ${ONE}`,
+    ],
+  ])('differ, so that the run fails, if %s', async (_, plant) => {
+    expect(await auditAfter(plant)).toBe(false);
+    expect((await auditRun(books, database.sql)).agree).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { ArgumentError } from '../../bench/arguments.ts';
 import { readOptions } from '../../bench/options.ts';
+import { ArgumentError } from '../support/arguments.ts';
 
 describe('the arguments of bin/bench', () => {
   test('by default select a run beside other programs', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { ArgumentError } from '../../bench/arguments.ts';
 import { readTaskOptions, shortTaskOptions } from '../../bench/task-options.ts';
+import { ArgumentError } from '../support/arguments.ts';
 
 describe('the arguments of bin/bench tasks', () => {
   test('by default select 100,000 unfinished tasks, of which 10,000 are polled', () => {

@@ -51,15 +51,18 @@ describe('the verdict on inline calls', () => {
 });
 
 describe('the verdict on tasks and money', () => {
-  const nothing = { lost: 0, dead_effects: 0, imbalances: 0 };
+  const nothing = { lost: 0, dead_effects: 0, imbalances: 0, differences: 0 };
 
   test('is met if every run kept everything', () => {
     expect(lossVerdict([nothing, nothing])).toMatchObject({ met: true });
   });
 
-  test.each([{ lost: 1 }, { dead_effects: 1 }, { imbalances: 1 }])('is missed by %p', (change) => {
-    expect(lossVerdict([nothing, { ...nothing, ...change }])).toMatchObject({ met: false });
-  });
+  test.each([{ lost: 1 }, { dead_effects: 1 }, { imbalances: 1 }, { differences: 1 }])(
+    'is missed by %p',
+    (change) => {
+      expect(lossVerdict([nothing, { ...nothing, ...change }])).toMatchObject({ met: false });
+    },
+  );
 
   test('is missed by lost tasks, even if another run has too many', () => {
     const runs = [

@@ -34,7 +34,9 @@ describe('the price of a direct call', () => {
   });
 
   test('is refused for another unit, or if one price of a pair is missing', () => {
-    expect(() => directPrice('stt', { usd_per_request: 1 })).toThrow('no price for stt');
-    expect(() => directPrice('tts', { output_usd_per_mtok: 1 })).toThrow('no price for tts');
+    expect(() => directPrice('stt', { usd_per_request: 1 })).toThrow('no declared price for stt');
+    expect(() => directPrice('tts', { output_usd_per_mtok: 1 })).toThrow(
+      'no declared price for tts',
+    );
   });
 });

@@ -25,14 +25,19 @@ describe('the estimate of a generation', () => {
     ['gemini-3-pro-image-preview', { n: 3 }, 0.402],
     ['grok-imagine-image-quality', { resolution: '2k' }, 0.07],
     ['flux-2-pro', {}, 0.03],
-    ['flux-2-pro', { size: '1920x1088' }, 0.06],
+    ['flux-2-pro', { size: '1920x1080' }, 0.045],
+    ['flux-2-pro', { size: '1440x1472' }, 0.06],
+    ['veo-3.1-fast', { resolution: '1080p', duration: 4 }, 0.48],
     ['veo-3.1', {}, 3.2],
     ['veo-3.1', { resolution: '4k', duration: 4 }, 2.4],
     ['kling-3.0', {}, 0.42],
     ['kling-3.0', { output_audio: true, resolution: '1080p', duration: 10 }, 1.68],
     ['kling-3.0-motion-control', { video_url, image_url }, 3.78],
     ['seedance-2.0', { resolution: '480p', duration: 10 }, 1.345],
-    ['topaz-video-upscale', { video_url, resolution: '720p' }, 0.6],
+    ['topaz-video-upscale', { video_url }, 4.8],
+    ['topaz-video-upscale', { video_url, fps: 60 }, 9.6],
+    ['grok-imagine-video', { video_url }, 0.63],
+    ['grok-imagine-video', { duration: 9, resolution: '480p' }, 0.45],
     ['suno_music', {}, 0.06],
     ['suno_music', { action: 'LYRICS' }, 0.002],
     ['suno_lyrics', {}, 0.002],
@@ -63,8 +68,9 @@ describe('the estimate of a generation', () => {
       (2 * 272 * 40 + 112 * 5) / 1e6,
       9,
     );
+    // Partial images are not requested, because Weir streams no images.
     const partial = { quality: 'low', size: '1024x1024', partial_images: 3 };
-    expect(estimate('gpt-image-1', partial)).toBeCloseTo((572 * 40 + 112 * 5) / 1e6, 9);
+    expect(estimate('gpt-image-1', partial)).toBeCloseTo((272 * 40 + 112 * 5) / 1e6, 9);
   });
 });
 
@@ -78,7 +84,10 @@ describe('the charge of a generation', () => {
     ['per second, by the provider’s count', 'veo-3.1', {}, { seconds: 6.5 }, 1, 2.6],
     ['per second, by the request', 'veo-3.1', { duration: 6 }, {}, 1, 2.4],
     ['a begun nano-USD, whole', 'veo-3.1', {}, { seconds: 1e-9 }, 1, 1e-9],
-    ['per second of a source', 'topaz-video-upscale', { video_url }, { seconds: 12 }, 1, 0.24],
+    ['per second of a source', 'topaz-video-upscale', { video_url }, { seconds: 12 }, 1, 0.96],
+    ['no more seconds than requested', 'kling-3.0', { duration: 5 }, { seconds: 5.041 }, 1, 0.42],
+    ['no more images than requested', 'ideogram-v3', { n: 2 }, { images: 4 }, 4, 0.12],
+    ['no more songs than requested', 'suno_music', {}, { songs: 3 }, 3, 0.06],
     ['per song', 'suno_music', {}, { songs: 1 }, 2, 0.03],
     ['per song, by the number of results', 'suno_music', {}, {}, 2, 0.06],
     ['without a result it is free', 'veo-3.1', {}, { seconds: 8 }, 0, 0],
@@ -155,11 +164,11 @@ describe('an invalid price', () => {
 
   test('an amount that is too large to be exact is refused', () => {
     const model = declaredModel({
-      category: 'image',
-      family: 'flux-image',
-      price: { usd_per_image: 1_000 },
+      category: 'video',
+      family: 'upscaler-video',
+      price: { usd_per_second: 1_000 },
     });
-    const input = accept(model, {});
-    expect(() => priceGeneration(model, input, { images: 1e9 }, 1)).toThrow(RangeError);
+    const input = accept(model, { video_url });
+    expect(() => priceGeneration(model, input, { seconds: 1e9 }, 1)).toThrow(RangeError);
   });
 });

@@ -95,7 +95,6 @@ const ACCEPTED: Accepted[] = [
       output_format: 'webp',
       output_compression: 80,
       moderation: 'low',
-      partial_images: 2,
       user: 'u',
     },
   ],

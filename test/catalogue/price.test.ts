@@ -71,6 +71,32 @@ describe('the price of tokens that are cached for an hour', () => {
   });
 });
 
+describe('the prices of audio and of web searches', () => {
+  const listed = tokenPrice({
+    ...{ input_usd_per_mtok: 0.3, cached_input_usd_per_mtok: 0.03, output_usd_per_mtok: 2.5 },
+    ...{ audio_input_usd_per_mtok: 1, cached_audio_input_usd_per_mtok: 0.1 },
+    usd_per_web_search: 0.01,
+  });
+
+  test('apply to the audio part of the input and to each search', () => {
+    const heard = { input_tokens: 10, audio_input_tokens: 4 };
+    expect(chargeFor(usage(heard), listed)).toBe(6 * 300 + 4 * 1_000);
+    const cached = { cached_input_tokens: 10, cached_audio_tokens: 4 };
+    expect(chargeFor(usage(cached), listed)).toBe(6 * 30 + 4 * 100);
+    expect(chargeFor(usage({ web_searches: 3 }), listed)).toBe(30_000_000);
+  });
+
+  test('without a price of its own, audio costs as much as text', () => {
+    const { audio_input: _, cached_audio_input: __, ...text } = listed;
+    const heard = { input_tokens: 10, audio_input_tokens: 4, cached_input_tokens: 10 };
+    expect(chargeFor(usage({ ...heard, cached_audio_tokens: 4 }), text)).toBe(10 * 330);
+  });
+
+  test('P17: the estimate covers the input also if all of it is audio', () => {
+    expect(maxChargeFor(10, 0, listed)).toBe(10 * 1_000);
+  });
+});
+
 describe('a price of long prompts', () => {
   const listed = tokenPrice({
     ...{ input_usd_per_mtok: 2, cached_input_usd_per_mtok: 0.2, output_usd_per_mtok: 12 },
@@ -129,7 +155,8 @@ describe('a price', () => {
   });
 
   test('below one pico-USD per token is never rounded to 0', () => {
-    expect(tokenPrice({ input_usd_per_mtok: 1e-9, output_usd_per_mtok: 0 })).toEqual({
+    // 1e-12 is far below the tolerance for the rounding of floating point.
+    expect(tokenPrice({ input_usd_per_mtok: 1e-12, output_usd_per_mtok: 0 })).toEqual({
       input: 1,
       cached_input: 1,
       cache_write: 1,

@@ -13,6 +13,15 @@ describe('suggestions for a refused model', () => {
     ['gpt4.1', 'gpt-4.1'],
     ['claude-sonnet-4.5', 'claude-sonnet-4-5'],
     ['claude-haiku-4-5-20251002', 'claude-haiku-4-5'],
+    ['gpt-4o-2024-11-20', 'gpt-4o'],
+    ['openai/gpt-4o', 'gpt-4o'],
+    ['models/gemini-2.5-flash-preview-05-20', 'gemini-2.5-flash'],
+    ['us.anthropic.claude-opus-4-6-v1:0', 'claude-opus-4-6'],
+    ['claude-haiku-4-5@20250101', 'claude-haiku-4-5'],
+    ['gpt-4.1-long-context', 'gpt-4.1'],
+    ['veo', 'veo-3.1'],
+    ['suno', 'suno_music'],
+    ['o4', 'o4-mini'],
   ])('%s means %s', (refused, meant) => {
     const { did_you_mean, suggestions } = suggestModels(refused, models);
     expect(did_you_mean).toBe(meant);
@@ -22,6 +31,44 @@ describe('suggestions for a refused model', () => {
   test('are empty if no name is similar', () => {
     expect(suggestModels('zzzzzzzzzzzz', models)).toEqual({ suggestions: [] });
     expect(suggestModels('', models)).toEqual({ suggestions: [] });
+  });
+
+  const VENDORS = ['openai/', 'x-ai/', 'openrouter/vendor/', 'vendor:', 'eu.vendor.'];
+  const VERSIONS = [
+    '-2024-11-20',
+    '-20241120',
+    '-0613',
+    '-latest',
+    '-preview-05-20',
+    '@001',
+    '-v1:0',
+  ];
+
+  test.each(models.map(({ id }) => id))('find %s behind a vendor, a date or a version', (id) => {
+    for (const vendor of ['', ...VENDORS]) {
+      for (const version of ['', ...VERSIONS]) {
+        const refused = vendor + id + version;
+        if (models.some((model) => [model.id, ...model.aliases].includes(refused))) continue;
+        const { did_you_mean } = suggestModels(refused, models);
+        expect({ refused, did_you_mean }).toEqual({ refused, did_you_mean: id });
+      }
+    }
+  });
+
+  test('complete the start of a name', () => {
+    const names = models.flatMap(({ id, aliases }) => [id, ...aliases]);
+    const starts = names.flatMap((name) =>
+      [...name.matchAll(/[-_.]/g)].map(({ index }) => name.slice(0, index)),
+    );
+    for (const start of new Set(starts)) {
+      if (start.length < 2 || names.includes(start)) continue;
+      const { did_you_mean } = suggestModels(start, models);
+      const model = models.find(({ id }) => id === did_you_mean);
+      const completed = [model?.id ?? '', ...(model?.aliases ?? [])].some(
+        (name) => name.startsWith(start) || (name !== '' && start.startsWith(name)),
+      );
+      expect({ start, did_you_mean, completed }).toEqual({ start, did_you_mean, completed: true });
+    }
   });
 
   test('P13: are callable, and never the refused name', () => {

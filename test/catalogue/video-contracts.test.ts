@@ -188,10 +188,10 @@ const FIELDS: Accepted[] = [
     {},
   ],
   [
-    'duration of motion-control is that of the source, at most 30 seconds',
+    'motion-control has no duration, because it is that of the source',
     MOTION,
     { video_url: video, image_url: image },
-    { duration: 30 },
+    { operation: 'motion-control', resolution: '720p' },
   ],
   [
     'null is the same as a missing parameter',
@@ -297,7 +297,9 @@ describe('the models', () => {
   });
 
   test('the duration of a Grok-type edit is that of its source', () => {
-    expect(accept(GROK, { video_url: video })).toMatchObject({ duration: 9 });
+    const edit = accept(GROK, { video_url: video });
+    expect(edit).not.toHaveProperty('duration');
+    expect(edit).not.toHaveProperty('resolution');
     expect(accept(GROK, { duration: 12 })).toMatchObject({ duration: 12 });
   });
 });

@@ -3,10 +3,12 @@
  * have its result, must be charged once, and its charge must agree with the simulator's books.
  */
 import { join } from 'node:path';
-import { findImbalances } from '../../db/ledger/audit.ts';
-import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { chargeFor } from '../../src/catalogue/price.ts';
+import { Random } from '../sim/random.ts';
+import { compareBooks } from '../support/books/compare-books.ts';
+import { differenceText } from '../support/books/difference.ts';
+import { findMoneyNotAtRest } from '../support/books/money-at-rest.ts';
+import type { Witness } from '../support/books/pairing.ts';
+import { type ProviderWork, readProviderWork } from '../support/books/provider-work.ts';
 import { freePort } from '../support/ports.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
@@ -19,6 +21,8 @@ export interface BatchKillOptions {
   requests: number;
   /** Time of work before each kill, in ms. */
   work_ms: number;
+  /** Seed of the lengths and delays of the answers. */
+  seed: number;
 }
 
 export interface BatchKillReport {
@@ -45,12 +49,7 @@ interface Batch {
 
 interface Result {
   custom_id: string;
-  result: { type: string; message?: { content: { text: string }[]; usage: Usage } };
-}
-
-interface Usage {
-  input_tokens: number;
-  output_tokens: number;
+  result: { type: string };
 }
 
 /** Runs the whole experiment on a fresh data folder. */
@@ -64,7 +63,7 @@ export async function runBatchKills(options: BatchKillOptions): Promise<BatchKil
   };
   let weir = await startWeir(settings);
   try {
-    const { id } = await createBatch(weir, options.requests);
+    const { id } = await createBatch(weir, options);
     let struck = 0;
     for (let kill = 0; kill < options.kills; kill += 1) {
       await Bun.sleep(options.work_ms);
@@ -82,9 +81,10 @@ export async function runBatchKills(options: BatchKillOptions): Promise<BatchKil
     );
     const results = await resultsOf(weir, id);
     await weir.stop();
-    const { calls } = await simulator.closedBooks();
-    const answered = calls.filter(({ outcome }) => outcome === 'whole').length;
-    return { ...(await compare(settings.data, results, options.requests)), answered, struck };
+    const work = await readProviderWork(simulator.url);
+    const answered = work.calls.filter(({ outcome }) => outcome === 'whole').length;
+    const { url } = simulator;
+    return { ...(await compare(settings.data, url, work, results, options)), answered, struck };
   } finally {
     await weir.stop().catch(() => undefined);
     await simulator.stop();
@@ -113,11 +113,15 @@ function call(weir: RunningWeir, path: string, init: RequestInit = {}): Promise<
   });
 }
 
-async function createBatch(weir: RunningWeir, count: number): Promise<Batch> {
-  const requests = Array.from({ length: count }, (_, at) => {
-    const content = `Say it ${at}. [[sim tokens=${5 + (at % 20)} latency_ms=${(at * 37) % 200}]]`;
-    const params = { model: MODEL, max_tokens: 100, messages: [{ role: 'user', content }] };
-    return { custom_id: `r${at}`, params };
+async function createBatch(weir: RunningWeir, options: BatchKillOptions): Promise<Batch> {
+  const random = new Random(options.seed);
+  const requests = Array.from({ length: options.requests }, (_, at) => {
+    const directives = `tokens=${5 + random.below(20)} latency_ms=${random.below(200)}`;
+    const content = `Say it ${at}. [[sim ${directives}]]`;
+    const messages = [{ role: 'user', content }];
+    const custom_id = `r${at}`;
+    const metadata = { user_id: custom_id };
+    return { custom_id, params: { model: MODEL, max_tokens: 100, messages, metadata } };
   });
   const made = await call(weir, '', { method: 'POST', body: JSON.stringify({ requests }) });
   if (!made.ok) throw new Error(await made.text());
@@ -136,51 +140,46 @@ async function resultsOf(weir: RunningWeir, id: string): Promise<Result[]> {
     .map((line) => JSON.parse(line) as Result);
 }
 
-interface Line {
-  charged: number;
+interface Item {
   custom_id: string;
+  request_id: string;
 }
 
-/** Checks that each request was charged once, for the usage in its result. */
-async function compare(data: string, results: Result[], requests: number) {
-  const { lines, held, imbalances } = await withDatabaseOf(data, async (sql) => {
-    const rows = await sql<Line[]>`
-      select charged_nano_usd as charged, custom_id from usage_line
-      left join batch_item on batch_item.request_id = usage_line.id`;
-    const [sum] = await sql<{ nano_usd: number }[]>`
-      select sum(held_nano_usd)::int8 as nano_usd from api_key`;
+/** Checks that each request has one result, and one charge that agrees with the provider's books. */
+async function compare(
+  data: string,
+  simulator_url: string,
+  work: ProviderWork,
+  results: Result[],
+  { requests, seed }: BatchKillOptions,
+) {
+  const succeeded = new Set(
+    results.flatMap(({ custom_id, result }) => (result.type === 'succeeded' ? [custom_id] : [])),
+  );
+  const { differences, at_rest, charged } = await withDatabaseOf(data, async (sql) => {
+    const items = await sql<Item[]>`
+      select custom_id, replace(request_id::text, '-', '') as request_id from batch_item`;
+    const witnesses = items.map(
+      ({ custom_id, request_id }): Witness => ({
+        ...{ reference: custom_id, request_id, model: MODEL },
+        outcome: succeeded.has(custom_id) ? 'whole' : 'refused',
+      }),
+    );
+    const options = { simulator_url, sql, seed, work, witnesses, killed: true };
+    const [row] = await sql<{ lines: number }[]>`select count(*)::int4 as lines from usage_line`;
     return {
-      lines: [...rows],
-      held: sum?.nano_usd ?? 0,
-      imbalances: await findImbalances(sql),
+      differences: await compareBooks(options),
+      at_rest: await findMoneyNotAtRest(sql, { are_grants_returned: true }),
+      charged: row?.lines ?? 0,
     };
   });
-  const violations = imbalances.map((each) => `${each.what} is off by ${each.nano_usd}`);
-  if (held !== 0) violations.push(`${held} nano-USD are still held`);
-  const model = new Catalogue(builtInModels()).find(MODEL);
-  const price = model?.kind === 'chat' ? model.price : undefined;
-  const charged = new Map(lines.map((line) => [line.custom_id, line.charged]));
-  if (charged.size !== lines.length) violations.push('a request was charged twice, or for nothing');
+  const violations = [...differences.map(differenceText), ...at_rest];
   const ids = new Set(results.map(({ custom_id }) => custom_id));
   if (ids.size !== requests || results.length !== requests) {
     violations.push(`${results.length} results of ${ids.size} requests`);
   }
-  let succeeded = 0;
   for (const { custom_id, result } of results) {
-    const usage = result.message?.usage;
-    if (result.type !== 'succeeded' || !usage || !price) {
-      violations.push(`${custom_id} ${result.type}`);
-      continue;
-    }
-    succeeded += 1;
-    const { input_tokens, output_tokens } = usage;
-    const expected = chargeFor(
-      { input_tokens, output_tokens, cached_input_tokens: 0, cache_write_tokens: 0 },
-      price,
-    );
-    if (charged.get(custom_id) !== expected) {
-      violations.push(`${custom_id}: ${charged.get(custom_id)} ≠ ${expected}`);
-    }
+    if (result.type !== 'succeeded') violations.push(`${custom_id} ${result.type}`);
   }
-  return { requests, succeeded, charged: lines.length, violations };
+  return { requests, succeeded: succeeded.size, charged, violations };
 }

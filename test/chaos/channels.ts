@@ -3,6 +3,11 @@
  * Clients keep calling. The simulator's books record which channel got each call, and when.
  */
 import type { Call } from '../../simulator/shared/books.ts';
+import { compareBooks } from '../support/books/compare-books.ts';
+import { differenceText } from '../support/books/difference.ts';
+import { findMoneyNotAtRest } from '../support/books/money-at-rest.ts';
+import type { Witness } from '../support/books/pairing.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { startWeir } from '../support/weir.ts';
 
@@ -10,6 +15,8 @@ export interface BrownOutOptions {
   clients: number;
   /** Duration of the faults, and of the time after them, in ms. */
   fault_ms: number;
+  /** Printed with each difference between the books. */
+  seed: number;
 }
 
 export interface BrownOutReport {
@@ -30,8 +37,11 @@ export interface BrownOutReport {
   herd: Record<string, number>;
   /** Calls to a channel during its fault. */
   wasted: Record<string, number>;
+  /** Differences between the books, and money that is still held. The list must be empty. */
+  violations: string[];
 }
 
+const MODEL = 'gpt-4o-mini';
 const CHANNELS = ['slow', 'flaky', 'dead', 'well'] as const;
 type Channel = (typeof CHANNELS)[number];
 const TIMEOUT_MS = 3_000;
@@ -46,22 +56,29 @@ export async function runBrownOut(options: BrownOutOptions): Promise<BrownOutRep
   const simulator = await startSimulator();
   const channels = CHANNELS.map((id) => ({
     ...{ id, protocol: 'openai', base_url: simulator.openai_url, api_key: `sim-${id}` },
-    ...{ timeout_ms: TIMEOUT_MS, max_concurrency: 1_000, models: { 'gpt-4o-mini': 'physical' } },
+    ...{ timeout_ms: TIMEOUT_MS, max_concurrency: 1_000, models: { [MODEL]: 'physical' } },
   }));
   const config = JSON.stringify({ channels, roles: { standard: 10_000_000 } });
-  const weir = await startWeir({ config });
+  const database = await createTestDatabase();
+  const weir = await startWeir({ config, env: { DATABASE_URL: database.url } });
   const statuses: number[] = [];
+  const witnesses: Witness[] = [];
   let stopping = false;
   const messages = [{ role: 'user', content: 'Hello [[sim tokens=5]]' }];
   const client = async () => {
     while (!stopping) {
+      const reference = crypto.randomUUID();
       const response = await fetch(`${weir.base_url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${weir.api_key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gpt-4o-mini', messages }),
+        body: JSON.stringify({ model: MODEL, messages, user: reference }),
       });
       await response.text();
       statuses.push(response.status);
+      witnesses.push({
+        ...{ reference, model: MODEL, outcome: response.ok ? 'whole' : 'refused' },
+        request_id: response.headers.get('x-request-id')?.replace('req_', ''),
+      });
       await Bun.sleep(20);
     }
   };
@@ -79,16 +96,29 @@ export async function runBrownOut(options: BrownOutOptions): Promise<BrownOutRep
     await Bun.sleep(options.fault_ms);
     stopping = true;
     await Promise.all(clients);
-    const { calls } = await simulator.books();
-    return report(statuses, calls, began, ended);
+    await weir.stop();
+    const { calls } = await simulator.closedBooks();
+    const { url: simulator_url } = simulator;
+    const { sql } = database;
+    const { seed } = options;
+    const differences = await compareBooks({ simulator_url, sql, seed, witnesses });
+    const at_rest = await findMoneyNotAtRest(sql, { are_grants_returned: true });
+    const violations = [...differences.map(differenceText), ...at_rest];
+    return { ...report(statuses, calls, began, ended), violations };
   } finally {
     stopping = true;
     await weir.stop();
     await simulator.stop();
+    await database.drop();
   }
 }
 
-function report(statuses: number[], calls: Call[], began: number, ended: number): BrownOutReport {
+function report(
+  statuses: number[],
+  calls: Call[],
+  began: number,
+  ended: number,
+): Omit<BrownOutReport, 'violations'> {
   const succeeded = statuses.filter((status) => status === 200).length;
   const each = <Value>(of: (channel: Channel) => Value) =>
     Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)]));

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findImbalances } from '../../db/ledger/audit.ts';
-import { builtInModels } from '../../src/catalogue/built-in.ts';
-import { Catalogue } from '../../src/catalogue/catalogue.ts';
-import { chargeFor } from '../../src/catalogue/price.ts';
+import { compareBooks } from '../support/books/compare-books.ts';
+import { differenceText } from '../support/books/difference.ts';
+import { findMoneyNotAtRest } from '../support/books/money-at-rest.ts';
+import { readProviderWork } from '../support/books/provider-work.ts';
 import { freePort } from '../support/ports.ts';
 import { startSimulator } from '../support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
@@ -21,6 +21,8 @@ export interface KillOptions {
   streams: number;
   /** Time of load before each kill, in ms. */
   load_ms: number;
+  /** Seed of the lengths of the answers. */
+  seed: number;
 }
 
 export interface KillReport {
@@ -43,26 +45,9 @@ export interface KillReport {
    * client's connection broke.
    */
   killed_after_commit: number;
-  /** Nano-USD that are still held at the end. */
-  held_nano_usd: number;
   /** The violated rules. The list must be empty. */
   violations: string[];
 }
-
-interface Line {
-  request_id: string;
-  outcome: 'completed' | 'partial';
-  charged: number;
-}
-
-interface BookedCall {
-  client_reference: string | null;
-  outcome: string;
-  prompt_tokens: number;
-  completion_tokens: number;
-}
-
-const PROMPT = 'Count slowly. [[sim tokens=60 chunk_ms=15]]';
 
 /** Runs the whole experiment on a fresh data folder. */
 export async function runKills(options: KillOptions): Promise<KillReport> {
@@ -74,7 +59,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     config: configFor(simulator.url),
   };
   let weir = await startWeir(settings);
-  const load = new Load(weir, PROMPT);
+  const load = new Load(weir, options.seed);
   try {
     load.start(options.streams);
     for (let kill = 0; kill < options.kills; kill += 1) {
@@ -84,8 +69,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     await Bun.sleep(options.load_ms);
     await load.stop();
     await weir.stop();
-    const books = await fetch(`${simulator.url}/_sim/books`).then((response) => response.json());
-    return await compare(load.calls, (books as { calls: BookedCall[] }).calls, settings.data);
+    return await compare(load.calls, simulator.url, settings.data, options);
   } finally {
     await weir.stop().catch(() => undefined);
     await simulator.stop();
@@ -126,58 +110,30 @@ function postmasterOf(data: string): number {
   throw new Error(`no postmaster in ${data}`);
 }
 
-function readLedger(data: string) {
-  return withDatabaseOf(data, async (sql) => {
-    const lines = await sql<Line[]>`
-      select replace(request_id::text, '-', '') as request_id, outcome, charged_nano_usd as charged
-      from usage_line`;
-    const [held] = await sql<{ nano_usd: number }[]>`
-      select sum(held_nano_usd)::int8 as nano_usd from api_key`;
-    const imbalances = await findImbalances(sql);
-    return { lines: [...lines], held: held?.nano_usd ?? 0, imbalances };
-  });
-}
-
 async function compare(
   calls: ClientCall[],
-  booked: BookedCall[],
+  simulator_url: string,
   data: string,
+  { victim, seed }: KillOptions,
 ): Promise<KillReport> {
-  const ledger = await readLedger(data);
-  const violations = ledger.imbalances.map((each) => `${each.what} is off by ${each.nano_usd}`);
-  const model = new Catalogue(builtInModels()).find('gpt-4o-mini');
-  const price = model?.kind === 'chat' ? model.price : undefined;
-  const upstream = new Map(booked.map((call) => [call.client_reference, call]));
-  const lines = new Map(ledger.lines.map((line) => [line.request_id, line]));
-  if (lines.size !== ledger.lines.length) violations.push('a request was charged twice');
-  let killed_before_commit = 0;
-  let killed_after_commit = 0;
-  for (const call of calls) {
-    const line = call.request_id ? lines.get(call.request_id) : undefined;
-    const book = upstream.get(call.reference);
-    if (line) lines.delete(line.request_id);
-    if (call.outcome === 'whole' && (!line || !book || !price)) {
-      violations.push(`${call.reference} was delivered and not charged`);
-    } else if (line?.outcome === 'completed' && book && price) {
-      const expected = chargeFor(
-        {
-          input_tokens: book.prompt_tokens,
-          output_tokens: book.completion_tokens,
-          cached_input_tokens: 0,
-          cache_write_tokens: 0,
-        },
-        price,
-      );
-      if (line.charged !== expected)
-        violations.push(`${call.reference}: ${line.charged} ≠ ${expected}`);
-      if (book.outcome !== 'whole')
-        violations.push(`${call.reference} was charged but not produced`);
-      if (call.outcome !== 'whole') killed_after_commit += 1;
-    } else if (!line && book?.outcome === 'whole') killed_before_commit += 1;
-  }
-  // The first event carries the id, and every charged call has sent it.
-  if (lines.size > 0) violations.push(`${lines.size} charges belong to no call`);
-  if (ledger.held !== 0) violations.push(`${ledger.held} nano-USD are still held`);
+  const work = await readProviderWork(simulator_url);
+  const { differences, at_rest, charged } = await withDatabaseOf(data, async (sql) => ({
+    // A killed database breaks no call, because Weir keeps the charges until it is back.
+    differences: await compareBooks({
+      ...{ simulator_url, sql, seed, work, witnesses: calls, killed: victim === 'weir' },
+    }),
+    at_rest: await findMoneyNotAtRest(sql, { are_grants_returned: true }),
+    charged: await sql<{ request_id: string; outcome: string }[]>`
+      select replace(request_id::text, '-', '') as request_id, outcome from usage_line`,
+  }));
+  const completed = new Set(
+    charged.filter(({ outcome }) => outcome === 'completed').map(({ request_id }) => request_id),
+  );
+  const upstream = new Set(
+    work.calls.filter(({ outcome }) => outcome === 'whole').map(({ reference }) => reference),
+  );
+  const isCharged = ({ request_id = '' }: ClientCall) => completed.has(request_id);
+  const broken = calls.filter(({ outcome }) => outcome !== 'whole');
   const count = (outcome: ClientCall['outcome']) =>
     calls.filter((call) => call.outcome === outcome).length;
   return {
@@ -185,11 +141,11 @@ async function compare(
     whole: count('whole'),
     broken: count('broken'),
     refused: count('refused'),
-    upstream_whole: booked.filter((call) => call.outcome === 'whole').length,
-    settled: ledger.lines.length,
-    killed_before_commit,
-    killed_after_commit,
-    held_nano_usd: ledger.held,
-    violations,
+    upstream_whole: upstream.size,
+    settled: charged.length,
+    killed_before_commit: broken.filter((call) => upstream.has(call.reference) && !isCharged(call))
+      .length,
+    killed_after_commit: broken.filter(isCharged).length,
+    violations: [...differences.map(differenceText), ...at_rest],
   };
 }

@@ -1,14 +1,22 @@
-/** What one streaming client saw. */
-export interface ClientCall {
-  /** The value of `user` in the request. It identifies the call in the simulator's books. */
-  reference: string;
-  /** The id from the answer. It identifies the call in the ledger. */
+import { Random } from '../sim/random.ts';
+import type { Witness } from '../support/books/pairing.ts';
+
+/** What one streaming client saw. Its `request_id` is the id from the answer. */
+export interface ClientCall extends Witness {
   request_id?: string | undefined;
-  outcome: 'whole' | 'broken' | 'refused' | 'running';
+  outcome: Witness['outcome'];
   status?: number;
 }
 
-/** Clients that stream one answer after the other until `stop` is called. */
+const MODEL = 'gpt-4o-mini';
+const CHUNK_MS = 15;
+/** Each answer has its own length, so that a charge for another call has other tokens. */
+const TOKENS = { least: 40, spread: 40 };
+
+/**
+ * Clients that stream one answer after the other until `stop` is called. The seed decides the
+ * length of each answer.
+ */
 export class Load {
   readonly calls: ClientCall[] = [];
   private stopping = false;
@@ -16,7 +24,7 @@ export class Load {
 
   constructor(
     private readonly target: { base_url: string; api_key: string },
-    private readonly prompt: string,
+    private readonly seed: number,
   ) {}
 
   start(clients: number): void {
@@ -31,16 +39,20 @@ export class Load {
 
   private async runClient(client: number): Promise<void> {
     for (let turn = 0; !this.stopping; turn += 1) {
-      const call: ClientCall = { reference: `client-${client}-${turn}`, outcome: 'running' };
+      const reference = `client-${client}-${turn}`;
+      const call: ClientCall = { reference, model: MODEL, outcome: 'running' };
       this.calls.push(call);
-      await this.stream(call).catch(() => {
+      const random = new Random(Bun.hash.crc32(`${this.seed} ${reference}`));
+      const tokens = TOKENS.least + random.below(TOKENS.spread);
+      const prompt = `Count slowly. [[sim tokens=${tokens} chunk_ms=${CHUNK_MS}]]`;
+      await this.stream(call, prompt).catch(() => {
         call.outcome = 'broken';
       });
       if (call.outcome !== 'whole') await Bun.sleep(100);
     }
   }
 
-  private async stream(call: ClientCall): Promise<void> {
+  private async stream(call: ClientCall, content: string): Promise<void> {
     const response = await fetch(`${this.target.base_url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
@@ -48,10 +60,10 @@ export class Load {
         'content-type': 'application/json',
       },
       body: JSON.stringify({
-        model: 'gpt-4o-mini',
+        model: MODEL,
         stream: true,
         user: call.reference,
-        messages: [{ role: 'user', content: this.prompt }],
+        messages: [{ role: 'user', content }],
       }),
     });
     call.status = response.status;

@@ -1,73 +1,47 @@
 /** The command line of `bin/chaos`: each experiment prints its counts. */
-import { parseArgs } from 'node:util';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import {
+  ArgumentError,
+  orExit,
+  parseOptions,
+  seedOf,
+  type Values,
+  whole,
+} from '../support/arguments.ts';
 import { runBatchKills } from './batches.ts';
 import { runBrownOut } from './channels.ts';
 import { runKills } from './kill.ts';
-import { runTaskKills } from './tasks.ts';
+import { pauseCommand as pause } from './pause-command.ts';
+import { type CaseReport, runTaskKills } from './tasks.ts';
 import { printTaskKills } from './tasks-table.ts';
 import { watchThroughKill, watchViolations } from './watch.ts';
 
-const HELP = `Usage: bin/chaos <experiment> [options]
+/** Runs once and returns true if nothing was wrong. */
+type Experiment = (args: string[]) => Promise<boolean>;
+const EXPERIMENTS: Record<string, Experiment> = { kill, pause, tasks, watch, channels, batches };
 
-  kill     kill -9 under streaming load, restart, compare the ledger with the provider's books
-             --victim weir|database   (default: both)
-             --kills N                kills in one run (default 3)
-             --streams N              concurrent clients (default 50)
-             --load-ms N              load before each kill (default 3000)
-
-  tasks    kill -9 at every step of a generation task's life, for every kind of provider
-             --step NAME --provider NAME   only these, by a part of their names (default: all)
-             --parallel N             cases at a time (default 4)
-             --sample N --seed N      only N cases, chosen by the seed (default: all)
-
-  watch    kill -9 of the owner of a task that is watched on other replicas
-             --redis URL              the bus of the replicas (default: PostgreSQL)
-
-  channels of three channels one turns slow, one fails 30 % of its calls, one dies and comes back
-             --clients N --fault-ms N (default 40 and 20000)
-
-  batches  kill -9 while a message batch runs, restart, compare results and ledger
-             --kills N --requests N   (default 5 and 400)
-
-  durable  the same for two replicas of the durable actor runtime
-             --seed N --runs N --actors N --faults P --kills N --trace
-
-  ledger   two replicas in one process, seeded faults and kills at every commit point
-             --seed N --runs N --calls N --cap N --faults P --kills N --trace
-`;
-
-const [experiment] = process.argv.slice(2);
-switch (experiment) {
-  case 'kill':
-    process.exit((await kill()) ? 0 : 1);
-    break;
-  case 'tasks':
-    process.exit((await tasks()) ? 0 : 1);
-    break;
-  case 'watch':
-    process.exit((await watch()) ? 0 : 1);
-    break;
-  case 'channels':
-    process.exit((await channels()) ? 0 : 1);
-    break;
-  case 'batches':
-    process.exit((await batches()) ? 0 : 1);
-    break;
-  case 'ledger':
-  case 'durable':
-    await import('../sim/main.ts');
-    break;
-  default:
-    console.log(HELP);
-    process.exit(experiment === '--help' ? 0 : 2);
+const [name = '', ...args] = process.argv.slice(2);
+if (['ledger', 'mishaps', 'durable'].includes(name)) await import('../sim/main.ts');
+else {
+  const experiment = Object.hasOwn(EXPERIMENTS, name) ? EXPERIMENTS[name] : undefined;
+  if (!experiment) {
+    console.error(`No experiment ${name || 'is named'}. Try bin/chaos --help.`);
+    process.exit(2);
+  }
+  process.exit((await experiment(args)) ? 0 : 1);
 }
 
-async function watch(): Promise<boolean> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: { redis: { type: 'string' } },
-  });
-  const report = await watchThroughKill(values.redis);
+/** Reads the arguments of an experiment; ends the process if one is wrong. */
+function read<Options extends ParseArgsOptionsConfig>(
+  args: string[],
+  options: Options,
+): Values<keyof Options & string> {
+  return orExit(() => parseOptions(args, options));
+}
+
+async function watch(args: string[]): Promise<boolean> {
+  const { redis } = read(args, { redis: { type: 'string' } });
+  const report = await watchThroughKill(typeof redis === 'string' ? redis : undefined);
   const { clients, watched, log, errors, ...counts } = report;
   const events = clients.map((seen) => seen.map(({ id, event }) => `${id} ${event}`).join(', '));
   console.log({ ...counts, log: log.length, watched: watched.length, events, errors });
@@ -76,94 +50,115 @@ async function watch(): Promise<boolean> {
   return violations.length === 0;
 }
 
-async function kill(): Promise<boolean> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      victim: { type: 'string' },
-      kills: { type: 'string', default: '3' },
-      streams: { type: 'string', default: '50' },
-      'load-ms': { type: 'string', default: '3000' },
-    },
+async function kill(args: string[]): Promise<boolean> {
+  const values = read(args, {
+    victim: { type: 'string' },
+    kills: { type: 'string' },
+    streams: { type: 'string' },
+    'load-ms': { type: 'string' },
+    seed: { type: 'string' },
   });
-  const victims = values.victim === undefined ? ['weir', 'database'] : [values.victim];
-  let clean = true;
+  const options = orExit(() => ({
+    victims: victimsOf(values.victim),
+    kills: whole(values, 'kills', 3),
+    streams: whole(values, 'streams', 50),
+    load_ms: whole(values, 'load-ms', 3_000),
+    seed: seedOf(values),
+  }));
+  const { victims, ...common } = options;
+  let isClean = true;
   for (const victim of victims) {
-    if (victim !== 'weir' && victim !== 'database') throw new Error(`no such victim: ${victim}`);
-    const report = await runKills({
-      victim,
-      kills: Number(values.kills),
-      streams: Number(values.streams),
-      load_ms: Number(values['load-ms']),
-    });
-    console.log(`kill -9 of ${victim}, ${values.kills} times, ${values.streams} streams`);
+    const report = await runKills({ victim, ...common });
+    console.log(
+      `kill -9 of ${victim}, ${common.kills} times, ${common.streams} streams, seed ${common.seed}`,
+    );
     console.table(report.violations.length > 0 ? report : { ...report, violations: 'none' });
-    clean &&= report.violations.length === 0;
+    isClean &&= report.violations.length === 0;
   }
-  return clean;
+  return isClean;
 }
 
-async function tasks(): Promise<boolean> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      step: { type: 'string' },
-      provider: { type: 'string' },
-      parallel: { type: 'string', default: '4' },
-      sample: { type: 'string' },
-      seed: { type: 'string' },
-    },
+function victimsOf(victim: string | boolean | undefined): ('weir' | 'database')[] {
+  if (victim === undefined) return ['weir', 'database'];
+  if (victim === 'weir' || victim === 'database') return [victim];
+  throw new ArgumentError(`--victim must be weir or database, not "${victim}".`);
+}
+
+async function tasks(args: string[]): Promise<boolean> {
+  const values = read(args, {
+    step: { type: 'string' },
+    provider: { type: 'string' },
+    parallel: { type: 'string' },
+    sample: { type: 'string' },
+    runs: { type: 'string' },
+    seed: { type: 'string' },
   });
   const { step, provider, sample } = values;
-  const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  if (sample !== undefined) console.log(`${sample} cases, chosen by --seed ${seed}`);
-  const reports = await runTaskKills(
-    {
-      parallel: Number(values.parallel),
-      ...(sample === undefined ? {} : { sample: Number(sample), seed }),
-      ...(step === undefined ? {} : { step }),
-      ...(provider === undefined ? {} : { provider }),
-    },
-    ({ step, provider, violations }) => {
-      console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`);
-      // The reasons are printed at once, because a run that is stopped early would lose them.
-      for (const violation of violations) console.error(`       ${violation}`);
-    },
-  );
-  printTaskKills(reports);
-  return reports.length > 0 && reports.every(({ violations }) => violations.length === 0);
+  const options = orExit(() => ({
+    parallel: whole(values, 'parallel', 4),
+    ...(sample === undefined ? {} : { sample: whole(values, 'sample', 1) }),
+    ...(typeof step === 'string' ? { step } : {}),
+    ...(typeof provider === 'string' ? { provider } : {}),
+  }));
+  const { runs, seed: first } = orExit(() => ({
+    runs: whole(values, 'runs', 1),
+    seed: seedOf(values),
+  }));
+  let isClean = true;
+  for (let seed = first; seed < first + runs; seed += 1) {
+    const began = performance.now();
+    const reports = await runTaskKills({ ...options, seed }, (report) => printCase(report, seed));
+    printTaskKills(reports);
+    const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+    console.log(`run ${seed - first + 1} of ${runs}, --seed ${seed}: ${seconds} s`);
+    isClean &&= reports.length > 0 && reports.every(({ violations }) => violations.length === 0);
+  }
+  return isClean;
 }
 
-async function batches(): Promise<boolean> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      kills: { type: 'string', default: '5' },
-      requests: { type: 'string', default: '400' },
-    },
+/** Prints a case as soon as it has ended, because a run that is stopped early has no table. */
+function printCase(report: CaseReport, seed: number): void {
+  const { step, provider, violations, evidence } = report;
+  console.error(`${violations.length > 0 ? 'WRONG' : 'right'}  ${step} / ${provider}`);
+  if (violations.length === 0) return;
+  for (const violation of violations) console.error(`       ${violation}`);
+  console.error(`       alone: bin/chaos tasks --step '${step}' --provider '${provider}'`);
+  console.error(
+    `       with the cases before it: bin/chaos tasks --provider '${provider}' --seed ${seed}`,
+  );
+  for (const line of evidence) console.error(`       | ${line}`);
+}
+
+async function batches(args: string[]): Promise<boolean> {
+  const values = read(args, {
+    kills: { type: 'string' },
+    requests: { type: 'string' },
+    seed: { type: 'string' },
   });
-  const report = await runBatchKills({
-    kills: Number(values.kills),
-    requests: Number(values.requests),
-    work_ms: 1_000,
-  });
+  const options = orExit(() => ({
+    kills: whole(values, 'kills', 5),
+    requests: whole(values, 'requests', 400),
+    seed: seedOf(values),
+  }));
+  const report = await runBatchKills({ ...options, work_ms: 1_000 });
+  console.log(`seed ${options.seed}`);
   console.table(report.violations.length > 0 ? report : { ...report, violations: 'none' });
   return report.violations.length === 0;
 }
 
-async function channels(): Promise<boolean> {
-  const { values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      clients: { type: 'string', default: '40' },
-      'fault-ms': { type: 'string', default: '20000' },
-    },
+async function channels(args: string[]): Promise<boolean> {
+  const values = read(args, {
+    clients: { type: 'string' },
+    'fault-ms': { type: 'string' },
+    seed: { type: 'string' },
   });
-  const report = await runBrownOut({
-    clients: Number(values.clients),
-    fault_ms: Number(values['fault-ms']),
-  });
-  const { calls, succeeded, success, ...byChannel } = report;
+  const options = orExit(() => ({
+    clients: whole(values, 'clients', 40),
+    fault_ms: whole(values, 'fault-ms', 20_000),
+    seed: seedOf(values),
+  }));
+  const report = await runBrownOut(options);
+  const { calls, succeeded, success, violations, ...byChannel } = report;
   console.log(`${calls} calls, ${succeeded} succeeded: ${(success * 100).toFixed(3)} %`);
   const rows = Object.keys(report.wasted).map((channel) => [
     channel,
@@ -176,5 +171,7 @@ async function channels(): Promise<boolean> {
   // never have been open.
   const herd = Math.max(report.herd['slow'] ?? 0, report.herd['dead'] ?? 0);
   console.log(`no thundering herd: ${herd <= 1 ? 'right' : 'WRONG'}`);
-  return success >= 0.999 && herd <= 1;
+  console.log(`books (seed ${options.seed}): ${violations.length === 0 ? 'agree' : 'WRONG'}`);
+  for (const violation of violations) console.error(violation);
+  return success >= 0.999 && herd <= 1 && violations.length === 0;
 }

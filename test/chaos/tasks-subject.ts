@@ -20,6 +20,8 @@ export interface Provider {
   create(fails: boolean): { path: string; body: object };
   /** Number of submissions that the provider accepted. */
   accepted(): Promise<number>;
+  /** The simulator's books of this provider; undefined if it is none of the simulated ones. */
+  books?: { simulator_url: string; accounts: readonly string[] };
   stop(): Promise<void>;
 }
 
@@ -125,6 +127,7 @@ const protocols: Subject[] = SPOKEN.map((each) => ({
         const response = await fetch(`${url}/_sim/jobs?account=${account}`);
         return ((await response.json()) as { jobs: unknown[] }).jobs.length;
       },
+      books: { simulator_url: url, accounts: [account] },
       stop: async () => {},
     };
   },

@@ -1,7 +1,7 @@
 /**
  * Weir as the kill matrix starts it: the product's own startup, with its own protocols or with a
- * provider of one trait. The process kills itself at a given step. The product cannot
- * reach this code.
+ * provider of one trait. Once the process is armed by SIGUSR2, it kills itself at a given step. The
+ * product cannot reach this code.
  */
 import type { DurableKind, Effect } from '../../src/actors/durable/kind.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
@@ -15,9 +15,15 @@ import { chaosProtocol, TRAITS, type Trait } from './tasks-provider.ts';
 const { CHAOS_TRAIT, CHAOS_STEP } = process.env;
 const trait = TRAITS.find(({ name }) => name === CHAOS_TRAIT);
 
-/** Kills this process with -9 if `step` is the step of this case. */
+let isArmed = false;
+process.on('SIGUSR2', () => {
+  isArmed = true;
+  process.stdout.write('Armed\n');
+});
+
+/** Kills this process with -9 if it is armed and `step` is the step of this case. */
 function hit(step: string): void {
-  if (step === CHAOS_STEP) process.kill(process.pid, 'SIGKILL');
+  if (isArmed && step === CHAOS_STEP) process.kill(process.pid, 'SIGKILL');
 }
 
 /** Adds steps to a kind: before and after every effect, and before every commit. */
@@ -62,7 +68,7 @@ function providerOf(trait: Trait): GenerationOverrides {
   const protocol = chaosProtocol(trait, hit);
   return {
     protocols: { veo: protocol, 'openai-images': protocol },
-    fetchOutput: async (url) => {
+    fetchResult: async (url) => {
       const response = await fetch(url);
       return {
         stream: response.body ?? new ReadableStream(),
@@ -79,7 +85,7 @@ const weir = await startWeir(environment, log, {
   ...(trait ? providerOf(trait) : { protocols: ownProtocols() }),
   decorate: watched,
 });
-process.stdout.write('Weir is ready\n');
+process.stdout.write(`Base URL  ${weir.base_url}\nWeir is ready\n`);
 process.on('SIGTERM', () => {
   weir.stop().then(
     () => process.exit(0),

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { openSecretKey } from '../../src/config/secret-key.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 
@@ -23,5 +23,12 @@ describe('the installation’s key', () => {
     const [one, two] = [folder, '/nowhere'].map((at) => openSecretKey(given, at).for('file-urls'));
     expect(one).toEqual(two as Uint8Array);
     expect(() => openSecretKey('short', folder)).toThrow('WEIR_SECRET_KEY');
+  });
+
+  test('is refused with the name of its file if the file is too short', () => {
+    const damaged = throwawayFolder('short-secret');
+    writeFileSync(`${damaged}/secret.key`, 'short');
+    expect(() => openSecretKey(undefined, damaged)).toThrow(`${damaged}/secret.key`);
+    removeFolder(damaged);
   });
 });

@@ -138,7 +138,7 @@ describe('a mistake in weir.yaml names its line', () => {
     [
       'a variable that is not set',
       channel('').replace('secret', 'env:NOWHERE'),
-      /^5 channels\.0\.api_key: the environment has no NOWHERE$/,
+      /^5 channels\.0\.api_key: the environment variable NOWHERE is not set$/,
     ],
     ['a key written twice', channel('    id: again\n'), /^7 : Map keys must be unique/],
     [
@@ -159,7 +159,7 @@ describe('a mistake in weir.yaml names its line', () => {
     [
       'a new model without a price',
       'models:\n  - id: mine\n    category: chat\n    owned_by: me\n    family: openai-chat\n',
-      /^2 models\.0\.price: is required: the catalogue has no mine/,
+      /^2 models\.0\.price: is required, because the catalogue has no model mine/,
     ],
     ['an alias to nothing', 'roles: *nobody\n', /^1 : /],
   ])('%s', (_name, text, expected) => {

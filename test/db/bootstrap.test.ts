@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { findKeyByHash } from '../../db/keys.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { findTokenByHash, readBalance } from '../../db/organizations.ts';
 import { hashCredential, newCredential, shownPrefix } from '../../db/secrets.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -50,7 +50,7 @@ describe('the first run', () => {
       held: 0,
       settled: 0,
     });
-    expect(await findImbalances(sql)).toEqual([]);
+    expect(await findMoneyFaults(sql)).toEqual([]);
   });
 
   test('uses the given credentials', async () => {

@@ -70,9 +70,9 @@ describe.each([...POSTGRES_VERSIONS])('the driver on PostgreSQL %d', (version) =
              current_setting('idle_in_transaction_session_timeout') AS idle,
              current_setting('application_name') AS name, current_setting('TimeZone') AS zone`;
     expect(row).toMatchObject({
-      statement: '30s',
-      lock: '10s',
-      idle: '30s',
+      statement: '10s',
+      lock: '2s',
+      idle: '1s',
       name: 'weir:lane',
       zone: 'UTC',
     });

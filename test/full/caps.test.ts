@@ -2,8 +2,8 @@
  * P2: a cap is exact, however many replicas share it, for all kinds of callers at the same time.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { configOf } from '../support/installation.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
@@ -171,5 +171,5 @@ test('at the end the ledger agrees with the provider’s books, and no money is 
   const [row] = await sql<{ lines: number }[]>`select count(*)::int4 as lines from usage_line`;
   const { totals } = await simulator.closedBooks();
   expect(row?.lines).toBe(totals.outcomes.whole);
-  expect(await findImbalances(sql)).toEqual([]);
+  expect(await findMoneyFaults(sql)).toEqual([]);
 });

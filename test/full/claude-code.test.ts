@@ -3,7 +3,7 @@
  * with the charge in Weir's ledger and with the provider's books.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
@@ -84,5 +84,5 @@ test.concurrent.each(MODELS)('the bill of %s is what Claude Code counted itself'
   expect(counted?.cacheCreationInputTokens).toBe(totals.cache_write_tokens);
   const { inputTokens = 0, cacheReadInputTokens = 0, cacheCreationInputTokens = 0 } = counted ?? {};
   expect(inputTokens + cacheReadInputTokens + cacheCreationInputTokens).toBe(totals.prompt_tokens);
-  expect(await findImbalances(database.sql)).toEqual([]);
+  expect(await findMoneyFaults(database.sql)).toEqual([]);
 });

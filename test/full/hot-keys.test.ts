@@ -3,8 +3,8 @@
  * channel. The ledger must be the sum of the provider's books, call by call.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import type { Call } from '../../simulator/shared/books.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
@@ -252,5 +252,5 @@ test('at the end no money is held, and the books balance', async () => {
       select sum(held_nano_usd)::int8 as held from api_key`;
     return row?.held === 0;
   });
-  expect(await findImbalances(sql)).toEqual([]);
+  expect(await findMoneyFaults(sql)).toEqual([]);
 });

@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { freePort } from '../support/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
@@ -32,8 +32,8 @@ const PRICES: Record<string, readonly [number, number]> = {
   openai: [150, 600],
   anthropic: [1_000, 5_000],
 };
-/** The price of 4 s of veo-3.1-fast, at 0.15 USD per second. */
-const TASK_NANO_USD = 600_000_000;
+/** The price of 4 s of veo-3.1-fast, at 0.10 USD per second. */
+const TASK_NANO_USD = 400_000_000;
 const MODELS = ['gpt-4o-mini', 'claude-haiku-4-5', 'veo-3.1-fast'];
 
 let folder: string;
@@ -95,7 +95,7 @@ test(`${KILLS} kills: no answer is lost, and the ledger agrees with the provider
     return row?.held === 0;
   });
   await expectCharges(load);
-  expect(await findImbalances(database.sql)).toEqual([]);
+  expect(await findMoneyFaults(database.sql)).toEqual([]);
 });
 
 /**
@@ -129,10 +129,15 @@ async function expectTasksEnd(load: MixedLoad): Promise<void> {
   );
   expect(wrong).toEqual([]);
   // The provider failed no task. A failed task was being submitted at a kill, and its provider has
-  // no lookup. Weir does not send such a task again, and does not charge it.
+  // no lookup. Weir does not send such a task again, and does not charge it. How many tasks are being
+  // submitted at a kill depends on the speed of the machine.
+  const lost = await sql<{ id: string }[]>`
+    select distinct actor_id as id from actor_event
+    where kind = 'task' and to_state like 'processing.unknown%'`;
+  const lost_ids = new Set(lost.map(({ id }) => id));
   const failed = tasks.filter(({ status }) => status === 'failed');
+  expect(failed.filter(({ id }) => !lost_ids.has(id))).toEqual([]);
   expect(failed.filter(({ error_code }) => error_code !== 'upstream_error')).toEqual([]);
-  expect(failed.length).toBeLessThanOrEqual(KILLS);
 }
 
 async function expectCharges(load: MixedLoad): Promise<void> {

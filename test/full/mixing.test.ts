@@ -3,8 +3,8 @@
  * answer of another call.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { until } from '../support/until.ts';
 import { repeatWords, tokensOf, wordsOf } from './support/marked-upstream.ts';
 
@@ -132,6 +132,6 @@ async function expectCharged(outcomes: Outcome[]): Promise<void> {
     }
   }
   expect(wrong).toEqual([]);
-  expect(await findImbalances(sql)).toEqual([]);
+  expect(await findMoneyFaults(sql)).toEqual([]);
   expect(gateway.errors).toEqual([]);
 }

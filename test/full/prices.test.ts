@@ -110,7 +110,7 @@ const BY_HAND: [model: string, route: string, body: object, usd: number, units: 
   ['ideogram-v3', 'images', {}, 0.06, 'Ideogram: an image'],
   ['stable-diffusion-3.5-large', 'images', {}, 0.065, 'Stability: 6.5 credits'],
   ['veo-3.1', 'videos', { duration: 8 }, 3.2, 'Google: 8 s at 0.40'],
-  ['veo-3.1-fast', 'videos', { duration: 4 }, 0.6, 'Google: 4 s at 0.15'],
+  ['veo-3.1-fast', 'videos', { duration: 4 }, 0.4, 'Google: 4 s at 0.10'],
   ['runway-gen4.5', 'videos', { duration: 5 }, 0.6, 'Runway: 5 s at 12 credits'],
 ];
 

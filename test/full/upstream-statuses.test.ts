@@ -3,7 +3,7 @@
  * errors. The error contains nothing of the upstream.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { refusal, UPSTREAM_HEADERS } from '../support/upstream-answers.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
@@ -119,5 +119,5 @@ test('P12: a call that the upstream refused is not charged', async () => {
   const { sql } = database;
   const [row] = await sql<{ lines: number }[]>`select count(*)::int4 as lines from usage_line`;
   expect(row?.lines).toBe(0);
-  expect(await findImbalances(sql)).toEqual([]);
+  expect(await findMoneyFaults(sql)).toEqual([]);
 });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import fc from 'fast-check';
+import { WeirError } from '../../src/errors/weir-error.ts';
 import {
   MAX_INFERENCE_BODY_BYTES,
   MAX_MANAGEMENT_BODY_BYTES,
   readJsonBytes,
 } from '../../src/http/body.ts';
+import { checkJsonShape } from '../../src/http/json-shape.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { failureOf } from '../support/failure-of.ts';
@@ -145,6 +148,15 @@ describe.each(TARGETS)('the body of $name', (target) => {
     expect(error.message).toBe('The body is nested too deeply.');
   });
 
+  test('400: an object with too many members', async () => {
+    // The names repeat, because a body of the management routes is too small for longer names.
+    const object = (members: number) => `{${Array(members).fill('"":0').join()}}`;
+    const error = await refused(400, 'body', object(10_001));
+    expect(error.message).toBe('The body has more than 10,000 members in one object.');
+    const allowed = await target.errorOf(await target.send(object(10_000)), 400);
+    expect(allowed.param).not.toBe('body');
+  });
+
   test('brackets inside strings do not count as nesting', async () => {
     const text = JSON.stringify({ unknown_field: '[{\\"'.repeat(500) });
     const error = await target.errorOf(await target.send(text), 400);
@@ -220,3 +232,56 @@ describe('a body that does not arrive', () => {
     });
   });
 });
+
+describe('the shape of a JSON body', () => {
+  const errorFor = (text: string) => {
+    try {
+      checkJsonShape(text);
+    } catch (error) {
+      return error instanceof WeirError ? `${error.id}: ${error.message}` : String(error);
+    }
+    return undefined;
+  };
+  const members = (count: number) =>
+    Array.from({ length: count }, (_, at) => `"${at.toString(36)}":{"x":[]}`).join();
+  const TOO_MANY_MEMBERS = 'invalid_json: The body has more than 10,000 members in one object.';
+
+  test.each([
+    ['at the top', (inner: string) => `{${inner}}`],
+    ['in an object', (inner: string) => `{"a":1,"b":{${inner}}}`],
+    ['in a list, after another object', (inner: string) => `{"a":[{"b":[1]},{${inner}}]}`],
+  ])('each object has its own count of members: %s', (_where, within) => {
+    expect(errorFor(within(members(10_001)))).toBe(TOO_MANY_MEMBERS);
+    expect(errorFor(within(members(10_000)))).toBeUndefined();
+  });
+
+  test('a body has a count of values', () => {
+    const list = (commas: number) => `{"a":[[0${',0'.repeat(commas - 1)}],0]}`;
+    expect(errorFor(list(1_000_001))).toBe(
+      'invalid_json: The body has more than 1,000,000 values.',
+    );
+    expect(errorFor(list(1_000_000))).toBeUndefined();
+  });
+
+  test('colons, commas and brackets inside strings do not count', () => {
+    const text = JSON.stringify({ text: '":,[{\\"'.repeat(1_000_001) });
+    expect(errorFor(text)).toBeUndefined();
+  });
+
+  test('the depth is that of the value (generated)', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 120, max: 130 }), (value, levels) => {
+        const text = '['.repeat(levels) + JSON.stringify(value) + ']'.repeat(levels);
+        const isTooDeep = levels + depthOf(value) > 128;
+        expect(errorFor(text)).toBe(
+          isTooDeep ? 'invalid_json: The body is nested too deeply.' : undefined,
+        );
+      }),
+    );
+  });
+});
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}

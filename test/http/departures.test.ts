@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect } from 'node:net';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { until } from '../support/until.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
@@ -74,7 +74,7 @@ describe.each(ROUTES)(
   (route) => {
     test('P8: is charged once, and the ledger stays correct', async () => {
       await disconnectDuringCommit(route);
-      expect(await findImbalances(gateway.database.sql)).toEqual([]);
+      expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
       const again = {
         model: route.model,
         max_tokens: 9,
@@ -148,7 +148,7 @@ test('P8: a client that reads nothing pauses its upstream, and stops it by disco
   await upstream.asked[0]?.aborted;
   upstream.answer = usual;
   await until('the delivered part is charged', async () => {
-    const imbalances = await findImbalances(gateway.database.sql);
+    const imbalances = await findMoneyFaults(gateway.database.sql);
     return imbalances.length === 0;
   });
 });

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await weir.stop();
-  expect(await findImbalances(database.sql)).toEqual([]);
+  expect(await findMoneyFaults(database.sql)).toEqual([]);
   const [held] = await database.sql`select sum(held_nano_usd)::int8 as nano from organization`;
   expect(held?.['nano']).toBe(0);
   await database.close();
@@ -174,14 +174,14 @@ const openHolds = async () => {
 };
 
 /** A key whose cap pays for almost nothing. */
-async function poorKey(): Promise<string> {
+async function poorKey(limitAmount = 1e-9): Promise<string> {
   const response = await fetch(`${weir.base_url}/v1/management/api-keys`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${weir.management_token}`,
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ name: 'poor', limitAmount: 1e-9 }),
+    body: JSON.stringify({ name: 'poor', limitAmount }),
   });
   return ((await response.json()) as { key: string }).key;
 }
@@ -197,6 +197,28 @@ describe.each(ROUTES)('%s', (_, path, body) => {
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 402 });
     expect((await simulator.books()).calls.length).toBe(calls_before);
   });
+
+  test.each([
+    [0, 'The usage limit of this API key is reached.'],
+    [1e-9, 'This request may cost more than what is left of the usage limit of this API key.'],
+  ])(
+    '402: with %p USD left, names the money that is left and the estimate',
+    async (left, message) => {
+      const key = await poorKey(left);
+      // A second request of a key whose money is spent is refused from memory.
+      for (const _ of ['first', 'second']) {
+        const response = await send(path, body('Hello'), undefined, key);
+        const text = await response.text();
+        expect({ status: response.status, text }).toMatchObject({ status: 402 });
+        const { error } = JSON.parse(text);
+        const details = error.details?.[0] ?? error;
+        expect(error.message).toBe(message);
+        expect(details.balance_usd).toBe(left);
+        expect(details.estimated_cost_usd).toBeGreaterThan(left);
+        expect(details.estimated_cost_usd).toBeLessThan(1_000);
+      }
+    },
+  );
 
   test('P5: a response does not name its provider', async () => {
     for (const text of ['Hello', 'Hello [[sim status=400]]', 'Hello [[sim status=500 times=1]]']) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { anyJson, anyText, mutated, sometimes } from '../support/arbitrary-json.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import type { KeyList, KeyRecord } from '../support/managed-keys.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { until } from '../support/until.ts';
 import { answerOf, chunks, nativeEvents } from '../support/upstream-answers.ts';
 import { streamed } from '../upstreams/upstream.ts';
@@ -80,7 +80,7 @@ test.each(ROUTES)(
     }
     expect([...statuses.keys()].sort()).toEqual([200, 400]);
     for (const count of statuses.values()) expect(count).toBeGreaterThan(SAMPLE.numRuns / 50);
-    expect(await findImbalances(gateway.database.sql)).toEqual([]);
+    expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
     // No client disconnected and no upstream failed, so no error may be reported.
     expect(gateway.errors).toEqual([]);
   },
@@ -124,7 +124,7 @@ test.each(ROUTES)(
       );
     }
     expect(turn).toBeGreaterThan(AT_ONCE);
-    expect(await findImbalances(gateway.database.sql)).toEqual([]);
+    expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
   },
 );
 
@@ -136,7 +136,7 @@ test('P1, P8: in the end no money is held, and every slot of the channels is fre
       select count(*)::int as open from quota_grant where status = 'open'`;
     return row?.open === 0;
   });
-  expect(await findImbalances(sql)).toEqual([]);
+  expect(await findMoneyFaults(sql)).toEqual([]);
   const balance = await gateway.manage<Balance>('GET', '/balance');
   const nano = (usd: number) => Math.round(usd * 1e9);
   expect(balance.held).toBe(0);

@@ -26,7 +26,7 @@ async function created(path: string, body: object, headers?: Record<string, stri
   return { response, body: (await response.json()) as Record<string, unknown> };
 }
 
-const lastCreate = () => app.tasks.asks.at(-1);
+const lastCreate = () => app.tasks.creates.at(-1);
 
 describe('POST /v1/images/generations', () => {
   test('200: inline, by URL', async () => {
@@ -61,7 +61,10 @@ describe('POST /v1/images/generations', () => {
 
   test('500: a missing file is not replaced by a URL', async () => {
     const response = await app.post(IMAGES, { prompt: 'x', response_format: 'b64_json' });
-    expect((await errorOf(response, 500)).code).toBe('internal_error');
+    const error = await errorOf(response, 500);
+    expect(error.code).toBe('internal_error');
+    // The image is charged, so the client is told its task.
+    expect(error.hint).toMatch(/^Send GET \/v1\/tasks\/\S+ for the URL/);
   });
 
   test('200: with async, a task', async () => {
@@ -165,7 +168,7 @@ describe('every create', () => {
 
   test.each(ROUTES)('400 without a prompt: POST %s', async (path) => {
     expect((await errorOf(await app.post(path, {}), 400)).param).toBe('prompt');
-    expect(app.tasks.asks).toEqual([]);
+    expect(app.tasks.creates).toEqual([]);
   });
 
   test.each(ROUTES)('400 for a model that does not exist: POST %s', async (path) => {
@@ -203,7 +206,7 @@ describe('every create', () => {
       await created(path, {}, headers);
       await created(path, {}, headers);
       await created(path, { user: 'me' }, headers);
-      const [first, again, other] = app.tasks.asks;
+      const [first, again, other] = app.tasks.creates;
       expect(first).toMatchObject({ idempotency_key: 'order-1', route: path });
       expect(again?.body_hash).toBe(first?.body_hash ?? '');
       expect(other?.body_hash).not.toBe(first?.body_hash);
@@ -221,13 +224,13 @@ describe('every create', () => {
     expect(lastCreate()?.webhook_url).toBe('https://example.com/hook?a=1');
   });
 
-  test.each(['', 'x', 'ftp://example.com', 'file:///etc/passwd', 'https://u:p@example.com', 7, {}])(
-    '400 for the webhook_url %j',
-    async (webhook_url) => {
-      const error = await errorOf(await app.post(IMAGES, { prompt: 'x', webhook_url }), 400);
-      expect(error.param).toBe('webhook_url');
-    },
-  );
+  test.each([
+    ...['', 'x', 'ftp://example.com', 'file:///etc/passwd', 'https://u:p@example.com', 7, {}],
+    ...['http://localhost/x', 'https://127.0.0.1:1/x', 'http://169.254.169.254/x', 'https://[::1]'],
+  ])('400 for the webhook_url %j', async (webhook_url) => {
+    const error = await errorOf(await app.post(IMAGES, { prompt: 'x', webhook_url }), 400);
+    expect(error.param).toBe('webhook_url');
+  });
 
   test('405: for a method other than POST', async () => {
     for (const path of ROUTES) await errorOf(await app.fetch(path), 405);

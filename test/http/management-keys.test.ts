@@ -49,14 +49,14 @@ describe('POST /v1/management/api-keys', () => {
       name: '  My key\t',
       limitAmount: 12.5,
       limitCurrency: 'USD',
-      models: ['gpt-4o', 'not-yet-there', 'gpt-4o'],
+      models: ['gpt-4o', 'claude-haiku-4-5-20251001', 'gpt-4o'],
       default_timeout_ms: 3_600_000,
       expiresAt: '2031-02-28T23:00:00.1239+02:00',
     });
     expect(key).toMatchObject({
       name: 'My key',
       limit_amount: 12.5,
-      models: ['gpt-4o', 'not-yet-there'],
+      models: ['gpt-4o', 'claude-haiku-4-5-20251001'],
       default_timeout_ms: 3_600_000,
       expires_at: '2031-02-28T21:00:00.123Z',
     });

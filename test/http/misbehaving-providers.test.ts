@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RunningWeir, startWeir } from '../support/weir.ts';
 
@@ -93,5 +93,5 @@ describe.each(CASES)('P3, P5: after [[sim %s]] a task has %s', (directive, statu
 test('P1: in the end no money is held, and the audit finds nothing', async () => {
   const [row] = await database.sql`select sum(held_nano_usd)::int8 as held from organization`;
   expect(row?.['held']).toBe(0);
-  expect(await findImbalances(database.sql)).toEqual([]);
+  expect(await findMoneyFaults(database.sql)).toEqual([]);
 });

@@ -7,10 +7,10 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import type { KeyList, KeyRecord } from '../support/managed-keys.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { answerOf, refusal, USAGE } from '../support/upstream-answers.ts';
 
 /** A busy machine may need longer than the default of 5 s. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await startGateway();
 });
 afterAll(async () => {
-  expect(await findImbalances(gateway.database.sql)).toEqual([]);
+  expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
   await gateway.stop();
 });
 beforeEach(() => {
@@ -79,7 +79,7 @@ async function readKey(id: string): Promise<KeyRecord> {
 async function expectConserved(): Promise<void> {
   const { total_deposited, available, held, used } = await readBalance();
   expect(nano(available) + nano(held) + nano(used)).toBe(nano(total_deposited));
-  expect(await findImbalances(gateway.database.sql)).toEqual([]);
+  expect(await findMoneyFaults(gateway.database.sql)).toEqual([]);
 }
 
 function call(key: KeyRecord, { path, model }: { path: string; model: string }, more: object = {}) {
@@ -170,7 +170,8 @@ describe.each(ROUTES)('P1: a call of $model', ({ price, ...route }) => {
   test('is refused for a model outside the allow-list as soon as the list is replaced', async () => {
     const key = await newKey({ models: [route.model] });
     expect((await call(key, route)).status).toBe(200);
-    await gateway.manage('PATCH', `/api-keys/${key.id}`, { models: ['another-model'] });
+    const other = route.model === 'gpt-4o' ? 'gpt-4o-mini' : 'gpt-4o';
+    await gateway.manage('PATCH', `/api-keys/${key.id}`, { models: [other] });
     const refuse = route.path === '/v1/messages' ? nativeErrorOf : errorOf;
     const error = await refuse(await call(key, route), 403);
     expect(error).toMatchObject({ code: 'model_not_allowed', param: 'model' });
@@ -193,12 +194,12 @@ describe('an organization without balance', () => {
         const native = route.path === '/v1/messages';
         const error = await (native ? nativeErrorOf : errorOf)(response, 402);
         expect(error).toMatchObject({
-          code: 'insufficient_balance',
+          ...{ code: 'insufficient_balance', balance_usd: 0 },
           type: native ? 'insufficient_balance_error' : 'insufficient_balance',
         });
       }
       expect(poor.upstream.asked).toHaveLength(0);
-      expect(await findImbalances(poor.database.sql)).toEqual([]);
+      expect(await findMoneyFaults(poor.database.sql)).toEqual([]);
     } finally {
       await poor.stop();
     }

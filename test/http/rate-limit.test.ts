@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { newId } from '../../db/secrets.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
@@ -89,6 +90,20 @@ describe('the rate limit in memory', () => {
   );
 });
 
+describe('management requests and requests with a key', () => {
+  test.each(['in memory', 'in Redis'])('are counted apart, %s', async (where) => {
+    const redis = where === 'in Redis' ? connect(await sharedRedisUrl()) : undefined;
+    if (redis) await ready(redis);
+    const limit = new RateLimit(() => ({ r: 10 }), redis);
+    const caller = newCaller();
+    expect(await countAdmitted(limit, caller, 64)).toBe(10);
+    const managed = Array.from({ length: 64 }, () => limit.consumeManagement(caller));
+    const outcomes = await Promise.allSettled(managed);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    expect(await countAdmitted(limit, newCaller(), 64)).toBe(10);
+  });
+});
+
 describe('the rate limit in Redis', () => {
   test('counts for all replicas together', async () => {
     const url = await sharedRedisUrl();
@@ -145,7 +160,7 @@ describe('429', () => {
   let app: TestApp | undefined;
   afterAll(() => app?.stop());
 
-  test('is sent on every route, in the route’s envelope, with Retry-After', async () => {
+  test('is sent on the routes of a key, in the route’s envelope, with Retry-After', async () => {
     app = await startTestApp({ roles: { standard: 3 } });
     const native = { 'anthropic-version': '2023-06-01' };
     const refused = async (response: Response) => {
@@ -162,12 +177,55 @@ describe('429', () => {
     await refused(await app.fetch('/v1/models'));
     await refused(await app.fetch('/v1/models/gpt-4o'));
     await refused(await app.post('/v1/chat/completions', {}));
-    await refused(await app.manage('GET', '/balance'));
-    await refused(await app.manage('GET', '/api-keys'));
-    await refused(await app.manage('POST', '/api-keys', {}));
-    await refused(await app.manage('PATCH', '/api-keys/x', {}));
     const answer = await app.post('/v1/messages', {}, native);
     expect((await nativeErrorOf(answer, 429)).type).toBe('rate_limit_error');
+  });
+
+  const MANAGEMENT: [method: string, path: string, body?: object][] = [
+    ['GET', '/balance'],
+    ['GET', '/api-keys'],
+    ['POST', '/api-keys', {}],
+    ['PATCH', '/api-keys/x', { status: 'revoked' }],
+    ['GET', '/webhook-secret'],
+    ['POST', '/webhook-secret/rotate'],
+    ['GET', '/webhook-deliveries'],
+  ];
+
+  test('the list above has every management route', () => {
+    const source = readFileSync(new URL('../../src/http/app.ts', import.meta.url), 'utf8');
+    const paths = [...source.matchAll(/'\/v1\/management(\/[^']+)'/g)].map(([, path]) => path);
+    const listed = MANAGEMENT.map(([, path]) => path.replace('/x', '/:keyId'));
+    expect([...new Set(listed)].sort()).toEqual([...new Set(paths as string[])].sort());
+  });
+
+  test('a flooded key does not refuse any management route, and the reverse', async () => {
+    const flooded = await startTestApp({ roles: { standard: MANAGEMENT.length } });
+    const statusOf = async (response: Response) => {
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const manage = ([method, path, body]: (typeof MANAGEMENT)[number]) =>
+      flooded.manage(method, path, body);
+    try {
+      // The management requests use up their own limit first.
+      for (const route of MANAGEMENT) await statusOf(await manage(route));
+      for (const route of MANAGEMENT) await errorOf(await manage(route), 429);
+      for (const _ of MANAGEMENT)
+        expect(await statusOf(await flooded.fetch('/v1/models'))).toBe(200);
+    } finally {
+      await flooded.stop();
+    }
+    const other = await startTestApp({ roles: { standard: MANAGEMENT.length } });
+    try {
+      for (const _ of MANAGEMENT) await statusOf(await other.fetch('/v1/models'));
+      await errorOf(await other.fetch('/v1/models'), 429);
+      for (const [method, path, body] of MANAGEMENT) {
+        const status = await statusOf(await other.manage(method, path, body));
+        expect({ method, path, status }).not.toEqual({ method, path, status: 429 });
+      }
+    } finally {
+      await other.stop();
+    }
   });
 
   test('is not sent on the health routes', async () => {

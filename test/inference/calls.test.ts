@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import {
   type KeyAnswer,
   startInstallation,
   type TestInstallation,
 } from '../support/installation.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -32,7 +32,7 @@ describe('the life of a call', () => {
 
   afterAll(async () => {
     await installation.stop();
-    expect(await findImbalances(database.sql)).toEqual([]);
+    expect(await findMoneyFaults(database.sql)).toEqual([]);
     await database.close();
     await drop();
   });
@@ -114,6 +114,19 @@ describe('the life of a call', () => {
       expect(used).toBeGreaterThan(300_000);
       const again = await chat(key, 'Once more, at length: '.repeat(200));
       expect(again.status).toBe(402);
+    });
+
+    test('P17: a high limit that hides behind a low one is charged in full, with no overrun', async () => {
+      const key = await newKey({ limitAmount: 0.001 });
+      const limits = { max_completion_tokens: 1, max_tokens: 20_000 };
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => chat(key, 'Tell it all [[sim tokens=20000]]', limits)),
+      );
+      for (const answer of answers) await answer.text();
+      const lines = await linesOf(key);
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.map(({ overrun }) => overrun)).toEqual(lines.map(() => 0));
+      expect((await moneyOf(key)).used).toBeLessThanOrEqual(1_000_000);
     });
 
     test('a limit below the used amount stops the key at once', async () => {

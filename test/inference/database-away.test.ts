@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { startInstallation, type TestInstallation } from '../support/installation.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -65,7 +65,7 @@ test('P4: without its database Weir completes no answer, calls no upstream after
   expect((await waiting).status).toBe(200);
   await until('Weir serves again', async () => (await chat('after')).status === 200);
   const database = connectDatabase(url, { pool: 'single' });
-  expect(await findImbalances(database.sql)).toEqual([]);
+  expect(await findMoneyFaults(database.sql)).toEqual([]);
   const [lines] = await database.sql`select count(*)::int4 as n from usage_line`;
   expect(lines?.n).toBe(3);
   await database.close();

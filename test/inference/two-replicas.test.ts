@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import {
   configOf,
   type KeyAnswer,
   startInstallation,
   type TestInstallation,
 } from '../support/installation.ts';
+import { findMoneyFaults } from '../support/money-faults.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -34,7 +34,7 @@ describe.each(['PostgreSQL', 'Redis'])(
     afterAll(async () => {
       await second.stop();
       await installation.stop();
-      expect(await findImbalances(database.sql)).toEqual([]);
+      expect(await findMoneyFaults(database.sql)).toEqual([]);
       await database.close();
       await drop();
     });
@@ -114,7 +114,7 @@ describe.each(['PostgreSQL', 'Redis'])(
         const { open, dead } = await replicaState();
         return open === 0 && dead >= 1;
       });
-      expect(await findImbalances(database.sql)).toEqual([]);
+      expect(await findMoneyFaults(database.sql)).toEqual([]);
       second = await startSecond();
       expect((await chat(second, key, 'Hi again')).status).toBe(200);
     }, 60_000);

@@ -3,13 +3,16 @@
  * mutant that survives shows a gap in the tests.
  */
 import { availableParallelism } from 'node:os';
+import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
+import { REPLICAS } from './list/replicas.ts';
 import { ROUTING } from './list/routing.ts';
+import { START } from './list/start.ts';
 import { TASKS } from './list/tasks.ts';
 import { TRANSPORT } from './list/transport.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
@@ -20,7 +23,10 @@ export const MUTANTS = candidatesOf([
   ...LEDGER,
   ...BUS,
   ...PRICES,
+  ...BOUNDS,
+  ...REPLICAS,
   ...ROUTING,
+  ...START,
   ...TASKS,
   ...TRANSPORT,
   ...DURABLE,

@@ -7,6 +7,7 @@ import type { Step } from './steps.ts';
 /** The commands that `--full` adds, each a step of its own. */
 const COMMANDS: { title: string; command: string[] }[] = [
   { title: 'kill -9 of Weir and of its database', command: ['bin/chaos', 'kill'] },
+  { title: 'pauses of replicas and database', command: ['bin/chaos', 'pause'] },
   {
     title: 'kill -9 at 48 steps of tasks, of 290',
     command: ['bin/chaos', 'tasks', '--sample', '48'],

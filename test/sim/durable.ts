@@ -7,6 +7,7 @@
  */
 import type { Sql } from 'postgres';
 import { adoptActors } from '../../db/actors/store.ts';
+import { retireReplica } from '../../db/replicas.ts';
 import { type Commit, DurableActors } from '../../src/actors/durable/durable.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
 import { Outbox } from '../../src/actors/durable/outbox.ts';
@@ -247,7 +248,7 @@ class DurableSchedule {
     replica.alive = false;
     void replica.registry.stop();
     this.live.onDeath(replica);
-    await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
+    await retireReplica(this.sql, replica.id);
     const next = await this.boot();
     this.replicas = this.replicas.map((each) => (each === replica ? next : each));
     for (const [id, addressee] of this.unanswered) {
@@ -272,7 +273,7 @@ class DurableSchedule {
     const replica = this.random.pick(this.replicas);
     this.log(`${replica.id} is declared dead`);
     replica.isFenced = true;
-    await this.sql`update replica set status = 'dead' where id = ${replica.id}`;
+    await retireReplica(this.sql, replica.id);
   }
 
   private async registerAnew(replica: DurableReplica): Promise<void> {

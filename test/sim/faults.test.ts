@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { openSimulation, RUNS, runMany } from './many.ts';
+import { LEDGER_RUNS, openSimulation, runMany } from './many.ts';
 
-test(`P1: every grant ends once despite lost connections and kills at every commit point, ${RUNS} runs`, async () => {
-  const totals = await runMany(RUNS, { calls: 12, capCalls: 8, faults: 0.2, kills: 2 });
-  expect(totals.faults).toBeGreaterThan(RUNS);
-  expect(totals.kills).toBeGreaterThan(RUNS / 2);
+test(`P1: every grant ends once despite lost connections and kills at every commit point, ${LEDGER_RUNS} runs`, async () => {
+  const totals = await runMany(LEDGER_RUNS, { calls: 12, capCalls: 8, faults: 0.2, kills: 2 });
+  expect(totals.faults).toBeGreaterThan(LEDGER_RUNS);
+  expect(totals.kills).toBeGreaterThan(LEDGER_RUNS / 2);
 }, 500_000);
 
 test('the same seed gives the same trace', async () => {

@@ -1,9 +1,8 @@
 import type { Recall } from '../../src/actors/money/money-hints.ts';
 import type { Quotas } from '../../src/actors/money/quotas.ts';
-import type { SimulatedReplica } from './replica.ts';
 
 /** A message of the bus on its way from one replica to the others. */
-export type Hint = { readonly from: SimulatedReplica } & (
+export type Hint<Replica> = { readonly from: Replica } & (
   | { readonly type: 'recall'; readonly recall: Recall }
   | { readonly type: 'money'; readonly organization_id: string }
   /** The sender does not know which money its transaction freed. */
@@ -13,7 +12,7 @@ export type Hint = { readonly from: SimulatedReplica } & (
 );
 
 /** Does what the subscribers of a replica do. `last_recall`: the number that a gap reads. */
-export function applyHints(quotas: Quotas, hint: Hint, last_recall = 0): void {
+export function applyHints(quotas: Quotas, hint: Hint<unknown>, last_recall = 0): void {
   switch (hint.type) {
     case 'recall':
       quotas.onRecall(hint.recall.seq, hint.recall);

@@ -72,7 +72,7 @@ class LedgerSchedule implements World {
   private readonly calls: Call[] = [];
   private replicas: SimulatedReplica[] = [];
   private readonly dead: SimulatedReplica[] = [];
-  private readonly hints: Hint[] = [];
+  private readonly hints: Hint<SimulatedReplica>[] = [];
   private ids = 0;
   private killsLeft: number;
 
@@ -209,7 +209,7 @@ class LedgerSchedule implements World {
 
   publish(from: SimulatedReplica, hints: MoneyHints | undefined): void {
     if (!this.replicas.includes(from)) return;
-    const published: Hint[] = hints
+    const published: Hint<SimulatedReplica>[] = hints
       ? [
           ...hints.recalls.map((recall) => ({ type: 'recall' as const, from, recall })),
           ...hints.organization_ids.map((id) => ({

@@ -1,13 +1,14 @@
 /**
- * Runs seeded schedules: `bin/chaos ledger --seed N --runs M --faults P`, or `durable`. Prints every
+ * Runs seeded schedules: `bin/chaos ledger --seed N --runs M --faults P`, `mishaps` or `durable`. Prints every
  * failing seed with its trace, and the totals.
  */
 import { parseArgs } from 'node:util';
-import { openDurableSimulation, openSimulation } from './many.ts';
+import { openDurableSimulation, openMishaps, openSimulation } from './many.ts';
 
-const HELP = `Usage: bin/chaos ledger|durable [options]
+const HELP = `Usage: bin/chaos ledger|mishaps|durable [options]
 
 Two replicas on a real PostgreSQL, in an order that the seed decides: of lane and quota (ledger),
+the same with outages, stopped processes and overruns (mishaps: only --seed, --runs, --trace),
 or of the durable actor runtime (durable).
 
   --seed N     the first seed (default 1)
@@ -36,12 +37,17 @@ const { values, positionals } = parseArgs({
 });
 
 const [subject] = positionals;
-if (values.help || (subject !== 'ledger' && subject !== 'durable')) {
+const SIMULATIONS = {
+  ledger: openSimulation,
+  mishaps: openMishaps,
+  durable: openDurableSimulation,
+};
+if (values.help || subject === undefined || !(subject in SIMULATIONS)) {
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
 
-const simulation = subject === 'ledger' ? await openSimulation() : await openDurableSimulation();
+const simulation = await SIMULATIONS[subject as keyof typeof SIMULATIONS]();
 const first = Number(values.seed);
 const totals: Record<string, number> = { runs: 0, steps: 0, failing_seeds: 0 };
 for (let seed = first; seed < first + Number(values.runs); seed += 1) {

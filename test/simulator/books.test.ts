@@ -93,7 +93,7 @@ describe('the books', () => {
     expect(since.calls.map(({ id }) => id)).toEqual([third ?? '', fourth ?? '']);
     expect(since.totals.calls).toBe(2);
     const totals = (await (await fetch(`${simulator.url}/_sim/books?calls=0`)).json()) as Json;
-    expect(Object.keys(totals)).toEqual(['totals']);
+    expect(Object.keys(totals)).toEqual(['totals', 'forgotten']);
     await fetch(`${simulator.url}/_sim/books`, { method: 'DELETE' });
     expect((await simulator.books()).calls).toEqual([]);
   });
@@ -152,6 +152,7 @@ describe('the books', () => {
         const ids = Array.from({ length: 10 + extra }, (_, index) => `call-${index}`);
         for (const id of ids) books.open(newCall(id, id.at(-1) ?? '', 'openai'));
         expect(books.list({}).map(({ id }) => id)).toEqual(ids.slice(-20));
+        expect(books.forgotten).toBe(Math.max(0, ids.length - 20));
         const nines = ids.slice(-20).filter((id) => id.endsWith('9'));
         expect(books.list({ account: '9' }).map(({ id }) => id)).toEqual(nines);
         expect(books.list({ since: String(ids.at(-3)) }).map(({ id }) => id)).toEqual(

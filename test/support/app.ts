@@ -26,7 +26,7 @@ export interface TestAppOptions {
   isServed?: (model: CatalogueModel) => boolean;
   /** Called when a key changed, with its id. */
   announceKey?: (key_id: string) => void;
-  /** A database URL for the running app, e.g. one without a server. */
+  /** Another database URL for the app, e.g. a URL at which no server listens. */
   requests_go_to?: string;
 }
 
@@ -48,7 +48,7 @@ export interface TestApp {
   /** Reported errors, with details that clients do not see. */
   reported: unknown[];
   ready: boolean;
-  /** Sends a request with the API key, unless `init` has its own `authorization`. */
+  /** Sends a request with the API key. A header `authorization` in `init` replaces it. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with the management token. */
   manage(method: string, path: string, body?: unknown): Promise<Response>;
@@ -80,8 +80,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         return test_app.answer(call);
       },
       chargeDraft: () => Promise.resolve(),
-      speech: () => Promise.reject(nobodyServes()),
-      direct: () => Promise.reject(nobodyServes()),
+      speech: () => Promise.reject(noUpstream()),
+      direct: () => Promise.reject(noUpstream()),
+      withAlternatives: (error) => error,
       isCallable: (model, key) =>
         isServed(model) && (key.models.length === 0 || key.models.includes(model.id)),
     }),
@@ -152,6 +153,6 @@ async function firstRun(url: string): Promise<{ credentials: FirstRun; organizat
 }
 
 /** The result of every valid direct call in these tests, because no upstream exists. */
-function nobodyServes(): WeirError {
-  return new WeirError('service_unavailable', 'Nobody serves here.');
+function noUpstream(): WeirError {
+  return new WeirError('service_unavailable', 'This test has no upstream.');
 }

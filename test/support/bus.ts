@@ -7,7 +7,7 @@ import { VirtualClock } from '../sim/virtual-clock.ts';
 
 /** Carries texts between the transports of one process. */
 export class MemoryNetwork {
-  /** Decides which texts arrive, instead of `text`, in this order. */
+  /** Returns the texts that arrive instead of `text`, in order. */
   carry: (text: string, from: MemoryTransport, to: MemoryTransport) => string[] = (text) => [text];
   readonly transports = new Set<MemoryTransport>();
 
@@ -21,7 +21,7 @@ export class MemoryTransport implements Transport {
   readonly sent: string[] = [];
   restarts = 0;
   events: TransportEvents | undefined;
-  /** If set, `send` returns what it returns. */
+  /** If set, `send` only calls this function, and returns its result. */
   onSend: (() => Promise<void>) | undefined;
 
   constructor(
@@ -51,13 +51,13 @@ export class MemoryTransport implements Transport {
     this.crash();
   }
 
-  /** Leaves the network without a farewell. */
+  /** Leaves the network without a last message. */
   crash(): void {
     this.network.transports.delete(this);
   }
 }
 
-/** What the subscriber of one topic got, in order. */
+/** The messages that the subscriber of one topic received, in order. */
 type Received = string[];
 
 /** A bus with a recording subscriber for messages of the topic `money`. */
@@ -65,7 +65,7 @@ export interface TestBus {
   readonly bus: Bus;
   readonly received: Received;
   readonly errors: unknown[];
-  /** How many gaps the subscriber got. */
+  /** How many gaps the subscriber received. */
   gaps(): number;
   send(organization_id: string): void;
 }
@@ -105,7 +105,7 @@ export class BusWorld {
     return { ...joined, transport };
   }
 
-  /** Lets the time pass, ms. Promises continue after each step of it. */
+  /** Advances the clock by `ms`, in steps of 10 ms. After each step, settled promises continue. */
   async pass(ms: number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     for (let passed = 0; passed < ms; passed += 10) {

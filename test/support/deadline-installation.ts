@@ -3,8 +3,8 @@
  * a call, except that of the channel `first`.
  */
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import { type EndlessUpstream, startEndlessUpstream } from './endless-upstream.ts';
+import { findMoneyFaults } from './money-faults.ts';
 import { createTestDatabase } from './postgres.ts';
 import { type RunningSimulator, startSimulator } from './simulator.ts';
 import { until } from './until.ts';
@@ -56,10 +56,10 @@ export class DeadlineInstallation {
     return new DeadlineInstallation(weir, simulator, database, endless, fresh.drop);
   }
 
-  /** Stops all. Throws if the books do not balance, or if money is still held. */
+  /** Stops all parts. Throws if the audit finds an imbalance, or if money is still held. */
   async stop(): Promise<void> {
     await this.weir.stop();
-    const imbalances = await findImbalances(this.database.sql);
+    const imbalances = await findMoneyFaults(this.database.sql);
     const [held] = await this.database
       .sql`select sum(held_nano_usd)::int8 as nano from organization`;
     await this.database.close();
@@ -83,7 +83,7 @@ export class DeadlineInstallation {
     return fetch(this.weir.base_url + path, { method: 'POST', headers: all, body: text });
   }
 
-  /** Sends a chat completion with a value of the header; undefined sends no header. */
+  /** Sends a chat completion. `timeout` is the value of the header; undefined sends no header. */
   chat(model: string, text: string, timeout?: string, more: object = {}, key?: string) {
     const headers: Record<string, string> = timeout === undefined ? {} : { [HEADER]: timeout };
     return this.post('/v1/chat/completions', { model, ...turn(text), ...more }, { headers, key });

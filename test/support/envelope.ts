@@ -26,7 +26,7 @@ export async function errorOf(response: Response, status: number): Promise<Error
   return checkEnvelope(response, text);
 }
 
-/** Like `errorOf`, for the envelope of the native messages family. */
+/** Like `errorOf`, for the error envelope of the `/v1/messages` routes. */
 export async function nativeErrorOf(response: Response, status: number): Promise<ErrorBody> {
   const text = await response.text();
   const error = await errorOf(new Response(text, response), status);

@@ -1,6 +1,6 @@
 /**
  * A client of server-sent events that reconnects as the HTML Standard says: with the id of the last
- * event, until the server answers 204. It is written on a public parser, without code of Weir.
+ * event, until the server answers 204. It uses a public parser, and no code of Weir.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
@@ -79,7 +79,7 @@ export async function followEvents(
       if (open.status === 204) return events;
       for (let event = await open.next(); event; event = await open.next()) events.push(event);
     } catch {
-      // The server is away; the client tries again.
+      // The server cannot be reached. The client connects again after the pause.
     }
     await Bun.sleep(RECONNECT_MS);
   }

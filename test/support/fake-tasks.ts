@@ -10,16 +10,16 @@ import type {
 
 export class FakeTasks implements TaskPort {
   /** Every create call that the contract accepted. */
-  readonly asks: CreateTask[] = [];
+  readonly creates: CreateTask[] = [];
   private readonly owned = new Map<string, { organization_id: string; view: TaskView }>();
   /** Returns the view of a new task; a test may replace it. */
-  answer = (ask: CreateTask): TaskView =>
-    ask.wait ? this.view(ask, { status: 'completed' }) : this.view(ask, {});
+  answer = (request: CreateTask): TaskView =>
+    request.wait ? this.view(request, { status: 'completed' }) : this.view(request, {});
 
-  async create(ask: CreateTask): Promise<TaskView> {
-    this.asks.push(ask);
-    const view = this.answer(ask);
-    this.keep(view, ask.key.organization_id);
+  async create(request: CreateTask): Promise<TaskView> {
+    this.creates.push(request);
+    const view = this.answer(request);
+    this.keep(view, request.key.organization_id);
     return view;
   }
 
@@ -49,12 +49,12 @@ export class FakeTasks implements TaskPort {
     this.owned.set(view.id, { organization_id, view });
   }
 
-  /** The view of a created task; pending unless `more` changes it. */
-  view(ask: Pick<CreateTask, 'model' | 'request_id'>, more: Partial<TaskView>): TaskView {
-    const { scene, id } = ask.model;
+  /** The view of a created task. Its status is `pending`, or the status in `more`. */
+  view(request: Pick<CreateTask, 'model' | 'request_id'>, more: Partial<TaskView>): TaskView {
+    const { scene, id } = request.model;
     const kind = scene === 'music' ? 'audio' : scene === '3d' ? 'model' : scene;
     return {
-      id: `task_${ask.request_id.replaceAll('-', '')}`,
+      id: `task_${request.request_id.replaceAll('-', '')}`,
       scene,
       status: 'pending',
       created: 1_795_000_000,

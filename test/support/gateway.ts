@@ -23,6 +23,8 @@ export interface GatewayOptions {
   max_concurrency?: number;
   timeout_ms?: number;
   balance_usd?: number;
+  /** The lowest level of the lines in `errors`; `error` by default. */
+  log_level?: 'debug' | 'error';
 }
 
 export interface Gateway {
@@ -30,17 +32,19 @@ export interface Gateway {
   api_key: string;
   database: TestDatabase;
   upstream: Upstream;
-  /** Log lines of level `error` and above. */
+  /** Log lines of level `error` and above, or of `log_level` and above. */
   errors: string[];
-  /** Sends a request with the API key, unless `init` has its own `authorization`. */
+  /** Sends a request with the API key. A header `authorization` in `init` replaces it. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   /** Sends a request with the management token and returns the parsed answer. */
   manage<Answer>(method: string, path: string, body?: object): Promise<Answer>;
+  /** Sends a request with the operator token and returns the text of the answer. */
+  operate(method: string, path: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { balance_usd = 100, ...limits } = options;
+  const { balance_usd = 100, log_level = 'error', ...limits } = options;
   const upstream = startUpstream();
   upstream.answer = answerOf;
   const database = await createTestDatabase();
@@ -57,7 +61,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const errors: string[] = [];
   const serializers = { error: pino.stdSerializers.err };
   const log = pino(
-    { level: 'error', serializers },
+    { level: log_level, serializers },
     { write: (line: string) => void errors.push(line) },
   );
   const weir = await startWeir(environment, log);
@@ -85,6 +89,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       const response = await send(management_token, method, `/v1/management${path}`, body);
       if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
       return response.json() as never;
+    },
+    async operate(method, path) {
+      const { operator_token } = first_run;
+      const response = await send(operator_token, method, `/v1/operator${path}`, undefined);
+      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+      return response.text();
     },
     async stop() {
       await weir.stop();

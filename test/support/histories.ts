@@ -36,7 +36,7 @@ export interface ReplayReport {
   problems: string[];
 }
 
-/** Replays every log, and compares each hash, and the end with the actor's row. */
+/** Replays every log. Checks the hash of each event, and compares the end with the actor's row. */
 export async function replayAll(
   sql: Sql,
   machines: Readonly<Record<string, VersionedMachine>> = DURABLE_MACHINES,
@@ -58,7 +58,8 @@ export async function replayAll(
 
 async function replayActor(sql: Sql, machine: VersionedMachine, actor: StoredActor) {
   let last: ReplayedEvent | undefined;
-  // An actor may get events meanwhile. Its row was read first, so later events are left out.
+  // The actor may receive events during the replay. Its row was read first, so events after `seq`
+  // of the row are left out.
   for (let seq = 0; seq < actor.seq; seq = last?.seq ?? actor.seq) {
     const limit = Math.min(PAGE_EVENTS, actor.seq - seq);
     const page = await readHistory(sql, actor.kind, actor.id, seq, limit);

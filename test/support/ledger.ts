@@ -1,12 +1,12 @@
 /** A lane on its own database, with accounts and a check of their sums. */
 import { expect } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
 import type { UsageLine } from '../../db/ledger/settle.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { Lane } from '../../src/actors/money/lane.ts';
 import type { LedgerCommand } from '../../src/actors/money/ledger-commands.ts';
 import type { MoneyHintPublisher, MoneyHints } from '../../src/actors/money/money-hints.ts';
+import { findMoneyFaults } from './money-faults.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** Deposit of each account, in nano-USD. */
@@ -66,12 +66,12 @@ export async function openLedger() {
     >`select balance_nano_usd as balance, organization.held_nano_usd as org_held,
         settled_nano_usd as settled, used_nano_usd as used, api_key.held_nano_usd as key_held
       from organization, api_key where organization.id = ${organization_id} and api_key.id = ${key_id}`;
-    expect(await findImbalances(database.sql)).toEqual([]);
+    expect(await findMoneyFaults(database.sql, { holds_without_actors: true })).toEqual([]);
     return { ...row };
   }
 
   return {
-    /** What the lane told the replicas, in the order of its commits. */
+    /** The hints that the lane published, in the order of its commits. */
     hints,
     ...{ database, lane, account, books },
     async close() {

@@ -1,9 +1,10 @@
 /**
- * Replicas with live actors on a real database. Their clock stands still until the test moves it,
- * and the test can disturb what the registry reads.
+ * Replicas with live actors on a real database. Their clock stands still until the test moves it.
+ * The test can delay or fail the database reads that create live actors and bring them up to date.
  */
 import { adoptActors } from '../../db/actors/store.ts';
 import { connectDatabase, type Sql } from '../../db/client.ts';
+import { retireReplica } from '../../db/replicas.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import type { Commit } from '../../src/actors/durable/durable.ts';
 import { DurableActors } from '../../src/actors/durable/durable.ts';
@@ -52,10 +53,10 @@ export async function startLiveWorld(): Promise<LiveWorld> {
   };
 }
 
-/** A watch, and what it got. */
+/** A watch, and the changes that it received. */
 interface Recorded extends Watch {
   readonly changes: readonly ActorChange[];
-  /** The numbers of the events that it got. */
+  /** The numbers of the received events. */
   seqs(): number[];
 }
 
@@ -67,8 +68,10 @@ class LiveReplica {
   readonly published: Observation[] = [];
   readonly actors: DurableActors;
   readonly registry: Registry;
-  /** If false, the registry does not hear of commits, as if their answers were lost. */
-  hears = true;
+  /**
+   * If false, the registry is not notified of commits. This simulates lost answers of the database.
+   */
+  isNotified = true;
   last: Commit | undefined;
 
   constructor(
@@ -88,7 +91,7 @@ class LiveReplica {
       hints: noHints,
       onCommitted: (commit) => {
         this.last = commit;
-        if (this.hears) this.registry.onCommitted(commit.events);
+        if (this.isNotified) this.registry.onCommitted(commit.events);
       },
     });
     const { clock } = this;
@@ -109,9 +112,9 @@ class LiveReplica {
       insert into replica (id, lease_until) values (${this.id}, now() + interval '1 hour')`;
   }
 
-  /** Declares this replica dead, as another one does. */
+  /** Declares this replica dead, as another replica does after its lease ended. */
   async die(): Promise<void> {
-    await this.sql`update replica set status = 'dead' where id = ${this.id}`;
+    await retireReplica(this.sql, this.id);
   }
 
   async adopt(): Promise<void> {
@@ -127,7 +130,7 @@ class LiveReplica {
     if (result.type !== 'committed') throw new Error(`${type} of ${id} is ${result.type}`);
   }
 
-  /** Tells this replica of the last event of another one. */
+  /** Notifies this replica of the last event that another replica committed. */
   announce(id: string, seq: number, owner: string): void {
     this.registry.onCommittedElsewhere([{ kind: 'walker', id, seq, owner }]);
   }
@@ -151,7 +154,7 @@ class LiveReplica {
     return { ...watch, changes, seqs: () => changes.map(({ seq }) => seq) };
   }
 
-  /** Moves the clock, and waits until what the registry reads then is read. */
+  /** Advances the clock, and waits until the registry has finished its reads. */
   async pass(time_ms: number): Promise<void> {
     this.clock.advance(time_ms);
     await this.registry.idle();
@@ -185,7 +188,7 @@ class DisturbedSql {
     this.held = Promise.withResolvers();
   }
 
-  /** Resolves when an answer is held back, which shows what was committed until then. */
+  /** Resolves when an answer is held back. Later commits are not in this answer. */
   async answered(): Promise<void> {
     await until('a query has an answer', () => this.holding > 0);
   }

@@ -8,7 +8,7 @@ export const noHints: MoneyHintPublisher = {
   publishUnknown: () => undefined,
 };
 
-/** Gives all hints to quota actors of this process, as the bus does at once. */
+/** Passes all hints to the quota actors of this process at once, as the bus does. */
 export function hintsTo(quotas: () => Iterable<Quotas>): MoneyHintPublisher {
   return {
     publish({ recalls, organization_ids }) {

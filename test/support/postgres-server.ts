@@ -20,6 +20,8 @@ export const POSTGRES_VERSIONS: readonly PostgresVersion[] = [15, 18];
 export interface TestPostgres {
   /** A superuser's URL of the database `postgres`, over TCP. */
   url: string;
+  /** The process id of the postmaster. */
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -28,8 +30,8 @@ const START_TRIES = 3;
 const SILENT = { info() {}, warn() {}, error() {} };
 
 /**
- * Starts a server in a temporary folder. It ends with this process. It runs without fsync, because its data need not
- * survive a power cut.
+ * Starts a server in a temporary folder. It ends with this process. It runs without fsync, because
+ * its data need not survive a power cut.
  */
 export async function startTestPostgres(version: PostgresVersion): Promise<TestPostgres> {
   const binaries = version === 15 ? await findPostgres15() : undefined;
@@ -46,6 +48,7 @@ export async function startTestPostgres(version: PostgresVersion): Promise<TestP
       });
       return {
         url: await openTcp(server, port),
+        pid: server.pid,
         async stop() {
           await server.stop();
           removeFolder(folder);
@@ -70,7 +73,10 @@ function throwawaySettings() {
   };
 }
 
-/** Opens TCP with a random password. Without one, other users of the machine could become superuser. */
+/**
+ * Opens TCP with a random password. Without a password, other users of the machine could become
+ * superuser.
+ */
 async function openTcp(server: EmbeddedPostgres, port: number): Promise<string> {
   const password = randomBytes(16).toString('hex');
   const { username } = server.connection;

@@ -80,7 +80,9 @@ async function findServer(version: PostgresVersion): Promise<Server> {
   return { admin_url, template: await ensureTemplate(admin_url) };
 }
 
-/** Creates the template once. Test processes run in parallel, so the others wait for the first one. */
+/**
+ * Creates the template once. If several test processes need it, one creates it and the others wait.
+ */
 async function ensureTemplate(admin_url: string): Promise<string> {
   const template = `weir_${await migrationsFingerprint()}`;
   await withAdmin(admin_url, async (sql) => {
@@ -109,7 +111,7 @@ async function withAdmin<T>(url: string, work: (sql: Sql) => Promise<T>): Promis
   try {
     return await work(database.sql);
   } finally {
-    // Ends the session and thereby the advisory lock.
+    // This ends the session, which also releases the advisory lock.
     await database.close();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A provider of generations in this process. A test scripts the provider. It counts every accepted
- * job.
+ * A provider of generations in this process. A test scripts the provider, and the provider records
+ * every accepted job.
  */
 import { RetryableUpstreamError } from '../../src/upstreams/contract.ts';
 import {
@@ -123,12 +123,12 @@ export class ScriptedProvider {
   }
 }
 
-/** Throws as if the answer of an accepted submission were lost. */
+/** Throws the error of an accepted submission whose answer was lost. */
 export function lose(): never {
   throw new LostSubmissionError('the connection was cut');
 }
 
-/** Throws as if the submission were certainly not accepted. */
+/** Throws the error of a submission that the upstream certainly did not accept. */
 export function reject(): never {
   throw new RetryableUpstreamError('server', 'overloaded');
 }

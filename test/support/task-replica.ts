@@ -1,11 +1,11 @@
 /**
- * The durable actors of Weir in this process, composed as in production, on a real database and with
- * providers that a test scripts.
+ * The durable actors of Weir in this process, composed as in production, on a real database and
+ * with providers that a test scripts.
  */
 import { randomUUID } from 'node:crypto';
 import { bootstrap } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
-import { findImbalances } from '../../db/ledger/audit.ts';
+import { retireReplica } from '../../db/replicas.ts';
 import { Channels } from '../../src/actors/channels/channels.ts';
 import { systemClock, systemIdSource } from '../../src/actors/clock.ts';
 import { InspectionFeed } from '../../src/actors/durable/inspection.ts';
@@ -20,6 +20,7 @@ import { composeTasks, type RunningTasks } from '../../src/start/tasks.ts';
 import type { ChannelConfig } from '../../src/upstreams/contract.ts';
 import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
 import { channelConfig } from './channels.ts';
+import { findMoneyFaults } from './money-faults.ts';
 import { hintsTo } from './money-hints.ts';
 import { createTestDatabase } from './postgres.ts';
 import { until } from './until.ts';
@@ -32,20 +33,22 @@ export interface TaskWorld {
   /** Creates an organization with this balance, and a key of it with this cap. */
   newKey(balance_usd: number, limit_usd?: number): Promise<{ id: string; organization_id: string }>;
   replica(options: ReplicaOptions): Promise<TaskReplica>;
-  /** What the audit finds: the sums that do not match; empty if all is right (P1, P15). */
+  /** Returns the faults of the books; empty if all is right (P1, P15, P16). */
   imbalances(): Promise<object[]>;
   stop(): Promise<void>;
 }
 
 interface ReplicaOptions {
-  /** Gets the events that the replica committed. Without it, other replicas read them themselves. */
+  /**
+   * Receives the events that the replica committed. If missing, other replicas must poll the rows.
+   */
   announceEvents?: (events: readonly CommittedElsewhere[]) => void;
   /** One channel for each protocol, in order of priority. */
   protocols: readonly GenerationProtocol[];
   channel?: Partial<ChannelConfig>;
   deadline_ms?: number;
   /** Replaces the fetch of a result; default: a few bytes. */
-  fetchOutput?: () => Promise<{ stream: ReadableStream; content_type: string }>;
+  fetchResult?: () => Promise<{ stream: ReadableStream; content_type: string }>;
 }
 
 interface TaskReplica extends RunningTasks {
@@ -62,6 +65,7 @@ interface TaskReplica extends RunningTasks {
   ): Promise<TaskView>;
   /** Waits for the end of a task and returns its view. */
   ended(id: string, organization_id: string): Promise<TaskView>;
+  isClosed(): boolean;
   /** Stops everything and returns the grants. */
   close(): Promise<void>;
   /** Stops all work, as a crash does, and declares the replica dead. */
@@ -90,11 +94,16 @@ export async function startTaskWorld(): Promise<TaskWorld> {
       return { id, organization_id };
     },
     async replica(options) {
-      const replica = await startReplica(database, options);
+      const replica = await startReplica(database, fresh.url, options);
       replicas.push(replica);
       return replica;
     },
-    imbalances: async () => [...(await findImbalances(sql))],
+    imbalances: () =>
+      findMoneyFaults(sql, {
+        memory: replicas
+          .filter((each) => !each.isClosed())
+          .map(({ replica, quotas }) => ({ replica_id: replica.id, quotas })),
+      }),
     async stop() {
       for (const replica of replicas) await replica.close();
       await database.close();
@@ -103,7 +112,11 @@ export async function startTaskWorld(): Promise<TaskWorld> {
   };
 }
 
-async function startReplica(database: Database, options: ReplicaOptions): Promise<TaskReplica> {
+async function startReplica(
+  database: Database,
+  url: string,
+  options: ReplicaOptions,
+): Promise<TaskReplica> {
   const { sql } = database;
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
@@ -113,6 +126,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
   let isStarted = false;
   const replica: Replica = new Replica({
     sql,
+    connectHeartbeat: () => connectDatabase(url, { pool: 'heartbeat', is_volatile: true }),
     clock: systemClock,
     lane,
     exclusive: false,
@@ -167,8 +181,8 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
         files.set(name, await new Response(bytes as ReadableStream).text());
       },
     },
-    fetchOutput:
-      options.fetchOutput ??
+    fetchResult:
+      options.fetchResult ??
       (async () => ({
         stream: new Response('bytes of a video').body ?? new ReadableStream(),
         content_type: 'video/mp4',
@@ -195,7 +209,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
         key: { ...key, models: [] } as unknown as CreateTask['key'],
         request_id: randomUUID(),
         model,
-        input: model.contract.accept({ model: name, prompt: 'a cat' }),
+        input: ask.input ?? model.contract.accept({ model: name, prompt: 'a cat' }),
         wait: false,
         body_hash: 'hash',
         route: '/v1/videos/generations',
@@ -208,6 +222,7 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
         const view = await running.tasks.find(id, organization_id);
         return view && ['completed', 'failed'].includes(view.status) ? view : undefined;
       }),
+    isClosed: () => closed,
     async close() {
       if (closed) return;
       closed = true;
@@ -218,8 +233,9 @@ async function startReplica(database: Database, options: ReplicaOptions): Promis
     },
     async crash() {
       closed = true;
-      // Its pollers find no work any more, and its running work is fenced.
-      await sql`update replica set status = 'dead' where id = ${replica.id}`;
+      // From now on the replica's pollers find no work, and commits of its running work are
+      // refused.
+      await retireReplica(sql, replica.id);
       await replica.stop();
       await running.timers.stop();
     },

@@ -1,6 +1,6 @@
 /**
- * Answers of OpenAI's and Anthropic's APIs, with a canary in each place that names the
- * upstream.
+ * Answers of OpenAI's and Anthropic's APIs. Each place that names the upstream has a canary, which
+ * is a text that no client must ever see.
  */
 import { type Asked, streamed } from '../upstreams/upstream.ts';
 

@@ -1,4 +1,4 @@
-/** Parts of video calls, for tables of rules. */
+/** Parts of video requests, for tests that check the rules of video parameters one by one. */
 import { VIDEO_OPERATIONS } from '../../src/catalogue/inputs.ts';
 import { declaredModel } from './contracts.ts';
 

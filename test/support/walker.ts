@@ -12,7 +12,7 @@ const walkerMachine = setup({
       | { type: 'ARRIVE' },
   },
   actions: {
-    note: () => undefined,
+    step: assign({ steps: ({ context }) => context.steps + 1 }),
     setTimer: (_, _params: { name: string; delay_ms: number; event: { type: string } }) =>
       undefined,
     cancelTimer: (_, _params: { name: string }) => undefined,
@@ -24,7 +24,7 @@ const walkerMachine = setup({
   states: {
     walking: {
       on: {
-        STEP: { actions: [assign({ steps: ({ context }) => context.steps + 1 }), 'note'] },
+        STEP: { actions: 'step' },
         REST: {
           actions: {
             type: 'setTimer',
@@ -54,10 +54,16 @@ export const walkerKind: DurableKind = {
   eventOfDeadEffect: () => ({ type: 'STEP' }),
 };
 
-/** Returns the kind whose live actors throw after a step as long as `isBroken` says so. */
+/**
+ * Returns the kind whose machine throws at a step as long as `isBroken` says so. Its replica must only
+ * observe: a replica that cannot compute an event cannot commit it.
+ */
 export function brittleWalkerKind(isBroken: () => boolean): DurableKind {
-  const note = () => {
-    if (isBroken()) throw new Error('the machine threw');
-  };
-  return { ...walkerKind, machine: walkerMachine.provide({ actions: { note } }) };
+  const step = assign<{ steps: number }, { type: 'STEP' }, undefined, { type: 'STEP' }, never>({
+    steps: ({ context }) => {
+      if (isBroken()) throw new Error('the machine threw');
+      return context.steps + 1;
+    },
+  });
+  return { ...walkerKind, machine: walkerMachine.provide({ actions: { step } } as never) };
 }

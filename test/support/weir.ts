@@ -6,12 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dieWithParentPrefix } from '../../db/embedded/privileges.ts';
-import { freePort } from './ports.ts';
 import { createTestDatabase } from './postgres.ts';
 import { removeFolder, throwawayFolder } from './throwaway.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_LINE = 'Weir is ready';
+const BASE_URL = /^Base URL +http:\/\/localhost:(\d+)$/m;
 const READY_TIMEOUT_MS = 60_000;
 /** This limit is longer than Weir's own drain. So a test fails if a stop hangs. */
 const STOP_TIMEOUT_MS = 60_000;
@@ -72,7 +72,8 @@ interface Credentials {
  * @throws with its output if it ends, or is not ready within a minute.
  */
 export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir> {
-  const port = options.port ?? (await freePort());
+  // Port 0: the system chooses a port that no other process has, and Weir prints it.
+  const requested_port = options.port ?? 0;
   const own_folder = throwawayFolder('weir');
   const database = options.shared_database ? await createTestDatabase() : undefined;
   const data = options.data ?? join(own_folder, 'data');
@@ -81,7 +82,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     [
       ...dieWithParentPrefix(),
       ...(options.command ?? [process.execPath, join(ROOT, options.main ?? 'src/main.ts')]),
-      ...['--port', String(port), '--data', data],
+      ...['--port', String(requested_port), '--data', data],
     ],
     {
       cwd: own_folder,
@@ -109,6 +110,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<RunningWeir>
     await stop();
     throw error;
   }
+  const port = Number(BASE_URL.exec(output.text())?.[1] ?? requested_port);
   return {
     base_url: `http://127.0.0.1:${port}`,
     ...(credentials ?? firstRun(data)),

@@ -63,6 +63,8 @@ export function callOf(
     answer_id: 'answer-of-weir',
     body_text,
     body: JSON.parse(body_text),
+    mostAnswers: () => 1,
+    model_context_window: 100_000,
     model_max_output_tokens: 1_000,
     headers: {},
     signal: new AbortController().signal,

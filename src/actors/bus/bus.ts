@@ -8,17 +8,22 @@ import { Sender } from './sender.ts';
 import { type Subscriber, Subscribers } from './subscribers.ts';
 import type { Transport } from './transport.ts';
 
-/** How often a replica sends its latest number, also without messages. */
+/**
+ * How often a replica sends a heartbeat, i.e. the number of its latest envelope. A tick is the
+ * start of such an interval.
+ */
 const BUS_HEARTBEAT_MS = 500;
-/** After more silent heartbeats than this, i.e. 1.5 to 2 s, a sender counts as dead. */
+/** A sender that is silent for more ticks than this, i.e. for 1.5 to 2 s, counts as dead. */
 const MAX_SILENT_TICKS = 3;
-/** While the transport is away, a gap is reported after each so many heartbeats, i.e. each second. */
+/** While the transport is down, a gap follows each time this many ticks pass, i.e. each second. */
 const TICKS_PER_GAP = 2;
-/** After so many silent heartbeats, i.e. 10 s, the transport gets new connections. */
+/**
+ * If no own heartbeat arrives for this many ticks, i.e. 10 s, the transport gets new connections.
+ */
 const TICKS_PER_RESTART = 20;
-/** How long the start waits for a transport that is away. */
+/** How long the start waits for a transport that is down. */
 const START_WAIT_MS = 2_000;
-/** How long the stop waits for the last messages. */
+/** How long the stop waits until the last messages are sent. */
 const STOP_WAIT_MS = 1_000;
 
 export interface BusDeps {
@@ -32,30 +37,33 @@ export interface BusDeps {
 
 /**
  * Carries all messages between replicas. A message is a hint: if it may be lost, the bus reports a
- * gap to the subscribers of its topic, and they read the truth again.
+ * gap to the subscribers of its topic, and they read the rows in the database again.
  *
  * The sender publishes after its commit. So a receiver that reads when a message or a gap arrives
  * reads the committed change. Each sender numbers its envelopes and repeats its latest number in a
  * heartbeat. A receiver reports a gap if:
  *
  * - a number is missing. The message was lost on its way, or its sender dropped it.
- * - a sender falls silent. It may have died between its commit and its message. It is forgotten.
- * - a new sender's first number is not 1. The sender was silent for a while, or its first messages
- *   were lost.
- * - this replica's own heartbeat does not arrive. Then the transport is away. A gap follows each
- *   second, and once more when the transport is back.
- * - the transport subscribed again. In between a sender may have started, published and died.
+ * - a sender falls silent. The sender may have died between its commit and its message. The
+ *   receiver forgets this sender.
+ * - a new sender's first number is not 1. The receiver had forgotten this silent sender, or the
+ *   first messages were lost.
+ * - this replica's own heartbeat does not arrive. Then the transport is down. A gap is reported
+ *   each second, and once more when the transport works again.
+ * - the transport subscribed again. While it was not subscribed, a sender may have started,
+ *   published and died.
  * - a message is malformed, or its sender reports that messages were lost.
  *
- * While a replica starts, it accepts the number of each sender and reports no gap. What was
- * published before its subscription was committed before it, and the replica reads its state after
+ * While a replica starts, it accepts any first number of a sender and reports no gap. Each message
+ * from before the subscription belongs to an earlier commit, and the replica reads the rows after
  * `start`. If a sender loses a message at that moment, its next envelope reports this. One case
  * remains: a sender that commits and dies within 500 ms after this replica's subscription may be
  * unknown here. Its client got no answer, so the client repeats the request.
  *
- * A late or repeated envelope is ignored: its loss was reported, or it was delivered. A gap within
- * 500 ms after another one is reported at the end of this time, never left out. This process gets
- * its own messages at once, without the transport.
+ * A late envelope is ignored, because its loss was already reported. A repeated envelope is
+ * ignored, because it was already delivered. If a gap follows another one within 500 ms, it is
+ * reported at the end of this time; no gap is left out. This process gets its own messages at
+ * once, without the transport.
  */
 export class Bus {
   private readonly run: string;
@@ -66,7 +74,7 @@ export class Bus {
   private readonly gapSignal: GapSignal;
   private state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
   private startingTicks = MAX_SILENT_TICKS;
-  /** The number of heartbeats that this process sent since the last one that arrived. */
+  /** The number of ticks since an envelope of this process last arrived here. */
   private silentTicks = 0;
   private gapCount = 0;
   private cancelTick: () => void = () => undefined;
@@ -94,8 +102,8 @@ export class Bus {
   }
 
   /**
-   * Sends `message` to every replica. This replica gets it before `publish` returns. Never throws,
-   * never waits. Call it after the commit.
+   * Sends `message` to every replica. This replica gets the message before `publish` returns. Never
+   * throws, never waits. Call `publish` after the commit of the change.
    */
   publish<T extends Topic>(topic: T, message: Messages[T]): void {
     if (this.deps.transport.reaches_others) {
@@ -106,8 +114,8 @@ export class Bus {
   }
 
   /**
-   * Reports a gap to every replica, this one included. Call it if a commit's outcome was unknown,
-   * so that its messages are unknown too.
+   * Reports a gap to every replica, this one included. Call it if the outcome of a commit is
+   * unknown: then its messages cannot be published.
    */
   publishGap(topic: Topic): void {
     if (this.deps.transport.reaches_others) {
@@ -123,8 +131,8 @@ export class Bus {
   }
 
   /**
-   * Resolves when this replica gets the messages of the others, or after 2 s if the transport is
-   * away. Read the state of the subscribers after it.
+   * Resolves when this replica gets the messages of the other replicas, or after 2 s if the
+   * transport is down. The caller must read the subscribers' rows after `start`, not before.
    */
   async start(): Promise<void> {
     const { transport, clock, onError } = this.deps;
@@ -139,7 +147,7 @@ export class Bus {
     this.tick();
   }
 
-  /** Sends the waiting messages and a farewell, and closes the transport. */
+  /** Sends the waiting messages and a last envelope, and closes the transport. */
   async stop(): Promise<void> {
     this.gapSignal.stop();
     this.cancelTick();

@@ -5,16 +5,16 @@ import { TypeCompiler } from '@sinclair/typebox/compiler';
 export interface Envelope {
   /** The id of the replica that sent it. */
   readonly from: string;
-  /** A random id of the sender's process run. A restarted replica has another one. */
+  /** A random id of the sender's process. A restarted process has another id. */
   readonly run: string;
   /**
-   * The number of this envelope in its run, from 1. Without messages it is a heartbeat, and `seq`
-   * is the number of the envelope before it.
+   * The number of this envelope in its run, from 1. An envelope without messages is a heartbeat.
+   * Its `seq` repeats the latest number of the run.
    */
   readonly seq: number;
   /** Topic and message; null = a message of this topic was lost. */
   readonly messages: readonly (readonly [topic: string, message: unknown])[];
-  /** True if the sender stops now, so that its silence is no gap. */
+  /** True if the sender stops now. Its silence after that is no gap. */
   readonly last?: boolean;
 }
 
@@ -28,7 +28,7 @@ const check = TypeCompiler.Compile(
   }),
 );
 
-/** Returns the envelope of a text; undefined if the text is none. */
+/** Returns the envelope that a text contains; undefined if the text is not an envelope. */
 export function parseEnvelope(text: string): Envelope | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,22 +1,27 @@
 import type { Clock } from '../clock.ts';
 import type { Topic } from './messages.ts';
 
-/** The shortest time between two gaps. A gap that comes sooner is reported at the end of it. */
+/**
+ * The shortest time between two reports. A gap that comes sooner waits for the end of this time.
+ */
 const GAP_EVERY_MS = 500;
 
-/** Reports gaps: the first at once, the following ones together. No gap is left out. */
+/**
+ * Reports gaps. The first gap is reported at once. Gaps that follow within 500 ms are reported
+ * together at the end of this time.
+ */
 export class GapSignal {
   private readonly topics = new Set<Topic>();
   private reportedAt = Number.NEGATIVE_INFINITY;
   private cancel: (() => void) | undefined;
 
-  /** `report` gets the topics of which messages may be missing. Must not throw. */
+  /** `report` is called with the topics of which messages may be missing. Must not throw. */
   constructor(
     private readonly clock: Clock,
     private readonly report: (topics: readonly Topic[]) => void,
   ) {}
 
-  /** Called when messages of these topics may be missing. */
+  /** Requests the report of a gap, because messages of these topics may be missing. */
   request(topics: readonly Topic[]): void {
     for (const topic of topics) this.topics.add(topic);
     if (this.cancel) return;

@@ -1,6 +1,6 @@
 import type { Transport } from './transport.ts';
 
-/** The transport of an installation that has one process: nothing leaves it. */
+/** The transport of an installation with one process. It sends nothing. */
 export const inProcessTransport: Transport = {
   reaches_others: false,
   max_bytes: 0,

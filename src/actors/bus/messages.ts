@@ -15,11 +15,11 @@ const SCHEMAS = {
     organization_id: Type.String(),
     key_id: Type.Union([Type.String(), Type.Null()]),
   }),
-  /** Money of the organization became free, so waiting calls request it again. */
+  /** Money of the organization became free. Calls that wait for money request it again. */
   money: Type.Object({ organization_id: Type.String() }),
   /** An operator switched the channel. */
   switch: Type.Object({ channel_id: Type.String() }),
-  /** A peer hint; see `CircuitHints`. `rest_ms` counts from the arrival of the message. */
+  /** A replica changed a circuit; see `CircuitHints`. `rest_ms` counts from the arrival. */
   circuit: Type.Object({
     replica: Type.String(),
     channel: Type.String(),
@@ -31,8 +31,9 @@ const SCHEMAS = {
   /** The row of the API key changed. */
   key: Type.Object({ key_id: Type.String() }),
   /**
-   * Events of durable actors that the replica `replica` committed. Each has the actor's kind and id,
-   * the event's number in its actor, and the replica that owns the actor ('' = none).
+   * Events of durable actors that the replica `replica` committed. Each entry has the actor's kind,
+   * the actor's id, the event's number in its actor, and the replica that owns the actor
+   * ('' = none).
    */
   actors: Type.Object({
     replica: Type.String(),

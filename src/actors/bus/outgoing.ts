@@ -3,7 +3,7 @@ import type { Messages, Topic } from './messages.ts';
 
 /** The most bytes of messages that wait to be sent. Further messages are dropped. */
 export const MAX_QUEUED_BYTES = 4_194_304;
-/** Each message is preceded by a comma. */
+/** In the text of an envelope, a comma separates two messages. */
 const COMMA_BYTES = 1;
 
 interface Queued {
@@ -16,16 +16,16 @@ interface Queued {
 /** An envelope to send. */
 export interface OutgoingEnvelope {
   readonly text: string;
-  /** The topics of its messages, which are lost if the envelope is. */
+  /** The topics of its messages. If the envelope is lost, messages of these topics are lost. */
   readonly topics: readonly Topic[];
 }
 
 /**
- * The messages that wait to be sent, and the numbers of the envelopes.
+ * The queue of messages to send. Puts them into numbered envelopes.
  *
- * An envelope gets its number when it is taken. No other envelope gets this number, so a receiver
- * notices if the envelope is lost. A receiver that just started does not know the earlier numbers.
- * So the next envelope also names the topics of the lost messages.
+ * An envelope gets its number when the sender takes it. No other envelope gets this number, so a
+ * receiver notices if the envelope is lost. A receiver that just started does not know the earlier
+ * numbers. So the next envelope also names the topics of the lost messages.
  */
 export class Outgoing {
   private queue: Queued[] = [];
@@ -45,13 +45,16 @@ export class Outgoing {
     return this.queue.length > 0 || this.lostTopics.size > 0;
   }
 
-  /** Adds a message. A message is lost if it fits into no envelope or if the queue is full. */
+  /**
+   * Adds a message. If the message is too long for an envelope, or if the queue is full, the
+   * message is dropped, and the next envelope reports the loss.
+   */
   push<T extends Topic>(topic: T, message: Messages[T]): void {
     const text = JSON.stringify([topic, message]);
     const bytes = Buffer.byteLength(text);
     if (this.headBytes() + bytes > this.max_bytes) this.noteLost([topic]);
     else if (this.queuedBytes + bytes > MAX_QUEUED_BYTES) {
-      // The message uses up a number, like an envelope that is lost on its way.
+      // The skipped number shows receivers the loss, as if an envelope were lost on its way.
       this.seq += 1;
       this.noteLost([topic]);
     } else {
@@ -60,12 +63,15 @@ export class Outgoing {
     }
   }
 
-  /** Lets the next envelope report that messages of these topics were lost. */
+  /** Records that messages of these topics were lost. The next envelope reports this. */
   noteLost(topics: readonly Topic[]): void {
     for (const topic of topics) this.lostTopics.add(topic);
   }
 
-  /** Returns the next envelope, with as many messages as fit. Without messages, a heartbeat. */
+  /**
+   * Removes as many messages as fit from the queue and returns them in an envelope. If no message
+   * waits, returns a heartbeat.
+   */
   take(): OutgoingEnvelope {
     if (!this.isWaiting) return { text: this.envelope(this.seq), topics: [] };
     this.seq += 1;
@@ -86,7 +92,9 @@ export class Outgoing {
     return { text: this.envelope(this.seq, texts), topics };
   }
 
-  /** Returns the last text of this sender. The silence after it is no gap. */
+  /**
+   * Returns the text of the last envelope. It tells receivers that the silence after it is no gap.
+   */
   farewell(): string {
     return envelopeText({ from: this.from(), run: this.run, seq: this.seq, last: true });
   }
@@ -95,7 +103,7 @@ export class Outgoing {
     return envelopeText({ from: this.from(), run: this.run, seq }, texts);
   }
 
-  /** The bytes of an envelope without messages, whatever its number is. */
+  /** The most bytes that an envelope without messages can have, for any number. */
   private headBytes(): number {
     return Buffer.byteLength(this.envelope(Number.MAX_SAFE_INTEGER)) + COMMA_BYTES;
   }

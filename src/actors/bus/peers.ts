@@ -1,6 +1,9 @@
 import type { Envelope } from './envelope.ts';
 
-/** The most senders that a replica remembers. It forgets the one that is silent for longest. */
+/**
+ * The most senders that a replica remembers. Above this number, the sender that is silent for
+ * longest is forgotten.
+ */
 export const MAX_PEERS = 1_000;
 
 interface Peer {
@@ -12,15 +15,16 @@ interface Peer {
 
 /** What an envelope means for its receiver. */
 export interface Arrival {
-  /** True if its messages are new. */
+  /** True if the messages of the envelope are new. */
   readonly isNew: boolean;
-  /** True if envelopes before it are missing. */
+  /** True if earlier envelopes are missing. */
   readonly isGap: boolean;
 }
 
 /**
- * The other senders, and the number of the latest envelope of each. Time is counted in ticks, not in
- * milliseconds: if this process was paused, one late tick does not make all senders silent.
+ * The other senders, and the number of the latest envelope of each sender. Silence is counted in
+ * ticks of the heartbeat, not in milliseconds. So after a pause of this process, one late tick does
+ * not make all senders count as dead.
  */
 export class Peers {
   /** By run, in the order of their latest envelopes. */
@@ -34,8 +38,8 @@ export class Peers {
   }
 
   /**
-   * Records an envelope. `mayAdopt` is true while this replica starts: then the earlier envelopes
-   * of a new sender are not missing, because this replica read its state after them.
+   * Records an envelope. `mayAdopt` is true while this replica starts: then any first number of a
+   * new sender is accepted, because this replica reads the rows later.
    */
   onEnvelope({ run, seq, messages, last }: Envelope, mayAdopt: boolean): Arrival {
     const isHeartbeat = messages.length === 0;
@@ -43,11 +47,11 @@ export class Peers {
     const known = this.peers.get(run)?.seq ?? (mayAdopt ? before : 0);
     this.peers.delete(run);
     const isForgetful = !last && this.remember(run, Math.max(known, seq));
-    // An envelope with an earlier number is a repetition, or it is late and was missed already.
+    // An earlier number is a repetition, or it is late and its loss was already reported.
     return { isNew: !isHeartbeat && seq > known, isGap: before > known || isForgetful };
   }
 
-  /** Forgets all senders that fell silent. Returns true if there was one. */
+  /** Forgets all senders that fell silent. Returns true if there was at least one. */
   tick(): boolean {
     const sizeBefore = this.peers.size;
     for (const [run, peer] of this.peers) {
@@ -57,7 +61,10 @@ export class Peers {
     return this.peers.size < sizeBefore;
   }
 
-  /** Returns true if another sender was forgotten, whose missing envelopes go unnoticed now. */
+  /**
+   * Remembers a sender. Returns true if another sender had to be forgotten, so that the loss of its
+   * envelopes is no longer noticed.
+   */
   private remember(run: string, seq: number): boolean {
     const [oldest] = this.peers.keys();
     const isFull = this.peers.size >= MAX_PEERS && oldest !== undefined;

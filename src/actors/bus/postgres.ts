@@ -8,8 +8,8 @@ const MAX_NOTIFY_BYTES = 7_999;
 
 /**
  * Sends with NOTIFY and receives with LISTEN, in a pool of its own. PostgreSQL delivers the
- * notifications in the order of their commits. The bus waits for each, so this is their order. The
- * driver subscribes again after a lost connection.
+ * notifications in the order of their commits. The bus waits for each `send`, so the texts of one
+ * replica keep their order. After a lost connection, the driver subscribes again.
  */
 export class PostgresTransport implements Transport {
   readonly reaches_others = true;
@@ -26,14 +26,14 @@ export class PostgresTransport implements Transport {
   }
 
   async send(text: string): Promise<void> {
-    if (!this.database) throw new Error('the transport is not started');
+    if (!this.database) throw new Error('the PostgreSQL transport of the bus is not started');
     await this.database.sql`select pg_notify(${BUS_CHANNEL}, ${text})`;
   }
 
   restart(): void {
     if (!this.events) return;
     void this.close();
-    // If this fails, nothing arrives, and the bus restarts the transport again.
+    // If this fails, no heartbeat arrives, so the bus calls `restart` again.
     this.listen().catch(() => undefined);
   }
 

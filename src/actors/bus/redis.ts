@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Transport, TransportEvents } from './transport.ts';
 
-/** Redis accepts more. Longer texts would delay the texts behind them. */
+/** Redis accepts longer texts, but they would delay the texts that follow. */
 const MAX_REDIS_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A command that Redis does not answer in this time has failed. */
@@ -13,16 +13,17 @@ const OPTIONS = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
   commandTimeout: COMMAND_TIMEOUT_MS,
-  // A text that waits for a connection would arrive late. It is lost instead, and a gap follows.
+  // A text that waits for a connection would arrive late. So `send` fails at once, and a gap
+  // follows.
   enableOfflineQueue: false,
-  // The transport subscribes itself, because it must know when the subscription starts.
+  // `start` subscribes after each connection, because it must know when the subscription starts.
   autoResubscribe: false,
   retryStrategy: (times: number) => Math.min(FIRST_RECONNECT_MS * times, LAST_RECONNECT_MS),
 };
 
 /**
- * Sends with PUBLISH on one connection and receives with SUBSCRIBE on another. Redis delivers in
- * the order in which it executes PUBLISH.
+ * Sends with PUBLISH on one connection and receives with SUBSCRIBE on another. Redis delivers the
+ * texts in the order in which it executes PUBLISH.
  */
 export class RedisTransport implements Transport {
   readonly reaches_others = true;
@@ -45,11 +46,18 @@ export class RedisTransport implements Transport {
     this.subscriber.on('error', onError);
   }
 
-  start(events: TransportEvents): Promise<void> {
-    const { publisher, subscriber, channel } = this;
-    subscriber.on('message', (_, text) => events.onText(text));
-    // If a first attempt fails, the client tries again by itself.
+  /** Resolves when both connections are ready, because `send` fails at once without a connection. */
+  async start(events: TransportEvents): Promise<void> {
+    const { publisher } = this;
+    const canSend = new Promise<void>((resolve) => publisher.once('ready', resolve));
+    // If the first attempt fails, the Redis library tries again by itself.
     publisher.connect().catch(() => undefined);
+    await Promise.all([canSend, this.subscribe(events)]);
+  }
+
+  private subscribe(events: TransportEvents): Promise<void> {
+    const { subscriber, channel } = this;
+    subscriber.on('message', (_, text) => events.onText(text));
     return new Promise((resolve) => {
       subscriber.on('ready', () => {
         subscriber.subscribe(channel).then(

@@ -5,15 +5,15 @@ const RETRY_MS = 1_000;
 
 export interface RereadDeps {
   readonly clock: Clock;
-  /** Reads the truth and applies it. */
+  /** Reads rows and applies them to the memory of this replica. */
   readonly read: () => Promise<void>;
   /** Called for each failed read; must not throw. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Reads a truth again whenever it may have changed. One read runs at a time, so an older result
- * never replaces a newer one. A failed read is repeated until one succeeds.
+ * Reads rows again whenever they may have changed. One read runs at a time, so an older result
+ * never replaces a newer one. A failed read is repeated until it succeeds.
  */
 export class Reread {
   private running: Promise<void> | undefined;
@@ -29,8 +29,8 @@ export class Reread {
   }
 
   /**
-   * Resolves after a read that started after this call. Rejects if this read fails, although it
-   * will be repeated.
+   * Requests a read that starts after this call, and resolves when this read has ended. Rejects if
+   * this read fails; the read is then repeated in the background.
    */
   readNow(): Promise<void> {
     if (this.isStopped) return Promise.resolve();
@@ -45,7 +45,7 @@ export class Reread {
     return this.next;
   }
 
-  /** Starts no more reads. */
+  /** After this call no read is started. */
   stop(): void {
     this.isStopped = true;
     this.cancelRetry();

@@ -16,8 +16,8 @@ export interface SenderDeps {
 }
 
 /**
- * Sends the envelopes of this replica one after the other, so that they keep their order. An
- * envelope that fails is not repeated, because a gap follows anyway.
+ * Sends the envelopes of this replica one after the other, so that they keep their order. If an
+ * envelope cannot be sent, it is not sent again; the next envelope reports its loss.
  */
 export class Sender {
   private isRunning = false;
@@ -27,7 +27,7 @@ export class Sender {
 
   constructor(private readonly deps: SenderDeps) {}
 
-  /** Sends what was published before the start. */
+  /** Allows `wake` to send. Earlier messages are sent with the first heartbeat. */
   start(): void {
     this.isRunning = true;
   }
@@ -41,12 +41,17 @@ export class Sender {
     });
   }
 
-  /** Sends the waiting messages, or a heartbeat. If an envelope is on its way, it is enough. */
+  /**
+   * Sends the waiting messages, or a heartbeat if there are none. Does nothing while an envelope is
+   * being sent, because receivers take that envelope as a heartbeat.
+   */
   heartbeat(): void {
     if (!this.sending) this.sendNow();
   }
 
-  /** Sends what waits and the farewell. Resolves when the transport has accepted all. */
+  /**
+   * Sends the waiting messages and the last envelope. Resolves when the transport accepted both.
+   */
   async stop(): Promise<void> {
     this.isRunning = false;
     this.cancelGathering?.();
@@ -58,7 +63,7 @@ export class Sender {
   private sendNow(): void {
     this.sending = this.sendAll().finally(() => {
       this.sending = undefined;
-      // What was published after the last envelope was taken waits for the next one.
+      // Messages that were published after the last `take` need another envelope.
       if (this.deps.outgoing.isWaiting && !this.hasFailed) this.wake();
     });
   }
@@ -83,7 +88,7 @@ export class Sender {
   private sendInTime(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.deps.clock.after(SEND_TIMEOUT_MS, () =>
-        reject(new Error('the bus could not send in time')),
+        reject(new Error(`the bus could not send an envelope within ${SEND_TIMEOUT_MS} ms`)),
       );
       this.deps.transport.send(text).then(resolve, reject).finally(cancel);
     });

@@ -1,13 +1,13 @@
 import { type Messages, TOPICS, type Topic } from './messages.ts';
 
-/** What one topic's subscriber does. */
+/** The functions of a subscriber of one topic. */
 export interface Subscriber<Message> {
   /**
-   * Called for each message of this and of other replicas, in the order of its sender. Must not
-   * throw.
+   * Called for each message of this and of other replicas. Messages of one replica arrive in the
+   * order in which that replica published them. Must not throw.
    */
   onMessage(message: Message): void;
-  /** Called when messages may be missing: the subscriber reads the truth again. Must not throw. */
+  /** Called when messages may be missing: the subscriber reads the rows again. Must not throw. */
   onGap(): void;
 }
 
@@ -21,7 +21,7 @@ export class Subscribers {
   private readonly pending: (() => void)[] = [];
   private isDelivering = false;
 
-  /** `onError` gets what a subscriber throws, so that one defect does not stop the others. */
+  /** `onError` is called with what a subscriber throws. The other subscribers are called anyway. */
   constructor(private readonly onError: (error: unknown) => void) {}
 
   /** Returns a function that ends the subscription. */
@@ -52,8 +52,8 @@ export class Subscribers {
   }
 
   /**
-   * A subscriber may publish. All subscribers must get the first message before the second, so the
-   * second delivery starts when the first one has ended.
+   * A subscriber may publish a second message during the delivery of a first one. All subscribers
+   * must get the first message before the second. So the second delivery starts after the first.
    */
   private inOrder(delivery: () => void): void {
     this.pending.push(delivery);

@@ -13,8 +13,8 @@ export interface ChannelSwitch {
 }
 
 /**
- * The state of a channel, for the operator. In `draining`, the channel gets no new calls, and some
- * calls are still in flight.
+ * The state of a channel, as shown to the operator. A `draining` channel gets no new calls, and
+ * some of its calls have not ended.
  */
 export type ChannelVerdict = ChannelState | 'draining';
 
@@ -86,8 +86,8 @@ export class ChannelAccount<Actor extends AccountControls> {
   }
 
   /**
-   * Called when the upstream refused the credentials in a call of the actor `except`. Tells the
-   * actors of the other models, so that they are disabled too.
+   * Called when the upstream refused the credentials in a call of the actor `except`. Disables the
+   * actors of the other models too, because they use the same credentials.
    */
   onCredentialsRefused(except: Actor): void {
     for (const actor of this.actors) if (actor !== except) actor.onCredentialsRefused();

@@ -11,12 +11,13 @@ import type { Clock } from '../clock.ts';
 import type { ChannelAccount, ChannelState } from './account.ts';
 import { Latency } from './latency.ts';
 
-/** The cooldown after a rate-limit error that names no retry time. */
+/** How long a channel gets no call after a rate-limit error without a retry time. */
 const DEFAULT_THROTTLE_MS = 1_000;
-/** If an upstream names a longer retry time than this, this one is used. */
+/** The longest retry time that an upstream can request. A longer time is shortened to this. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/** How long a running probe is expected to take. */
+/** While a probe runs, its circuit is expected to allow calls after this time. */
 const PROBE_MS = 1_000;
+/** A share above this counts as 1, because after a failure the weighted mean never reaches 1. */
 const PERFECT_SUCCESS = 0.9999;
 
 /**
@@ -31,13 +32,14 @@ export interface ChannelPermit {
   answered(): void;
   succeeded(): void;
   /**
-   * Set `movesOn` if a job was not accepted here and now tries another channel. Then this failure
-   * is counted for this channel, because the job ends on another one.
+   * Set `movesOn` if this channel did not accept a job and the job now tries another channel. Then
+   * the failure is counted as an outcome of this channel. Without `movesOn`, the outcome of a job
+   * is counted when the job ends.
    */
   failed(error: RetryableUpstreamError, movesOn?: boolean): void;
   /**
-   * Ends the call as neither success nor failure, because the client left or its request was wrong
-   * (P9).
+   * Ends the call as neither success nor failure. Call it if the client left or if its request was
+   * wrong (P9).
    */
   abandoned(): void;
 }
@@ -55,8 +57,8 @@ export interface ChannelTransition {
   open_until: number;
   /** True if the upstream refused the credentials and a later call will test them again. */
   returns: boolean;
-  /** True if a peer hint of another replica caused the change. */
-  heard: boolean;
+  /** True if a message of another replica (a peer hint) caused the change. */
+  is_from_peer_hint: boolean;
   at_ms: number;
 }
 
@@ -68,8 +70,9 @@ export interface LastFailure {
 }
 
 /**
- * What another replica observed of a model on a channel. `mended`: it serves again. `refused`: the
- * upstream refused the credentials. `left_alone`: it gets no call before `until`.
+ * What another replica observed of a model on a channel. `mended`: the model serves calls again.
+ * `refused`: the upstream refused the credentials. `left_alone`: the model gets no call before
+ * `until`, ms since the epoch.
  */
 export type PeerHint =
   | { readonly kind: 'mended' }
@@ -119,13 +122,14 @@ export class ChannelActor {
       next: ({ value: to, context }) => {
         if (to === from) return;
         const { reason, open_until, returns } = context;
-        const heard = this.isApplyingHint;
-        const change = { from, to, reason, open_until, returns, heard, at_ms: clock.now() };
+        const is_from_peer_hint = this.isApplyingHint;
+        const cause = { reason, open_until, returns, is_from_peer_hint };
+        const change = { from, to, ...cause, at_ms: clock.now() };
         from = to;
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
         } catch {
-          // Nothing catches an error of a listener, so it would end the process.
+          // Without this, an error of `onTransition` would end the process.
         }
       },
       // A machine that throws must not end the process either.
@@ -157,8 +161,8 @@ export class ChannelActor {
   }
 
   /**
-   * Returns when the circuit may allow a call, ms since the epoch. Slots are not considered, so the
-   * result is the present time if only slots are missing.
+   * Returns the time from which the circuit may allow a call, ms since the epoch. Slots are not
+   * considered: if all slots are in use, the result is the present time.
    */
   availableAt(): number {
     const { value, context } = this.machine.getSnapshot();
@@ -180,7 +184,7 @@ export class ChannelActor {
     return this.availableAt() <= this.clock.now() && !isProbing && this.hasFreeSlot(true);
   }
 
-  /** True if only Weir's own probes test an open circuit. Calls of clients do not test it. */
+  /** True if only Weir's own probes test an open circuit, and calls of clients do not. */
   private isProbed(): boolean {
     return this.config.probe_s !== undefined;
   }
@@ -188,7 +192,7 @@ export class ChannelActor {
   /**
    * Returns a permit, or null. Null means that the channel is disabled, its circuit is open, a
    * probe runs, or all slots are in use. With the use `job`, a successful submission is not counted
-   * as an outcome, because the job can still fail. Set `urgent` if no other channel is left. Then a
+   * as an outcome, because the job can fail later. Set `urgent` if no other channel is left. Then a
    * degraded or recovering channel gives more slots than usual.
    */
   tryAcquire(use: PermitUse = 'call', urgent = false): ChannelPermit | null {
@@ -213,7 +217,7 @@ export class ChannelActor {
    */
   onPermitEnded(permit: Permit, outcome: Outcome, movedOn: boolean): void {
     const { use, probe, generation: identity, first_answer_ms: began_ms } = permit;
-    // The outcome of a call with an earlier account is ignored.
+    // The call used an earlier account, so its outcome does not concern the present account.
     this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', probe);
     if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
     if (use === 'call' || (use === 'job' && movedOn)) this.countOutcome(outcome);
@@ -254,7 +258,8 @@ export class ChannelActor {
   }
 
   /**
-   * Called when the upstream refused the account's key for another model, or on another replica.
+   * Called when the upstream refused the account's key in a call of another model or of another
+   * replica.
    */
   onCredentialsRefused(): void {
     this.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
@@ -282,7 +287,7 @@ export class ChannelActor {
     this.send({ type: 'ENABLED' });
   }
 
-  /** Applies a hint of another replica, unless a probe of this replica is running. */
+  /** Applies a hint of another replica. While a probe of this replica runs, hints are ignored. */
   onPeerHint(hint: PeerHint): void {
     if (this.state === 'probing') return;
     this.isApplyingHint = true;
@@ -305,6 +310,11 @@ export class ChannelActor {
     return this.latestFailure;
   }
 
+  /** Notes a failure for the operator that does not change the health of the channel. */
+  noteFailure(failure: string, message: string): void {
+    this.latestFailure = { failure, message, at_ms: this.clock.now() };
+  }
+
   /**
    * Reports a success to the machine. If the channel had no recent failure, sends no event, because
    * the event would change nothing.
@@ -320,9 +330,9 @@ export class ChannelActor {
 
   private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
     const { failure, retry_after_ms, message } = error;
-    this.latestFailure = { failure, message, at_ms: this.clock.now() };
+    this.noteFailure(failure, message);
     const now = this.clock.now();
-    // A retry time counts for every failure, for example that of an overloaded server.
+    // Every failure may name a retry time, for example the failure of an overloaded server.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
       this.send({ type: 'THROTTLED', until });

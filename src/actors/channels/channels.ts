@@ -11,7 +11,7 @@ import {
 
 /**
  * The most removed channels that are kept in memory. Above this number, the channel that was
- * removed first is dropped. No configuration has as many channels.
+ * removed first is dropped. No configuration has this many channels.
  */
 const MAX_RETIRED = 1_000;
 
@@ -34,8 +34,9 @@ export class Channels {
   }
 
   /**
-   * Applies a configuration. The health of a channel is kept unless its account changed. Calls in
-   * flight continue on the channel that they started on.
+   * Applies a configuration. If the account of a channel (address, API key or protocol) changed,
+   * the health of the channel is reset; otherwise it is kept. Calls in flight continue on their
+   * channel.
    */
   configure(configs: readonly ChannelConfig[]): void {
     const configured = new Set(configs.map(({ id }) => id));
@@ -134,7 +135,7 @@ export class Channels {
     return new Map([...this.accounts].map(([id, account]) => [id, account.state]));
   }
 
-  /** True if a call of the model would find a channel now (P13). */
+  /** True if at least one channel would accept a call of the model now (P13). */
   canServe(model_id: string): boolean {
     return this.serving(model_id).some((channel) => channel.canAcquire());
   }

@@ -1,7 +1,7 @@
 import type { ChannelTransition, PeerHint } from './channel.ts';
 import type { Channels } from './channels.ts';
 
-/** How long the other replicas send no call while one replica probes. */
+/** While one replica probes a circuit, the other replicas send no call for this time. */
 const PROBE_MS = 5_000;
 
 export interface CircuitHintsDeps {
@@ -26,17 +26,18 @@ export interface CircuitMessage {
 }
 
 /**
- * Sends and receives peer hints, so that a changed circuit takes effect on all replicas at once. If
- * a hint is lost, each replica opens its circuit after a few failed attempts of its own. The calls
- * of these attempts go on to another channel.
+ * Sends and receives peer hints: messages by which a replica tells the others that a circuit
+ * changed. So the change takes effect on all replicas at once. If a hint is lost, each replica
+ * opens its circuit after a few failed attempts of its own, and the failed calls try another
+ * channel.
  */
 export class CircuitHints {
   constructor(private readonly deps: CircuitHintsDeps) {}
 
-  /** Sends a hint to the other replicas, unless the change came from a hint itself. */
+  /** Sends a hint to the other replicas. If a hint caused the change, sends nothing. */
   announce(transition: ChannelTransition): void {
     const hint = hintOf(transition);
-    if (!hint || transition.heard) return;
+    if (!hint || transition.is_from_peer_hint) return;
     const { channel_id: channel, model } = transition;
     this.deps.publish({ replica: this.deps.replica_id(), channel, model, ...hint });
   }

@@ -2,11 +2,12 @@
 const MAX_KEPT_CALLS = 64;
 /** With fewer calls than this, the percentile is undefined. */
 const MIN_SAMPLES = 20;
+/** The weight of the latest call in the mean. */
 const WEIGHT_OF_ONE = 0.1;
 
 /**
- * How long the answers of one model on one channel take to start. Routing uses their mean, hedging
- * uses a percentile.
+ * The times from the start of a call to the start of its answer, of one model on one channel.
+ * Routing uses their mean. Hedging uses a percentile.
  */
 export class Latency {
   private readonly recent: number[] = [];

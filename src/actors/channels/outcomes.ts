@@ -25,8 +25,8 @@ interface Counts {
 }
 
 /**
- * Counts successes and failures in memory and stores the counts every few seconds, outside of any
- * request. If a flush fails, its counts are lost, which hardly changes a ranking.
+ * Counts successes and failures in memory and stores the counts every 5 s, so that no request waits
+ * for a write. If a flush fails, its counts are lost. This hardly changes a ranking.
  */
 export class OutcomeRecorder {
   private counts = new Map<string, Counts>();

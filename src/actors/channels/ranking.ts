@@ -64,7 +64,7 @@ export class RankingCache {
     await this.polling;
   }
 
-  /** Builds and stores the ranking if it is due, then reads the stored one. */
+  /** Builds and stores a new ranking if one is due. Then reads the stored ranking. */
   async refresh(): Promise<void> {
     const { sql } = this.deps;
     await buildRanking(sql, async (tx) => this.rank(await readOutcomes(tx)));

@@ -17,32 +17,32 @@ import { actorName, type Residents, TIMER_SOON_MS } from './residents.ts';
 const MAX_ACTORS_PER_QUERY = 1_000;
 /** The most events that one query reads. */
 const MAX_EVENTS_PER_QUERY = 5_000;
-/** After a failed query, the reading goes on after this time. */
+/** Pause after a failed query. */
 const RETRY_MS = 500;
 /**
- * A replica that owns more actors than this reads only those with a timer that fires soon. The
- * others are in memory from their next event on. So a replica that adopts 100,000 tasks does not
- * need memory for all of them at once.
+ * If this many actors are in memory, `restoreOwned` reads only actors with a timer that fires soon.
+ * The remaining actors are read at their next event. So a replica that adopts 100,000 tasks does
+ * not need memory for all of them at once.
  */
 export const MAX_IDLE_RESTORED = 10_000;
 
 /** Sorts before every actor. */
 const FIRST: ActorAddress = { kind: '', id: '' };
 
-/** An actor that is read from its row. */
+/** An actor whose row is read into memory. */
 interface Restoration {
   readonly address: ActorAddress;
-  /** The largest number of its events that was heard of while the row was read. */
+  /** The largest event number of this actor that was reported while its row was read. */
   known_seq: number;
   readonly restored: PromiseWithResolvers<LiveActor | undefined>;
 }
 
-/** The reading of all actors of one replica, page by page. */
+/** How far all actors of one replica have been read, page by page. */
 interface OwnedActors {
   readonly owner: string;
   /** The last actor that was read. */
   after: ActorAddress;
-  /** True if the replica got more actors meanwhile, so that all are read once more. */
+  /** True if the replica adopted more actors during the reading. Then all actors are read again. */
   again: boolean;
   readonly end: PromiseWithResolvers<void>;
 }
@@ -53,11 +53,11 @@ export interface CatchUpDeps {
   readonly replica_id: () => string;
   /** Calls `callback` once after `delay_ms`. */
   readonly after: (delay_ms: number, callback: () => void) => () => void;
-  /** Makes a live actor of a row. */
+  /** Creates a live actor from a row. */
   readonly create: (row: LiveActorRow) => LiveActor;
   /** Sends a committed event to a live actor. Must not throw. */
   readonly apply: (actor: LiveActor, event: AnyEventObject, seq: number, taken: boolean) => void;
-  /** Called after an actor was created again from its row, because its events were not enough. */
+  /** Called after an actor was created again from its row, because it could not take its events. */
   readonly onReplaced: (actor: LiveActor) => void;
   /** Removes a live actor that has no row any more. */
   readonly remove: (actor: LiveActor) => void;
@@ -67,14 +67,15 @@ export interface CatchUpDeps {
 }
 
 /**
- * Reads what live actors need from the database: the rows of actors that are not in memory yet, and
- * the events that other replicas committed. One loop makes one query after the other for all
- * actors. So many requests cost few queries, and no answer is older than an earlier one.
+ * Reads what live actors need from the database: the rows of actors that are not in memory, and
+ * the events that other replicas committed. One loop runs one query at a time, and each query reads
+ * many actors. So a few queries suffice, and no result is older than an earlier result.
  */
 export class CatchUp {
   private readonly waiting = new Map<string, Restoration>();
   /** The restorations that the running query reads. */
   private reading: ReadonlyMap<string, Restoration> = new Map();
+  /** Actors of which more events are committed than they got. */
   private readonly behind = new Set<LiveActor>();
   /** Actors that may have missed an event of another replica. */
   private readonly doubtful = new Set<LiveActor>();
@@ -86,7 +87,7 @@ export class CatchUp {
 
   constructor(private readonly deps: CatchUpDeps) {}
 
-  /** Ends the reading. Restorations that wait are rejected. */
+  /** Ends the reading. The promises of waiting `restore` calls reject. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopClock();
@@ -96,15 +97,15 @@ export class CatchUp {
     this.owned?.end.resolve();
   }
 
-  /** Resolves when no query runs. After a failed query, the reading goes on later. */
+  /** Resolves when no query runs. After a failed query, work may remain for the next attempt. */
   async idle(): Promise<void> {
     while (this.running) await this.running;
   }
 
   /**
    * Reads an actor into memory. Resolves with the live actor, or undefined if there is no such
-   * actor. Rejects if the database cannot be read. An actor that has ended is not added to the
-   * residents. The query begins after this call, so it sees all that was committed before.
+   * actor. Rejects if the database cannot be read. An actor that has ended is returned, but does
+   * not stay in memory. The query starts after this call, so it sees all earlier commits.
    */
   restore(address: ActorAddress): Promise<LiveActor | undefined> {
     if (this.stopped) return Promise.reject(stoppedError());
@@ -115,8 +116,11 @@ export class CatchUp {
     return restoration.restored.promise;
   }
 
-  /** Records that an actor has an event `seq`, whether it got the event or not. */
-  onHeard(name: string, seq: number): void {
+  /**
+   * Records that event `seq` of an actor is committed. If the live actor has not got this event,
+   * its missing events are read.
+   */
+  noteEvent(name: string, seq: number): void {
     const restoration = this.reading.get(name);
     if (restoration) restoration.known_seq = Math.max(restoration.known_seq, seq);
     const actor = this.deps.residents.find(name);
@@ -133,16 +137,16 @@ export class CatchUp {
     this.wake();
   }
 
-  /** Compares all actors with their rows, also those whose rows are being read. */
+  /** Compares all actors with their rows, even actors whose rows are being read. */
   compareAll(): void {
     this.gaps += 1;
     this.compare(this.deps.residents.all());
   }
 
   /**
-   * Reads the actors of the replica `owner` that have not ended: all of them, or if they are many,
-   * those with a timer that fires soon. Resolves when all are read. While the database is away, it
-   * tries again.
+   * Reads the actors of the replica `owner` that have not ended. If they are too many, reads only
+   * actors with a timer that fires soon (`MAX_IDLE_RESTORED`). Resolves when all are read. While
+   * the database is unreachable, the reading is tried again.
    */
   restoreOwned(owner: string): Promise<void> {
     if (this.stopped) return Promise.resolve();
@@ -192,14 +196,14 @@ export class CatchUp {
     await this.readRows(batch);
   }
 
-  /** Reads the next actors that the replica owns. After a failure, the same ones are read again. */
+  /** Reads the next page of owned actors. After a failure, the same page is read again. */
   private async restoreOwnedPage(): Promise<void> {
     const { owned } = this;
     if (!owned) return;
     const { owner, after, end } = owned;
     const { sql } = this.deps;
     const page = await listOwnedActors(sql, owner, after, MAX_ACTORS_PER_QUERY, TIMER_SOON_MS);
-    // A replica that was declared dead owns no actors any more.
+    // If this replica was declared dead, it has a new id, and `owner` owns no actors any more.
     const isOwner = owner === this.deps.replica_id();
     if (isOwner) {
       const wanted = page.filter((each) => this.isWanted(each, owner));
@@ -231,8 +235,8 @@ export class CatchUp {
       for (const [name, { address, known_seq, restored }] of batch) {
         const row = rows.get(name);
         try {
-          // A row that is older than what was heard meanwhile is read again. Its actor may have
-          // ended and left the memory since.
+          // A later event was reported during the query, so the row is too old and is read again.
+          // The live actor cannot be used instead: it may have ended and been removed.
           const isOld = known_seq > (row?.seq ?? 0);
           restored.resolve(isOld ? this.restore(address) : this.addRow(row, gaps));
         } catch (error) {
@@ -249,8 +253,8 @@ export class CatchUp {
   }
 
   /**
-   * Returns the live actor of a row. An actor that is in memory already only gets its events.
-   * `gaps` is the number of gaps before the row was read.
+   * Returns the live actor of a row. If the actor is already in memory, it is not created again; it
+   * only gets its missing events. `gaps` is the number of gaps before the row was read.
    */
   private addRow(row: LiveActorRow | undefined, gaps: number): LiveActor | undefined {
     if (!row) return undefined;
@@ -258,7 +262,7 @@ export class CatchUp {
     const resident = this.deps.residents.find(name);
     if (resident) {
       resident.onRow(row);
-      this.onHeard(name, row.seq);
+      this.noteEvent(name, row.seq);
       return resident;
     }
     const actor = this.deps.create(row);
@@ -266,7 +270,9 @@ export class CatchUp {
     return actor;
   }
 
-  /** Adds an actor. If a gap came while its row was read, the row may be too old. */
+  /**
+   * Adds an actor. If a gap came while its row was read, the row may be too old: it is compared.
+   */
   private add(actor: LiveActor, gaps: number): void {
     this.deps.residents.add(actor);
     if (gaps !== this.gaps) this.doubtful.add(actor);
@@ -280,7 +286,7 @@ export class CatchUp {
     if (positions.length === 0) return;
     try {
       for (const moved of await findMovedActors(this.deps.sql, positions)) {
-        this.onHeard(actorName(moved), moved.seq);
+        this.noteEvent(actorName(moved), moved.seq);
       }
     } catch (error) {
       for (const actor of batch) this.doubtful.add(actor);
@@ -309,7 +315,8 @@ export class CatchUp {
       if (machine_version !== this.deps.versionOf(kind)) continue;
       this.deps.apply(actor, event as unknown as AnyEventObject, seq, taken);
     }
-    // A page that is full may end before the first event of an actor. Its turn comes again.
+    // A full page may end before the first event of an actor. Its events are read in the next
+    // round.
     const isWhole = events.length < MAX_EVENTS_PER_QUERY;
     const hadTurn = (actor: LiveActor) => isWhole || read.has(actor) || actor.isBroken;
     const hasMoved = (actor: LiveActor) => actor.seq !== before.get(actor) && !actor.isBroken;
@@ -317,8 +324,8 @@ export class CatchUp {
   }
 
   /**
-   * Creates actors again from their rows, because their machine threw, or because the log has no
-   * events that they can take, e.g. after an event of an earlier version of the machine.
+   * Creates actors again from their rows, because they cannot take their next event: their machine
+   * threw, the log does not contain the event, or the event is of another machine version.
    */
   private async replace(stuck: readonly LiveActor[]): Promise<void> {
     if (stuck.length === 0) return;
@@ -330,13 +337,13 @@ export class CatchUp {
       const row = rows.get(actorName(actor));
       if (!row) this.deps.remove(actor);
       else if (row.seq > actor.seq) this.replaceBy(row, actor, gaps);
-      // There is no such event. If another one was announced meanwhile, it is read next.
+      // The reported event does not exist. An event that was reported later is read next.
       else if (actor.known_seq === before[index]) actor.known_seq = actor.seq;
     }
   }
 
   private replaceBy(row: LiveActorRow, actor: LiveActor, gaps: number): void {
-    // If this fails, the comparison of the watched actors tries again.
+    // If this fails, the next comparison of watched actors tries again.
     this.behind.delete(actor);
     try {
       const successor = this.deps.create(row);
@@ -362,7 +369,7 @@ export class CatchUp {
 
 function newRestoration(address: ActorAddress): Restoration {
   const restored = Promise.withResolvers<LiveActor | undefined>();
-  // Nobody may wait for it.
+  // If nobody awaits the promise, its rejection must not end the process.
   restored.promise.catch(() => undefined);
   return { address, known_seq: 0, restored };
 }
@@ -372,7 +379,7 @@ function positionOf({ kind, id, seq }: LiveActor): ActorPosition {
 }
 
 function stoppedError(): Error {
-  return new Error('the live actors are stopped');
+  return new Error('the live actors of this process are stopped, so no actor can be read');
 }
 
 /** The first items, at most `limit`. */

@@ -37,7 +37,7 @@ import type { DurableKind, StateChange } from './kind.ts';
 import { hashSnapshot, statePath, takeEvent, topState } from './snapshot.ts';
 import { restoreSnapshot, storedSnapshot } from './stored-snapshot.ts';
 
-/** A command with its transition, or only its answer if the machine does not get the event. */
+/** A command with its transition; or only its result, if the machine does not get the event. */
 type Step = { answer: CommandResult } | Taken;
 
 interface Taken {
@@ -51,8 +51,8 @@ interface Taken {
 }
 
 /**
- * True if the timer or the effect of a command was handled before, so that `timers` or `effects`
- * does not contain it. Otherwise removes it there, so that it is handled once.
+ * True if the timer or the effect of a command was handled before. Then `timers` or `effects` does
+ * not contain it. Otherwise removes it from the set, so that a later command is refused as stale.
  */
 function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,
@@ -64,8 +64,8 @@ function isAlreadyHandled(
 }
 
 /**
- * Removes from `timers` the timers that the step sets or cancels. So a firing that follows in the
- * same batch is stale.
+ * Removes from `timers` the timers that the step sets or cancels. So if such a timer sent a later
+ * command of the same batch, that command is stale.
  */
 function removeChangedTimers(step: Step, timers: Set<string>): void {
   if (!('command' in step) || timers.size === 0) return;
@@ -77,11 +77,11 @@ function removeChangedTimers(step: Step, timers: Set<string>): void {
   }
 }
 
-/** Executes commands to many actors in the transaction `tx`. */
+/** Executes commands for many actors in the transaction `tx`. */
 export class CommandBatch {
   readonly answers: CommandResult[] = [];
   readonly committed: CommittedEvent[] = [];
-  /** The positions of actors whose commands were committed by an earlier run. */
+  /** Actors whose commands were committed by an earlier run of the batch. */
   readonly repeated: RepeatedCommand[] = [];
   readonly outbox: OutboxRow[] = [];
   /** The messages for all replicas, to be sent after the commit. */
@@ -114,8 +114,8 @@ export class CommandBatch {
     const fresh = commands.filter(
       ({ kind, id, command_id }) => this.rows.has(`${kind}/${id}`) && !known.has(command_id),
     );
-    // The two sets hold the timers and effects that are still pending. The first command for a
-    // timer or effect removes it from the set. So a timer fires once and an effect ends once.
+    // The two sets hold the timers and effects that are pending. The first command for a timer or
+    // effect removes it from the set. So a timer fires once and an effect ends once.
     const timers = await takeTimers(
       this.tx,
       fresh.flatMap(({ timer }) => timer ?? []),
@@ -230,7 +230,7 @@ export class CommandBatch {
     return { type: 'committed', snapshot: after, seq: row.seq, taken };
   }
 
-  /** Lets each kind write its own tables in the same transaction as its actor rows. */
+  /** Lets each kind write its own tables, in the same transaction as its actor rows. */
   private async project(): Promise<void> {
     const byKind = new Map<string, StateChange[]>();
     for (const { kind, actor_id: id, from_state, to_state } of this.events) {
@@ -244,7 +244,10 @@ export class CommandBatch {
     for (const [kind, changes] of byKind) await this.requireKind(kind).project?.(this.tx, changes);
   }
 
-  private recordEvent({ command, row, before, after, money }: Taken, taken: boolean): void {
+  private recordEvent(
+    { command, row, before, after, actions, money }: Taken,
+    taken: boolean,
+  ): void {
     const { kind, id, seq, organization_id } = row;
     const { command_id, event } = command;
     const machine_version = this.requireKind(kind).version;
@@ -272,6 +275,7 @@ export class CommandBatch {
       event,
       before,
       snapshot: after,
+      actions,
       state,
       owner,
     });

@@ -5,7 +5,10 @@ import type { DueTimer } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
-/** An event for a durable actor, with the money and writes to commit in the same transaction. */
+/**
+ * An event for a durable actor, and the money and the rows that must be committed in the same
+ * transaction.
+ */
 export interface ActorCommand {
   kind: string;
   id: string;
@@ -16,17 +19,21 @@ export interface ActorCommand {
   organization_id?: string;
   /** The timer that sent the event. The event is applied only if the timer still exists. */
   timer?: DueTimer;
-  /** The effect that the event reports. The event is applied only if the effect has not ended. */
+  /**
+   * The effect whose outcome the event reports. The event is applied only if the effect has not
+   * ended before.
+   */
   effect?: { id: string; status: 'done' | 'dead' };
   /**
    * A ledger command of the same transaction. It is executed only if the machine takes the event.
-   * If the ledger refuses it, nothing of this actor command is committed.
+   * If the ledger refuses the money, nothing of this actor command is committed.
    */
   money?: MoneyCommand;
   /** Makes further writes in the same transaction, after the money moved. */
   inTransaction?: (tx: TransactionSql) => Promise<void>;
 }
 
+/** The result of a command. */
 export type CommandResult =
   /** The command is committed. `taken` is false if no transition took the event. */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
@@ -50,6 +57,8 @@ export interface CommittedEvent {
   before: AnyMachineSnapshot;
   /** The snapshot after the event. */
   snapshot: AnyMachineSnapshot;
+  /** The actions of the transition, as data. */
+  actions: readonly { type: string; params?: unknown }[];
   taken: boolean;
   /** The state of `snapshot` as a path, e.g. `processing.polling`. */
   state: string;
@@ -63,7 +72,10 @@ export interface CommittedEvent {
   owner: string | null;
 }
 
-/** The last event of an actor of which a command was committed by an earlier run. */
+/**
+ * An actor for which an earlier run of the same batch committed a command. `seq` is the number of
+ * the actor's last event.
+ */
 export interface RepeatedCommand {
   readonly kind: string;
   readonly id: string;
@@ -73,7 +85,7 @@ export interface RepeatedCommand {
 }
 
 /**
- * A command with its id. If a batch runs again, the id shows whether the command was committed
- * before.
+ * A command with its id. If a batch runs again after an unknown outcome, the id shows whether the
+ * first run committed the command.
  */
 export type IdentifiedCommand = ActorCommand & { command_id: string };

@@ -28,8 +28,8 @@ export interface DurableDeps {
 export interface Commit {
   readonly events: readonly CommittedEvent[];
   /**
-   * The last events of actors whose commands were committed by an earlier run. The answer of that
-   * run's commit was lost, so nobody heard of its events.
+   * Actors whose commands were committed by an earlier run. The database's response to that commit
+   * was lost, so no live actor got the events.
    */
   readonly repeated: readonly RepeatedCommand[];
   /** The number of new effects. */
@@ -58,8 +58,8 @@ export class DurableActors {
   }
 
   /**
-   * Sends a command and resolves after its commit. If a caller sends the same command twice, its
-   * event is applied twice, so the machine must allow that.
+   * Sends a command and resolves after its commit. If `send` is called twice with the same command,
+   * the event is applied twice. The machine must allow that.
    */
   send(command: ActorCommand): Promise<CommandResult> {
     return this.lane.submit({ ...command, command_id: this.deps.ids.uuid() });

@@ -10,11 +10,12 @@ export function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
 }
 
 /**
- * Returns what an accepted command of the ledger did to a hold, nano-USD. Null if it did nothing,
- * because the hold had expired before.
+ * Returns what an accepted ledger command did to a hold, nano-USD. Null if the command did nothing,
+ * because the hold had already expired. A charge above the hold may first add to what is held.
  */
 export function moneyOf(money: MoneyCommand, answer: LedgerAnswer): EventMoney | null {
   if (answer.type === 'held' && money.type === 'HOLD') return { held: money.amount };
   if (answer.type !== 'hold_ended' || answer.status === 'expired') return null;
-  return { settled: answer.charged, released: answer.released };
+  const ended = { settled: answer.charged, released: answer.released };
+  return answer.added ? { held: answer.added, ...ended } : ended;
 }

@@ -33,15 +33,15 @@ export class ReplayMismatch extends Error {
 
 /**
  * Applies an event log to the machine's initial state. Returns the snapshot and its hash after each
- * event. It has no side effects and reads no rows.
+ * event. Has no side effects and reads no rows.
  *
  * - Each event is applied by the machine of its own version. Where the version rises, `migrate`
  *   converts the snapshot, as it did when the event was committed.
- * - A long log may come in pages: `after` is then the last result of the previous page.
+ * - A long log may be replayed in pages. Then `after` is the last result of the previous page.
  *
- * @throws ReplayMismatch at the first event that gives another state or hash than the stored one,
- *   that is missing, or whose version of the machine does not exist any more. Events without a
- *   stored hash are compared by their state only.
+ * @throws ReplayMismatch at the first event that is missing, that leads to another state or hash
+ *   than the stored one, or whose machine version does not exist any more. If an event has no
+ *   stored hash, only its state is compared.
  */
 export function replay(
   kind: VersionedMachine,
@@ -72,7 +72,9 @@ function replayOne(
   if ((snapshot !== before) !== logged.taken) {
     throw new ReplayMismatch(
       seq,
-      logged.taken ? 'no transition takes it' : 'a transition takes it',
+      logged.taken
+        ? 'the log says that the machine took it, but no transition takes it'
+        : 'the log says that the machine did not take it, but a transition takes it',
     );
   }
   const state = statePath(snapshot);
@@ -103,7 +105,7 @@ function versionOf(
 /** Returns the snapshot in the version of the next event. */
 function asVersion(next: VersionedMachine, last: ReplayedEvent): AnyMachineSnapshot {
   if (last.machine_version === next.version) return last.snapshot;
-  // A migration gets the snapshot as JSON, as it gets it from the row.
+  // A migration expects plain JSON, because a stored snapshot is plain JSON.
   const snapshot = JSON.parse(JSON.stringify(storedSnapshot(last.snapshot)));
   return restoreSnapshot(next, { snapshot, machine_version: last.machine_version });
 }

@@ -11,7 +11,7 @@ export interface Observation {
   /** The number of the event in the actor's log; 0 if the actor has no log. */
   seq: number;
   event: AnyEventObject;
-  /** The state after the event, without the context, which the feed never shows. */
+  /** The state after the event. The context is left out: the feed never shows it. */
   value: unknown;
   status: string;
   taken: boolean;
@@ -41,7 +41,7 @@ export class InspectionFeed {
     private readonly now: () => number,
   ) {}
 
-  /** True if somebody watches the feed. */
+  /** True if the feed has at least one watcher. */
   get isWatched(): boolean {
     return this.watchers.size > 0;
   }
@@ -56,8 +56,8 @@ export class InspectionFeed {
   }
 
   /**
-   * Calls `watcher` with the recent events, then with each new event. The returned function removes
-   * the watcher. Throws if there are too many watchers.
+   * Calls `watcher` with the recent events, then with each new event. Returns a function that
+   * removes the watcher. Throws if there are too many watchers.
    */
   watch(watcher: (frame: InspectionFrame) => void): () => void {
     if (this.watchers.size >= MAX_WATCHERS)

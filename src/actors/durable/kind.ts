@@ -3,7 +3,7 @@ import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate
 import type { JsonValue } from '../../../db/actors/store.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 
-/** What an effect knows besides its parameters. */
+/** What an effect gets besides its parameters. */
 export interface EffectContext {
   actor_id: string;
   /**
@@ -24,8 +24,8 @@ export interface EffectReport {
 }
 
 /**
- * Does work outside of the machine and returns the event that reports the result. If it throws, it
- * is retried.
+ * A function that does work outside of the machine and returns the event that reports the result.
+ * If it throws, it is called again later.
  */
 export type Effect = (
   params: JsonValue,
@@ -43,12 +43,13 @@ export interface StateChange {
   snapshot: AnyMachineSnapshot;
 }
 
-/** A machine with the version of its snapshots, and the way from earlier versions to this one. */
+/** A machine, the version of its snapshots, and the conversion of earlier snapshots. */
 export interface VersionedMachine {
   readonly machine: AnyStateMachine;
   /**
    * The version of stored snapshots and of the event log. Raise it with every change of the machine
-   * that changes a state, an event, a guard, an action or the context (test/machines/versions.json).
+   * that changes a state, an event, a guard, an action or the context
+   * (test/machines/versions.json).
    */
   readonly version: number;
   /** Converts a stored snapshot of version `from` to this version. */

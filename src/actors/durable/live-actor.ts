@@ -19,14 +19,14 @@ export interface ActorChange {
   readonly taken: boolean;
 }
 
-/** Receives each change of an actor once, in the order of `seq`. Should not throw. */
+/** Called once for each change of an actor, in the order of `seq`. Should not throw. */
 export type Watcher = (change: ActorChange) => void;
 
 /** A committed snapshot, from which a live actor is created. */
 export interface CommittedSnapshot {
   readonly kind: string;
   readonly id: string;
-  /** Number of the last event that the snapshot contains. */
+  /** The number of the last event that was applied to the snapshot. */
   readonly seq: number;
   readonly snapshot: AnyMachineSnapshot;
   /** The id of the replica that runs the actor's timers and effects. */
@@ -45,23 +45,26 @@ export interface LiveActorDeps {
 }
 
 /**
- * One durable actor as a running XState actor in the memory of this replica. It is created from a
- * committed snapshot and gets each event after its commit. All that watchers and the inspection
- * feed see comes from its subscription.
+ * One durable actor as a running XState actor in the memory of this replica. The live actor is
+ * created from a committed snapshot, and gets each event after the event's commit. Watchers and the
+ * inspection feed get their data only from the subscription of this XState actor.
  */
 export class LiveActor {
   readonly kind: string;
   readonly id: string;
   /** The id of the replica that runs the actor's timers and effects. */
   owner: string | null;
-  /** The largest number of a committed event that this replica has heard of. */
+  /** The largest event number of this actor that was committed, as far as this replica knows. */
   known_seq: number;
-  /** When the actor was last needed, ms. The residents are ordered by it. */
+  /** When the actor was last needed, ms since the epoch. `Residents` is ordered by this time. */
   used_at: number;
-  /** When the actor last got an event, ms. */
-  heard_at: number;
+  /** When the actor last got an event, ms since the epoch. */
+  last_event_at: number;
   private last_seq: number;
-  /** No timer fires before this time, ms. It may be too early: a canceled timer leaves it. */
+  /**
+   * No timer fires before this time, ms since the epoch. The time may be too early, because a
+   * canceled timer does not change it.
+   */
   private no_timer_before = Number.NEGATIVE_INFINITY;
   private readonly actor: AnyActorRef;
   private watchers: Set<Watcher> | undefined;
@@ -83,7 +86,7 @@ export class LiveActor {
     this.last_seq = seq;
     this.known_seq = seq;
     this.used_at = deps.now();
-    this.heard_at = this.used_at;
+    this.last_event_at = this.used_at;
     if (timers) this.no_timer_before = this.used_at + earliestOf(timers);
     const options = { id: `${kind}/${id}`, snapshot };
     this.actor = createActor(machine, options as ActorOptions<AnyStateMachine>);
@@ -98,7 +101,7 @@ export class LiveActor {
     this.throwFailure();
   }
 
-  /** Number of the last event that the actor got. */
+  /** The number of the last event that the actor got. */
   get seq(): number {
     return this.last_seq;
   }
@@ -113,12 +116,12 @@ export class LiveActor {
     return this.snapshot.status === 'done';
   }
 
-  /** True if the machine threw. Then the actor takes no event, and must be created again. */
+  /** True if the machine threw. Then the actor takes no more events and must be created again. */
   get isBroken(): boolean {
     return this.failure !== undefined;
   }
 
-  /** True if events were committed that this actor has not got yet. */
+  /** True if this live actor did not get all events that are known to be committed. */
   get isBehind(): boolean {
     return this.known_seq > this.last_seq;
   }
@@ -127,26 +130,26 @@ export class LiveActor {
     return this.watchers !== undefined && this.watchers.size > 0;
   }
 
-  /** False if certainly no timer fires before `time_ms`. */
+  /** False if it is certain that no timer fires before `time_ms`, ms since the epoch. */
   mayFireBefore(time_ms: number): boolean {
     return this.no_timer_before < time_ms;
   }
 
-  /** Takes over the owner and the timers of the actor's row, which must not be older. */
+  /** Takes the owner and the timers from the actor's row. The row must not be older than `seq`. */
   onRow({ owner, timers }: Pick<CommittedSnapshot, 'owner'> & Timers): void {
     this.owner = owner;
     this.no_timer_before = this.deps.now() + earliestOf(timers);
   }
 
-  /** Records that a timer was set, which fires after `delay_ms`. */
+  /** Records a new timer, which fires after `delay_ms`. */
   onTimer(delay_ms: number): void {
     this.no_timer_before = Math.min(this.no_timer_before, this.deps.now() + delay_ms);
   }
 
   /**
-   * Sends the committed event `seq` to the XState actor. The caller must send the events in order
-   * and each of them once. Throws what the machine throws. Then the actor is broken, and keeps the
-   * snapshot and the number of the event before.
+   * Sends the committed event `seq` to the XState actor. Must be called once for each event, in
+   * their order. If the machine throws, throws the same error. Then the actor is broken, and keeps
+   * the snapshot and the number of the previous event.
    */
   apply(event: AnyEventObject, seq: number, taken: boolean): void {
     if (seq !== this.last_seq + 1) {
@@ -155,7 +158,7 @@ export class LiveActor {
     const before = this.snapshot;
     this.last_seq = seq;
     this.known_seq = Math.max(this.known_seq, seq);
-    this.heard_at = this.deps.now();
+    this.last_event_at = this.deps.now();
     this.current = { event, taken };
     this.actor.send(event);
     this.current = undefined;
@@ -165,7 +168,7 @@ export class LiveActor {
     this.throwFailure();
   }
 
-  /** Adds a watcher of the following changes. */
+  /** Adds a watcher. It is called for each later change. */
   watch(watcher: Watcher): void {
     this.watchers ??= new Set();
     this.watchers.add(watcher);
@@ -186,8 +189,8 @@ export class LiveActor {
   }
 
   /**
-   * Tells the watchers of a change. A watcher that is added or removed meanwhile is not told, for
-   * its watch began after the change or has ended.
+   * Calls all watchers with a change. A watcher that is added during these calls is not called,
+   * because its watch starts after the change. A watcher that is removed is not called either.
    */
   announce(change: ActorChange): void {
     this.callSafely(() => this.deps.onChange(this, change));

@@ -12,12 +12,14 @@ export class Mailboxes {
 
   constructor(private readonly sendNow: (command: ActorCommand) => Promise<CommandResult>) {}
 
-  /** Sends a command; throws `service_unavailable` if too many commands to this actor are waiting. */
+  /**
+   * Sends a command; throws `service_unavailable` if too many commands to this actor are waiting.
+   */
   async send(command: ActorCommand): Promise<CommandResult> {
     const name = `${command.kind}/${command.id}`;
     const waiting = this.waiting.get(name) ?? 0;
     if (waiting >= MAX_WAITING_COMMANDS) {
-      throw new WeirError('service_unavailable', 'Too many requests of this task are waiting.', {
+      throw new WeirError('service_unavailable', 'Too many requests for this task are waiting.', {
         retry_after: 1,
       });
     }

@@ -12,8 +12,8 @@ import type { EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
 /**
- * The most effects of one name that run at the same time on this replica. So slow effects of one
- * name do not delay effects of another name.
+ * The most effects with the same name (e.g. `deliver`) that run at the same time on this replica.
+ * So slow effects of one name do not delay effects of another name.
  */
 const MAX_RUNNING_EFFECTS = 256;
 /**
@@ -35,17 +35,18 @@ export interface OutboxDeps {
   clock: Clock;
   actors: DurableActors;
   replica_id: () => string;
-  /** False if this replica's lease may have ended; then no effect is started. */
+  /** Returns false if this replica's lease may have ended. Then no effect is started. */
   mayRun?: () => boolean;
-  /** Returns a random number, 0 ≤ x < 1, so that retries do not come all at once. */
+  /** Returns a random number, 0 ≤ x < 1. It spreads retries over time. */
   random: () => number;
   onError: (error: unknown) => void;
 }
 
 /**
- * Runs the effects of committed transitions at least once, each with its own idempotency key. One
- * transaction commits the event that reports an effect, and ends the effect. After a crash the
- * effect's row is still pending, and the next owner of the actor runs the effect.
+ * Runs each effect of a committed transition at least once. Every attempt of an effect has the same
+ * idempotency key. One transaction commits the event that reports an effect, and ends the effect.
+ * If the replica crashes before, the effect's row stays pending, and the next owner of the actor
+ * runs the effect again.
  */
 export class Outbox {
   private readonly running = new Map<string, { effect: string; done: Promise<void> }>();
@@ -85,7 +86,7 @@ export class Outbox {
   }
 
   /**
-   * Starts the due effects, within the limits. If a poll is already running, another follows it.
+   * Starts the due effects, within the limits. If a poll is running, another poll follows it.
    */
   poll(): Promise<void> {
     this.pollAgain = true;

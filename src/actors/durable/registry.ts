@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { LiveActorRow } from '../../../db/actors/live.ts';
 import type { ActorAddress } from '../../../db/actors/store.ts';
 import type { Clock } from '../clock.ts';
@@ -14,13 +14,14 @@ import {
   type LiveActorDeps,
   type Watcher,
 } from './live-actor.ts';
+import { type KnownTransition, LiveLogic } from './live-logic.ts';
 import { actorName, Residents } from './residents.ts';
 import { restoreSnapshot } from './stored-snapshot.ts';
 
 /**
- * How often actors that somebody watches are compared with their rows, if they got no event for as
- * long. So a watcher gets an event of another replica within two seconds, even if every message of
- * the bus is lost.
+ * How often watched actors are compared with their rows. Actors that got an event within this time
+ * are skipped. So a watcher gets an event of another replica within two seconds, even if every
+ * message of the bus is lost.
  */
 const COMPARE_MS = 1_000;
 /** The type of the event that watchers get if an actor was created again from its row. */
@@ -35,15 +36,15 @@ export interface RegistryDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** The start of a watch: the actor as it is now, and `stop`, which ends the watch. */
+/** The actor at the start of a watch, and `stop`, which ends the watch. */
 export interface Watch {
   readonly snapshot: AnyMachineSnapshot;
-  /** The number of the last event that `snapshot` contains. The watcher gets the next one first. */
+  /** The number of the last event that `snapshot` contains. The watcher gets all later events. */
   readonly seq: number;
   stop(): void;
 }
 
-/** What another replica says of a committed event. */
+/** A committed event, as another replica reports it. */
 export interface CommittedElsewhere extends ActorAddress {
   readonly seq: number;
   /** The replica that owns the actor. */
@@ -51,14 +52,14 @@ export interface CommittedElsewhere extends ActorAddress {
 }
 
 /**
- * The live XState actors of this replica: one for each durable actor that this replica owns and
- * that has not ended, and one for each actor that somebody here watches. A live actor gets an event
- * only after its commit, whichever replica committed it.
+ * The live XState actors of this replica. A durable actor that has not ended has a live actor here
+ * if this replica owns the durable actor, or if somebody watches it on this replica. A live actor
+ * gets an event only after the event's commit, whichever replica committed the event.
  */
 export class Registry {
   private readonly residents: Residents;
   private readonly catchUp: CatchUp;
-  private readonly machines = new Map<string, AnyStateMachine>();
+  private readonly logics = new Map<string, LiveLogic>();
   /** The names of the actors that somebody watches. */
   private readonly watched = new Set<string>();
   private readonly live: LiveActorDeps;
@@ -101,7 +102,9 @@ export class Registry {
     return this.residents.find(actorName(address));
   }
 
-  /** Reads the actors that this replica owns into memory, in the background, and starts to sweep. */
+  /**
+   * Reads the actors that this replica owns into memory, in the background, and starts to sweep.
+   */
   start(): void {
     this.residents.start();
     this.schedule();
@@ -115,15 +118,18 @@ export class Registry {
     await this.catchUp.stop();
   }
 
-  /** Reads the actors that this replica owns into memory. Tries again while the database is away. */
+  /**
+   * Reads the actors that this replica owns into memory. Tries again while the database is
+   * unreachable.
+   */
   restoreOwned(): Promise<void> {
     return this.catchUp.restoreOwned(this.deps.replica_id());
   }
 
   /**
-   * Calls `watcher` with each further event of the actor, once and in order, until `stop` is called
-   * or the actor has ended. The actor stays in memory as long. Returns undefined if there is no
-   * such actor. Rejects if the database cannot be read.
+   * Calls `watcher` once for each later event of the actor, in order, until `stop` is called or the
+   * actor has ended. Until then the actor stays in memory. Returns undefined if there is no such
+   * actor. Rejects if the database cannot be read.
    */
   async watch(address: ActorAddress, watcher: Watcher): Promise<Watch | undefined> {
     const name = actorName(address);
@@ -132,7 +138,7 @@ export class Registry {
       if (!actor) return undefined;
       const { snapshot, seq } = actor;
       if (actor.hasEnded) return { snapshot, seq, stop: () => undefined };
-      // A restored actor may be passivated at once, if there are too many.
+      // If too many actors are in memory, the restored actor may already be passivated.
       if (this.residents.find(name) === actor) {
         return { snapshot, seq, stop: this.addWatcher(actor, watcher) };
       }
@@ -154,8 +160,8 @@ export class Registry {
   }
 
   /**
-   * Called if a command was found committed by an earlier run, whose answer was lost. Then this
-   * replica may have missed the event.
+   * Called if an earlier run of a batch had committed a command, and the database's response to
+   * that commit was lost. Then this replica may have missed the event.
    */
   onRepeated(last: RepeatedCommand): void {
     this.onCommittedElsewhere([last]);
@@ -165,7 +171,7 @@ export class Registry {
   onCommittedElsewhere(events: readonly CommittedElsewhere[]): void {
     for (const { kind, id, seq, owner } of events) {
       const name = actorName({ kind, id });
-      this.catchUp.onHeard(name, seq);
+      this.catchUp.noteEvent(name, seq);
       if (owner === this.deps.replica_id() && !this.residents.find(name)) {
         this.restore({ kind, id });
       }
@@ -177,14 +183,14 @@ export class Registry {
     this.catchUp.compareAll();
   }
 
-  /** Called when this replica adopted actors of a dead one. */
+  /** Called when this replica adopted actors of a dead replica. */
   onAdopted(): void {
     void this.restoreOwned();
   }
 
   /**
-   * Called when this replica was declared dead. Its actors belong to others now, so only those that
-   * somebody watches stay.
+   * Called when this replica was declared dead and has a new id. Other replicas own its former
+   * actors now, so only watched actors stay in memory.
    */
   onFenced(): void {
     const replica_id = this.deps.replica_id();
@@ -211,14 +217,14 @@ export class Registry {
     const hadEnded = before.status !== 'active';
     if (actor?.seq === seq - 1 && !actor.isBroken) {
       actor.owner = owner;
-      this.apply(actor, event, seq, taken);
+      this.apply(actor, event, seq, taken, committed);
     } else if (!actor && owner === this.deps.replica_id() && !hadEnded) {
       const former = { kind, id, seq: seq - 1, snapshot: before, owner };
       const created = this.create(seq === 1 ? { ...former, timers: {} } : former);
       this.residents.add(created);
-      this.apply(created, event, seq, taken);
+      this.apply(created, event, seq, taken, committed);
     }
-    this.catchUp.onHeard(name, seq);
+    this.catchUp.noteEvent(name, seq);
   }
 
   private createFromRow(row: LiveActorRow): LiveActor {
@@ -228,32 +234,43 @@ export class Registry {
   }
 
   private create(committed: CommittedSnapshot): LiveActor {
-    return new LiveActor(this.machineOf(committed.kind), committed, this.live);
+    return new LiveActor(this.logicOf(committed.kind).machine, committed, this.live);
   }
 
-  /** The machine of a kind, whose timer actions tell the live actor when an event is expected. */
-  private machineOf(name: string): AnyStateMachine {
-    const known = this.machines.get(name);
+  /**
+   * Returns the logic of the live actors of a kind. It reports the delay of each timer to the live
+   * actor, so that the actor is not passivated shortly before the timer fires.
+   */
+  private logicOf(name: string): LiveLogic {
+    const known = this.logics.get(name);
     if (known) return known;
     const kind = this.deps.kinds.get(name);
     if (!kind) throw new Error(`unknown kind of durable actor: ${name}`);
-    const machine: AnyStateMachine = kind.machine.provide({
-      actions: {
-        setTimer: ({ self }: { self: AnyActorRef }, { delay_ms }: { delay_ms: number }) =>
-          this.residents.find(self.id)?.onTimer(delay_ms),
-      },
-    });
-    this.machines.set(name, machine);
-    return machine;
+    const logic = new LiveLogic(kind.machine, (actor_name, delay_ms) =>
+      this.residents.find(actor_name)?.onTimer(delay_ms),
+    );
+    this.logics.set(name, logic);
+    return logic;
   }
 
-  /** Sends a committed event to a live actor. If its machine throws, it is created again. */
-  private apply(actor: LiveActor, event: AnyEventObject, seq: number, taken: boolean): void {
+  /**
+   * Sends a committed event to a live actor. `known` is its transition, if this replica computed it.
+   * If the machine throws, the actor is created again.
+   */
+  private apply(
+    actor: LiveActor,
+    event: AnyEventObject,
+    seq: number,
+    taken: boolean,
+    known?: KnownTransition,
+  ): void {
+    const send = () => actor.apply(event, seq, taken);
     try {
-      actor.apply(event, seq, taken);
+      if (known) this.logicOf(actor.kind).withKnown(known, send);
+      else send();
     } catch (error) {
       this.deps.onError(error);
-      this.catchUp.onHeard(actorName(actor), seq);
+      this.catchUp.noteEvent(actorName(actor), seq);
       return;
     }
     this.residents.touch(actor);
@@ -281,7 +298,7 @@ export class Registry {
   /** Returns a function that ends the watch. */
   private addWatcher(actor: LiveActor, watcher: Watcher): () => void {
     const name = actorName(actor);
-    // The same function may watch twice.
+    // The same function may watch an actor twice, so each watch gets its own function.
     const own: Watcher = (change) => watcher(change);
     actor.watch(own);
     this.residents.touch(actor);
@@ -304,7 +321,7 @@ export class Registry {
     const before = this.deps.clock.now() - COMPARE_MS;
     for (const name of this.watched) {
       const actor = this.residents.find(name);
-      if (actor && actor.heard_at <= before) yield actor;
+      if (actor && actor.last_event_at <= before) yield actor;
     }
   }
 }

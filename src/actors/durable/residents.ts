@@ -7,31 +7,31 @@ import type { LiveActor } from './live-actor.ts';
  * removed from memory. An actor needs about 5 KB.
  */
 const MAX_RESIDENT_ACTORS = 150_000;
-/** An actor that got no event for this time is passivated, unless somebody needs it. */
+/** An idle actor is passivated after this time, if nobody needs it (`isInUse`). */
 const PASSIVATE_AFTER_MS = 60_000;
 /** An actor stays in memory if one of its timers fires within this time. */
 export const TIMER_SOON_MS = 60_000;
 const SWEEP_MS = 10_000;
-/** The most actors that one sweep looks at, so that it does not delay calls. */
+/** The most actors that one sweep checks, so that the sweep does not delay calls. */
 const MAX_SWEPT = 2_000;
-/** If a sweep could not look at all idle actors, the next one follows after this time. */
+/** If a sweep could not check all idle actors, the next sweep follows after this time. */
 const NEXT_SWEEP_MS = 100;
-/** How many of the oldest actors are looked at, to find one that may be passivated. */
+/** How many of the longest idle actors are checked to find one that may be passivated. */
 const MAX_CANDIDATES = 16;
 
-/** Returns the key of an actor in maps: `kind/id`. */
+/** Returns the name of an actor, `kind/id`. Maps of actors use it as key. */
 export const actorName = ({ kind, id }: ActorAddress): string => `${kind}/${id}`;
 
 /**
- * The live actors in the memory of this replica. The map is ordered by the last use, so that the
- * actor that was idle longest is found at once.
+ * The live actors in the memory of this replica. The map is ordered by the last use, so its first
+ * actor is the one that was idle longest.
  */
 export class Residents {
   private readonly actors = new Map<string, LiveActor>();
   private readonly counts = new Map<string, number>();
   private stopClock: () => void = () => undefined;
 
-  /** `readTimers` is called with idle actors of which a timer may fire soon. */
+  /** `readTimers` is called with idle actors that may have a timer that fires soon. */
   constructor(
     private readonly clock: Clock,
     private readonly readTimers: (actor: LiveActor) => void,
@@ -69,8 +69,8 @@ export class Residents {
   }
 
   /**
-   * Adds an actor. An actor of the same name is stopped, and its watchers move to the new one. If
-   * there are too many actors, the oldest ones that nobody needs are passivated.
+   * Adds an actor. An earlier actor of the same name is stopped, and its watchers move to the new
+   * actor. If there are too many actors, a longest idle actor that nobody needs is passivated.
    */
   add(actor: LiveActor): void {
     const name = actorName(actor);
@@ -100,8 +100,8 @@ export class Residents {
   }
 
   /**
-   * Passivates actors that are idle. Returns true if it looked at all of them. The map is ordered by
-   * use, so the sweep ends at the first actor that was used lately.
+   * Passivates idle actors. Returns true if it checked all idle actors. The map is ordered by use,
+   * so the sweep ends at the first actor that was used lately.
    */
   sweep(): boolean {
     const now = this.clock.now();
@@ -113,7 +113,7 @@ export class Residents {
       if (isInUse(actor)) {
         this.touch(actor);
       } else if (actor.mayFireBefore(now + TIMER_SOON_MS)) {
-        // The timer may have fired or may be canceled. Its row tells, before the next sweep.
+        // The timer may have fired or been canceled. Its row is read for the next sweep.
         this.touch(actor);
         this.readTimers(actor);
       } else {
@@ -123,7 +123,10 @@ export class Residents {
     return true;
   }
 
-  /** Looks at a few of the oldest actors, so its cost does not grow with the number of actors. */
+  /**
+   * If there are too many actors, passivates one that was idle for long. Checks only a few actors,
+   * so its cost does not grow with their number.
+   */
   private makeRoom(): void {
     let looked = 0;
     for (const actor of this.actors.values()) {

@@ -2,7 +2,7 @@ import {
   type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
-  transition,
+  createActor,
 } from 'xstate';
 import { canonicalJson } from '../../json/canonical.ts';
 
@@ -14,13 +14,46 @@ type Transition = [
   actions: readonly { type: string; params?: unknown }[],
 ];
 
-/** Applies an event to a machine. An ended machine takes no event: it returns `before` itself. */
+/**
+ * Applies an event to a machine. If no transition takes the event, or if the machine has ended,
+ * `after` is the same object as `before`.
+ */
 export function takeEvent(
   machine: AnyStateMachine,
   before: AnyMachineSnapshot,
   event: AnyEventObject,
 ): Transition {
-  return before.status === 'active' ? transition(machine, before, event) : [before, []];
+  if (before.status !== 'active') return [before, []];
+  const actions: Transition[1][number][] = [];
+  const scope = scopeOf(machine);
+  scope.actionExecutor = (action) => {
+    actions.push(action);
+  };
+  return [machine.transition(before, event, scope), actions];
+}
+
+type InertScope = Parameters<AnyStateMachine['transition']>[2];
+
+const scopes = new WeakMap<AnyStateMachine, InertScope>();
+
+/**
+ * Returns the scope (XState's environment of a transition) in which a machine computes transitions
+ * without side effects. XState's own `transition` creates an actor for the scope of each event,
+ * which takes longer than the transition. So here all events of a machine share one scope. This is
+ * possible because no machine of Weir starts other actors.
+ */
+function scopeOf(machine: AnyStateMachine): InertScope {
+  const known = scopes.get(machine);
+  if (known) return known;
+  const self = createActor(machine);
+  const doNothing = () => undefined;
+  const scope: InertScope = {
+    ...{ self, id: '', sessionId: '', system: self.system },
+    ...{ logger: doNothing, defer: doNothing, emit: doNothing, stopChild: doNothing },
+    actionExecutor: doNothing,
+  };
+  scopes.set(machine, scope);
+  return scope;
 }
 
 /**

@@ -8,8 +8,8 @@ export function storedSnapshot({ value, context }: AnyMachineSnapshot): JsonValu
 }
 
 /**
- * Returns the snapshot of a row as the machine of this version has it. A snapshot of an earlier
- * version is converted first.
+ * Returns the snapshot of a row, for the machine of this version. A snapshot of an earlier version
+ * is converted first (`migrate`).
  */
 export function restoreSnapshot(
   { machine, version, migrate }: VersionedMachine,

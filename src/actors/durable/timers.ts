@@ -12,14 +12,14 @@ export interface TimersDeps {
   clock: Clock;
   actors: DurableActors;
   replica_id: () => string;
-  /** False if this replica's lease may have ended; then no timer fires. */
+  /** Returns false if this replica's lease may have ended. Then no timer fires. */
   mayRun?: () => boolean;
   onError: (error: unknown) => void;
 }
 
 /**
- * Fires due timers, which are rows. A poll only finds timers and sends their events. The
- * transaction that applies the event deletes the row, so a timer fires once even if several polls
+ * Fires due timers. A timer is a row. A poll only finds the rows and sends their events. The
+ * transaction that applies an event deletes the row, so a timer fires once even if several polls
  * find it.
  */
 export class Timers {

@@ -117,6 +117,11 @@ export class AdmissionQueue {
     });
   }
 
+  /** Rejects the extensions, because the grant of their calls was closed. */
+  rejectExtensions(error: unknown): void {
+    for (const waiter of this.all()) if (waiter.event === 'EXTEND') waiter.reject(error);
+  }
+
   rejectAll(error: unknown): void {
     for (const waiter of this.all()) waiter.reject(error);
   }

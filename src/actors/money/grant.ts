@@ -1,6 +1,6 @@
 import type { IdSource } from '../clock.ts';
 import type { Lane } from './lane.ts';
-import type { LedgerAnswer } from './ledger-commands.ts';
+import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-commands.ts';
 
 /**
  * The ledger's answer to a GRANT or RETURN command. The answer `fenced` is left out, because it is
@@ -8,80 +8,93 @@ import type { LedgerAnswer } from './ledger-commands.ts';
  */
 export type GrantAnswer = Exclude<LedgerAnswer, { type: 'fenced' }>;
 
-/**
- * Thrown if this replica was declared dead, if the grant's row is closed, or if `replace` was
- * called while a command ran.
- */
+/** Thrown if the replica of a grant was declared dead, or if the grant's row is closed. */
 export class GrantFencedError extends Error {
   override readonly name = 'GrantFenced';
 }
 
+/** What a grant needs to reach the ledger. */
+export interface GrantDeps {
+  lane: Lane;
+  ids: IdSource;
+  replica_id: () => string;
+}
+
 /**
- * The `quota_grant` row of a quota actor. Each command carries the amount that was last committed
- * (`granted`), so the ledger recognises a repeated command.
+ * One `quota_grant` row of a quota actor. Only one command at a time may change the row. Each
+ * command carries the amount that was last committed (`granted`), so the ledger recognises a
+ * repeated command, and a command whose answer was lost is followed by one that learns its outcome.
  */
 export class Grant {
+  readonly id: string;
+  /**
+   * The replica that owns the row. It never changes: if the process registers anew, its old grants
+   * are closed with its old id, whenever their commands are executed.
+   */
+  readonly replica_id: string;
   /** `granted_nano_usd` of the row, as the ledger last answered it. */
   granted = 0;
-  id: string;
+  /** Nano-USD of the charges that were sent and have no answer. */
+  unanswered = 0;
+  private isOutcomeUnknown = false;
 
   constructor(
     private readonly key_id: string,
     private readonly organization_id: string,
-    private readonly deps: { lane: Lane; ids: IdSource; replica_id: () => string },
+    private readonly deps: GrantDeps,
   ) {
     this.id = deps.ids.uuid();
+    this.replica_id = deps.replica_id();
+  }
+
+  /** True from the moment when a command is sent until the ledger has answered it, or a later one. */
+  get isUncertain(): boolean {
+    return this.isOutcomeUnknown;
   }
 
   /**
    * Requests at least `need` and at most `want` more nano-USD, and returns the ledger's answer.
-   * `recallSeq` is the number of the recall that an earlier `contended` answer started. A recall
+   * `recall_seq` is the number of the recall that an earlier `contended` answer started. A recall
    * asks for the unused money of other grants. Throws GrantFencedError.
    */
-  async request(need: number, want: number, recallSeq: number | null): Promise<GrantAnswer> {
-    const answer = await this.submit({
-      type: 'GRANT',
-      replica_id: this.deps.replica_id(),
-      need,
-      want,
-      recall_seq: recallSeq,
-    });
+  async request(
+    request: Pick<GrantCommand, 'need' | 'want' | 'recall_seq' | 'for_overrun'>,
+  ): Promise<GrantAnswer> {
+    const { replica_id } = this;
+    const answer = await this.submit({ type: 'GRANT', replica_id, ...request });
     if (answer.type === 'granted') this.granted = answer.granted;
     return answer;
   }
 
   /**
-   * Returns `amount` nano-USD to the ledger and acknowledges all recalls up to `recallAcked`. If
-   * `close` is true, the row may be closed. Resolves with true if it is closed now. Throws
-   * GrantFencedError.
+   * Returns `amount` nano-USD to the ledger and acknowledges all recalls up to `recall_acked`. If
+   * `close` is true, the row may be closed. Resolves with true if it is closed now, or if there is
+   * no row. Throws GrantFencedError.
    */
-  async return(amount: number, recallAcked: number, close: boolean): Promise<boolean> {
-    const answer = await this.submit({ type: 'RETURN', amount, recall_acked: recallAcked, close });
+  async return(
+    request: Pick<ReturnCommand, 'amount' | 'recall_acked' | 'close'>,
+  ): Promise<boolean> {
+    const answer = await this.submit({ type: 'RETURN', ...request });
     if (answer.type !== 'returned') return false;
     this.granted = answer.granted;
     return answer.closed;
   }
 
-  /** Lets the next request open a new row, because a closed row is never opened again. */
-  replace(): void {
-    this.id = this.deps.ids.uuid();
-    this.granted = 0;
-  }
-
   private async submit(
     change:
-      | { type: 'GRANT'; replica_id: string; need: number; want: number; recall_seq: number | null }
-      | { type: 'RETURN'; amount: number; recall_acked: number; close: boolean },
+      | Pick<GrantCommand, 'type' | 'replica_id' | 'need' | 'want' | 'recall_seq' | 'for_overrun'>
+      | Pick<ReturnCommand, 'type' | 'amount' | 'recall_acked' | 'close'>,
   ): Promise<GrantAnswer> {
-    const { id } = this;
+    this.isOutcomeUnknown = true;
     const answer = await this.deps.lane.submit({
       ...change,
-      grant_id: id,
+      grant_id: this.id,
       key_id: this.key_id,
       organization_id: this.organization_id,
       expected_granted: this.granted,
     });
-    if (answer.type === 'fenced' || id !== this.id) throw new GrantFencedError();
+    this.isOutcomeUnknown = false;
+    if (answer.type === 'fenced') throw new GrantFencedError();
     return answer;
   }
 }

@@ -47,9 +47,14 @@ async function commit(
     return settle(sql, settles);
   }
   const { answers, hints } = (await sql.begin(async (tx) => {
-    const settled = settles.length > 0 ? await settle(tx, settles) : [];
     const money = commands.filter((command): command is MoneyCommand => command.type !== 'SETTLE');
-    const applied = await applyMoneyCommands(tx, money);
+    // The charges come last, because the other commands lock organizations and keys before grants.
+    const applied = await applyMoneyCommands(
+      tx,
+      money,
+      settles.map(({ line }) => line.grant_id),
+    );
+    const settled = settles.length > 0 ? await settle(tx, settles) : [];
     const moneyAnswers = applied.answers[Symbol.iterator]();
     const charges = settled[Symbol.iterator]();
     const merged = commands.map((command) => {
@@ -74,6 +79,11 @@ async function settle(
   return lines.map((row) => {
     // The grant does not exist, which is a defect. Nothing was charged.
     if (!row) return { type: 'not_found' };
-    return { type: 'settled', charged: row.charged_nano_usd, overrun: row.overrun_nano_usd };
+    return {
+      type: 'settled',
+      charged: row.charged_nano_usd,
+      overrun: row.overrun_nano_usd,
+      grant_settled: row.grant_settled_nano_usd,
+    };
   });
 }

@@ -43,6 +43,11 @@ export interface GrantCommand {
    * for the unused money of other grants.
    */
   recall_seq: number | null;
+  /**
+   * True if the money is for the charge of a call that has run. Then it is granted even if the key
+   * may make no more calls.
+   */
+  for_overrun?: boolean;
 }
 
 /** Returns unused money of a grant and acknowledges recalls. */
@@ -86,8 +91,8 @@ export interface SettleHoldCommand {
   type: 'SETTLE_HOLD';
   hold_id: string;
   /**
-   * The usage line. Its `charged_nano_usd` is the full charge. The part above the hold becomes an
-   * overrun.
+   * The usage line. Its `charged_nano_usd` is the full charge. The part above the hold is taken from
+   * the free money of the key and the organization. What is not free becomes an overrun.
    */
   line: UsageLine;
 }
@@ -114,8 +119,13 @@ interface ReapCommand {
 
 /** The answer to a ledger command. Amounts are in nano-USD. */
 export type LedgerAnswer =
-  /** The amounts of the usage line. */
-  | { type: 'settled'; charged: number; overrun: number }
+  /**
+   * The amounts of the usage line. `grant_settled` is the sum of all charges in the grant's row after
+   * this group of commands. It is set only if a line of the group was not charged as it was sent,
+   * because the line was repeated or its grant is closed, and only in the group's last answer about
+   * this grant. The receiver must then use this sum instead of its own.
+   */
+  | { type: 'settled'; charged: number; overrun: number; grant_settled?: number | undefined }
   /**
    * `granted` is the amount of the grant now. `exact` is true if only `need` was given although
    * `want` was more, or if the command was applied before.
@@ -123,10 +133,10 @@ export type LedgerAnswer =
   | { type: 'granted'; granted: number; exact: boolean }
   | { type: 'returned'; granted: number; closed: boolean }
   /**
-   * Other grants may have unused money and were recalled. Send the command again with this
-   * `recall_seq`.
+   * `free` is too little, but other grants may have unused money and were recalled. Send the command
+   * again with this `recall_seq`.
    */
-  | { type: 'contended'; recall_seq: number }
+  | { type: 'contended'; recall_seq: number; free: number }
   /**
    * The free money is too little. `bound` is the limit that is too low. `elsewhere` is the nano-USD
    * of other grants and holds, which may become free.
@@ -136,12 +146,16 @@ export type LedgerAnswer =
   /** The replica was declared dead, or the grant of the command is closed. */
   | { type: 'fenced' }
   | { type: 'held' }
-  /** `charged` and `released` are the two parts of the hold's amount. */
+  /**
+   * `charged` and `released` are the two parts of the hold's amount. `added` is the part of the
+   * amount that this command added, because the charge exceeded the hold.
+   */
   | {
       type: 'hold_ended';
       status: 'settled' | 'released' | 'expired';
       charged: number;
       released: number;
+      added?: number;
     }
   | { type: 'not_found' }
   | { type: 'done' }

@@ -1,44 +1,65 @@
 import type { ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { usd } from '../../json/usd.ts';
 import type { QuotaRefusal } from '../../machines/quota.ts';
 
 /** Which limit applies: the key's cap or the organization's balance. */
 export type LimitedBy = 'key' | 'organization';
 
 /**
- * Returns the error for a call that the quota machine refused for `reason`. `bound` is the limit
- * that was reached last. It counts only if the reason is `exhausted`.
+ * Returns the error for a call that the quota machine refused for `reason`. If the reason is
+ * `exhausted`, `bound` is the limit that was reached last, and `estimate` the upper bound of the
+ * call's charge, nano-USD.
  */
-export function quotaError(reason: QuotaRefusal, bound: LimitedBy): WeirError {
-  switch (reason) {
-    case 'exhausted':
-      return moneySpentError(bound);
+export function quotaError(reason: QuotaRefusal, bound: LimitedBy, estimate: number): WeirError {
+  return reason === 'exhausted' ? moneySpentError(bound, estimate, 0) : keyStatusError(reason);
+}
+
+/** Returns the error for a call with a key that may not make calls. */
+export function keyStatusError(status: Exclude<QuotaRefusal, 'exhausted'>): WeirError {
+  switch (status) {
     case 'revoked':
       return new WeirError('expired_api_key', 'This API key has been revoked.');
     case 'expired':
       return new WeirError('expired_api_key', 'This API key has expired.');
     case 'inactive':
     case 'suspended':
-      return new WeirError('access_denied', `This API key is ${reason}.`, {
+      return new WeirError('access_denied', `This API key is ${status}.`, {
         hint: 'Set its status to active with the management API.',
       });
     default:
-      return reason satisfies never;
+      return status satisfies never;
   }
 }
 
 /**
- * Returns the error for a call if the key or the organization has spent its money. A retry does not
- * help (spec: Errors, 402).
+ * Returns the error for a call if the key or the organization has too little money left for it. A
+ * retry does not help (spec: Errors, 402). `estimate` is the upper bound of the call's charge, and
+ * `left` is what the call could spend, both nano-USD.
  */
-export function moneySpentError(bound: LimitedBy): WeirError {
-  return bound === 'key'
-    ? new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
-        hint: 'Raise limitAmount of the key, or use another key.',
-      })
-    : new WeirError('insufficient_balance', 'The account balance is too low for this request.', {
-        hint: 'Add funds to the account.',
-      });
+export function moneySpentError(bound: LimitedBy, estimate: number, left: number): WeirError {
+  const amounts = { balance_usd: usd(left), estimated_cost_usd: usd(estimate) };
+  if (bound === 'organization') {
+    return new WeirError(
+      'insufficient_balance',
+      'The account balance is too low for this request.',
+      { hint: 'Add funds to the account.', ...amounts },
+    );
+  }
+  if (left > 0) {
+    return new WeirError(
+      'quota_exceeded',
+      'This request may cost more than what is left of the usage limit of this API key.',
+      {
+        hint: 'Request less output, raise limitAmount of the key, or use another key.',
+        ...amounts,
+      },
+    );
+  }
+  return new WeirError('quota_exceeded', 'The usage limit of this API key is reached.', {
+    hint: 'Raise limitAmount of the key, or use another key.',
+    ...amounts,
+  });
 }
 
 /**

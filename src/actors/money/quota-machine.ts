@@ -8,6 +8,7 @@ import {
   type QuotaVerdict,
   quotaMachine,
   releaseCall,
+  takeBackExtension,
 } from '../../machines/quota.ts';
 
 /** Receives each event of a quota machine, with the state after it. Must not throw. */
@@ -85,6 +86,11 @@ export class QuotaMachine {
   /** Ends an admitted call without a charge. */
   release(reserved: number): void {
     this.current = releaseCall(this.current, reserved);
+  }
+
+  /** Takes back an extension of a call that has ended. */
+  takeBack(amount: number): void {
+    this.current = takeBackExtension(this.current, amount);
   }
 
   /** Sends the calls since the last event as one event, if there were any. */

@@ -1,13 +1,9 @@
-import { AdmissionQueue, type AdmissionRequest, type WaitingCall } from './admission-queue.ts';
-import { Grant, GrantFencedError } from './grant.ts';
+import { AdmissionQueue, type AdmissionRequest } from './admission-queue.ts';
+import type { Grant } from './grant.ts';
+import { GrantSync } from './grant-sync.ts';
+import type { LedgerAnswer } from './ledger-commands.ts';
 import type { QuotaDeps } from './quota-deps.ts';
-import {
-  type LimitedBy,
-  ledgerUnavailableError,
-  moneyInFlightError,
-  moneySpentError,
-  quotaError,
-} from './quota-errors.ts';
+import { ledgerUnavailableError, moneyInFlightError, quotaError } from './quota-errors.ts';
 import { QuotaMachine } from './quota-machine.ts';
 import { RecentSpend } from './recent-spend.ts';
 import {
@@ -17,29 +13,26 @@ import {
   type Settlement,
 } from './reservation.ts';
 
-/** Hints that money is free may be lost, so a request for money is repeated after this time. */
-const RETRY_MS = 100;
+/** A grant's row as the actor of its key believes it to be, nano-USD. */
+export interface HeldGrant {
+  grant_id: string;
+  granted: number;
+  settled: number;
+  /** True while a command of the actor may change the row. Then the amounts may differ from it. */
+  busy: boolean;
+}
 
 /**
- * The quota actor of one key on this replica: its machine, and the commands that it sends to the
- * lane, the queue that commits ledger commands. A call that the grant covers is admitted
- * synchronously. Other calls wait for the ledger.
+ * The quota actor of one key on this replica: its machine, its charges, and its exchange with the
+ * ledger. A call that the grant covers is admitted synchronously. Other calls wait for the ledger.
  */
 export class QuotaActor implements ReservationOwner {
-  private readonly machine: QuotaMachine;
-  private readonly grant: Grant;
-  private readonly waiting: AdmissionQueue;
-  private readonly recall = { requested: 0, acked: 0 };
-  private readonly spend = new RecentSpend();
-  /** The unused nano-USD above the slack (the money for later calls), as of the last sweep. */
-  private surplus = 0;
-  private syncing: Promise<void> | undefined;
-  private wake: (() => void) | undefined;
-  private lastLimitedBy: LimitedBy = 'key';
+  readonly machine: QuotaMachine;
+  readonly waiting: AdmissionQueue;
+  readonly spend = new RecentSpend();
+  private readonly sync: GrantSync;
   /** How many charges wait for their commit. */
   private unsettled = 0;
-  private refillAmount = 0;
-  private isCloseRequested = false;
 
   constructor(
     readonly key_id: string,
@@ -48,8 +41,10 @@ export class QuotaActor implements ReservationOwner {
   ) {
     const { onEvent } = deps;
     this.machine = new QuotaMachine(onEvent && ((event, state) => onEvent(key_id, event, state)));
-    this.waiting = new AdmissionQueue(deps.clock, () => moneyInFlightError(this.lastLimitedBy));
-    this.grant = new Grant(key_id, organization_id, deps);
+    this.waiting = new AdmissionQueue(deps.clock, () =>
+      moneyInFlightError(this.sync.lastLimitedBy),
+    );
+    this.sync = new GrantSync(this, deps);
   }
 
   get snapshot() {
@@ -66,9 +61,21 @@ export class QuotaActor implements ReservationOwner {
     return this.machine.sums.in_flight === 0 && this.waiting.size === 0 && this.unsettled === 0;
   }
 
+  /** True while a charge waits for its commit. */
+  get hasUnsettled(): boolean {
+    return this.unsettled > 0;
+  }
+
   /** True if the actor holds no money of the key, so it may be passivated. */
   get isEmpty(): boolean {
-    return this.isIdle && !this.syncing && this.grant.granted === 0;
+    return this.isIdle && this.sync.isEmpty;
+  }
+
+  /** The grant's row as this actor believes it to be. */
+  get heldGrant(): HeldGrant {
+    const { granted, settled } = this.machine.sums;
+    const busy = this.sync.isBusy || this.unsettled > 0;
+    return { grant_id: this.sync.current.id, granted, settled, busy };
   }
 
   /**
@@ -85,10 +92,11 @@ export class QuotaActor implements ReservationOwner {
       this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });
       verdict = this.machine.reserve(amount);
     }
-    if (verdict.type === 'refused') throw quotaError(verdict.reason, this.lastLimitedBy);
+    if (verdict.type === 'refused')
+      throw quotaError(verdict.reason, this.sync.lastLimitedBy, amount);
     if (verdict.type !== 'admitted') return undefined;
     this.refillAhead(amount);
-    return new Reservation(this, this.grant.id, amount);
+    return new Reservation(this, this.sync.current.id, amount);
   }
 
   /**
@@ -102,7 +110,7 @@ export class QuotaActor implements ReservationOwner {
     const admitted = this.tryReserve(request.amount);
     if (admitted) return admitted;
     const amount = await this.enqueue('RESERVE', request);
-    return new Reservation(this, this.grant.id, amount);
+    return new Reservation(this, this.sync.current.id, amount);
   }
 
   /**
@@ -110,7 +118,7 @@ export class QuotaActor implements ReservationOwner {
    * requested; 0 = nothing was added.
    */
   async extend(grant_id: string, request: AdmissionRequest): Promise<number> {
-    if (grant_id !== this.grant.id || !this.deps.mayAdmit()) return 0;
+    if (!this.currentGrant(grant_id) || !this.deps.mayAdmit()) return 0;
     if (this.machine.send({ type: 'EXTEND', amount: request.amount }).type === 'admitted') {
       this.refillAhead(request.amount);
       return request.amount;
@@ -118,53 +126,48 @@ export class QuotaActor implements ReservationOwner {
     return this.enqueue('EXTEND', request).catch(() => 0);
   }
 
-  /** Charges a call. Resolves after the commit with the amounts of the usage line. */
-  async settle(
+  /**
+   * Charges a call. What exceeds its reservation is taken from the free money of the key and the
+   * organization; the platform absorbs only the rest. Resolves after the commit with the amounts of
+   * the usage line.
+   */
+  settle(
     grant_id: string,
     reserved: number,
     line: Consumption,
     actual: number,
   ): Promise<Settlement> {
-    const { charge, overrun } = this.chargeLocally(grant_id, reserved, actual);
-    this.spend.recordCharge(charge);
-    this.unsettled += 1;
-    const committed = this.deps.lane.submit({
-      type: 'SETTLE',
-      line: { ...line, grant_id: grant_id, charged_nano_usd: charge, overrun_nano_usd: overrun },
-    });
-    this.onSumsChanged();
-    try {
-      const answer = await committed;
-      if (answer.type !== 'settled')
-        throw new Error(`the ledger answered a charge with ${answer.type}`);
-      return { charged: answer.charged, overrun: answer.overrun };
-    } catch (error) {
-      // The database rejected the usage line. This is a defect, and nobody is charged.
-      if (grant_id === this.grant.id) this.machine.send({ type: 'UNBOOKED', amount: charge });
-      throw error;
-    } finally {
-      this.unsettled -= 1;
-      if (this.waiting.size > 0) this.wake?.();
-    }
+    const overrun = actual - reserved;
+    const isShort = overrun > this.machine.idle && this.currentGrant(grant_id);
+    if (!isShort) return this.charge(grant_id, reserved, line, actual);
+    return this.sync
+      .coverOverrun(overrun)
+      .then((added) => this.charge(grant_id, reserved + added, line, actual));
   }
 
   /** Releases the reservation of a call that delivered nothing. */
   release(grant_id: string, reserved: number): void {
-    if (grant_id !== this.grant.id) return;
+    if (!this.currentGrant(grant_id)) return;
     this.machine.release(reserved);
+    this.onSumsChanged();
+  }
+
+  /** Takes back an extension of a call that has ended. */
+  takeBack(grant_id: string, extra: number): void {
+    if (!this.currentGrant(grant_id)) return;
+    this.machine.takeBack(extra);
     this.onSumsChanged();
   }
 
   /** Called on recall `seq`: another replica or key of the organization needs the unused money. */
   onRecall(seq: number): void {
-    this.recall.requested = Math.max(this.recall.requested, seq);
-    this.syncWithLedger();
+    this.sync.onRecall(seq);
   }
 
   /** Called on a hint that money of the organization was returned, released or added. */
   onMoneyReturned(): void {
     this.machine.send({ type: 'LIMIT_CHANGED' });
-    this.wake?.();
+    this.sync.wake();
   }
 
   /** Called when the status, cap or expiry of the key's row changed. */
@@ -173,8 +176,7 @@ export class QuotaActor implements ReservationOwner {
     this.onMoneyReturned();
     // The unused money was granted under the old cap, so it is returned. Later calls request money
     // under the new cap.
-    this.isCloseRequested = true;
-    this.syncWithLedger();
+    this.sync.requestClose();
   }
 
   /** Called at intervals. An idle actor returns its grant. A busy actor returns its surplus. */
@@ -183,43 +185,29 @@ export class QuotaActor implements ReservationOwner {
     this.machine.send({ type: 'LIMIT_CHANGED' });
     const slack = this.spend.slackFor(0) * 2;
     const { idle, sums } = this.machine;
-    this.surplus = idle > slack * 2 ? idle - slack : 0;
     const hadCalls = this.spend.sweep(elapsedMs, sums.reserved);
-    if (!hadCalls && this.isIdle && this.grant.granted > 0) this.isCloseRequested = true;
-    if (this.isCloseRequested || this.surplus > 0) this.syncWithLedger();
+    this.sync.sweep(idle > slack * 2 ? idle - slack : 0, hadCalls);
   }
 
   /** Returns all unused money; resolves after the commit. */
-  async close(): Promise<void> {
-    this.isCloseRequested = true;
-    // A sync that is just ending does not see `isCloseRequested`, so the loop starts another sync.
-    while (this.isCloseRequested) {
-      this.syncWithLedger();
-      await this.syncing;
-    }
+  close(): Promise<void> {
+    return this.sync.close();
   }
 
-  /** Called when this replica was declared dead. Calls in flight still charge the closed grant. */
+  /**
+   * Called when the process has registered as a new replica, because the old one was declared dead.
+   * Calls in flight still charge the closed grant. A grant that was opened for the new replica
+   * stays.
+   */
   fence(): void {
-    this.replaceGrant();
+    if (this.sync.current.replica_id === this.deps.replica_id()) return;
+    this.sync.replaceGrant();
     this.waiting.rejectAll(ledgerUnavailableError());
-    this.wake?.();
-  }
-
-  private chargeLocally(grant_id: string, reserved: number, actual: number) {
-    if (grant_id === this.grant.id) return this.machine.settle(reserved, actual);
-    const charge = Math.min(actual, reserved);
-    return { charge, overrun: actual - charge };
-  }
-
-  private enqueue(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {
-    const admitted = this.waiting.push(event, request);
-    this.syncWithLedger();
-    return admitted;
+    this.sync.wake();
   }
 
   /** Admits each waiting call that the grant covers now, in order. */
-  private admitWaiting(): void {
+  admitWaiting(): void {
     for (const waiter of this.waiting.all()) {
       // A charge frees money for one or two waiting calls. Sending an event for each of the others
       // would cost far more than the charge, so calls that the grant cannot cover are skipped.
@@ -227,15 +215,83 @@ export class QuotaActor implements ReservationOwner {
       const verdict = this.machine.send({ type: waiter.event, amount: waiter.amount });
       if (verdict.type === 'admitted') waiter.admit(waiter.amount);
       else if (verdict.type === 'refused')
-        waiter.reject(quotaError(verdict.reason, this.lastLimitedBy));
+        waiter.reject(quotaError(verdict.reason, this.sync.lastLimitedBy, waiter.amount));
     }
+  }
+
+  /** Returns the grant if it has this id. Earlier grants are closed, so their sums are final. */
+  private currentGrant(id: string): Grant | undefined {
+    return this.sync.current.id === id ? this.sync.current : undefined;
+  }
+
+  private async charge(
+    grant_id: string,
+    reserved: number,
+    line: Consumption,
+    actual: number,
+  ): Promise<Settlement> {
+    const grant = this.currentGrant(grant_id);
+    const charge = grant
+      ? this.machine.settle(reserved, actual).charge
+      : Math.min(actual, reserved);
+    this.spend.recordCharge(charge);
+    this.unsettled += 1;
+    if (grant) grant.unanswered += charge;
+    const committed = this.deps.lane.submit({
+      type: 'SETTLE',
+      line: {
+        ...line,
+        grant_id,
+        charged_nano_usd: charge,
+        overrun_nano_usd: actual - charge,
+      },
+    });
+    this.onSumsChanged();
+    try {
+      const answer = await committed.catch((error) => {
+        // The database rejected the usage line. This is a defect, and nobody is charged.
+        if (grant) this.onCharged(grant, charge, undefined);
+        throw error;
+      });
+      if (grant) this.onCharged(grant, charge, answer);
+      if (answer.type !== 'settled')
+        throw new Error(`the ledger answered a charge with ${answer.type}`);
+      return { charged: answer.charged, overrun: answer.overrun };
+    } finally {
+      this.unsettled -= 1;
+      if (this.waiting.size > 0) this.sync.wake();
+    }
+  }
+
+  /**
+   * Lets the machine's charges follow those of the row. They differ if the usage line existed
+   * already, or if no line was written.
+   */
+  private onCharged(grant: Grant, charge: number, answer: LedgerAnswer | undefined): void {
+    grant.unanswered -= charge;
+    if (grant !== this.sync.current) return;
+    const { settled } = this.machine.sums;
+    let unbooked = charge;
+    if (answer?.type === 'settled') {
+      if (answer.grant_settled === undefined) return;
+      unbooked = settled - (answer.grant_settled + grant.unanswered);
+    }
+    if (unbooked === 0) return;
+    this.machine.send({ type: 'UNBOOKED', amount: unbooked });
+    this.onSumsChanged();
+  }
+
+  private enqueue(event: 'RESERVE' | 'EXTEND', request: AdmissionRequest): Promise<number> {
+    const admitted = this.waiting.push(event, request);
+    this.sync.start();
+    return admitted;
   }
 
   private onSumsChanged(): void {
     if (this.waiting.size > 0) {
       this.admitWaiting();
-      this.wake?.();
-    } else if (this.returnableAmount() > 0) this.syncWithLedger();
+      this.sync.wake();
+    } else this.sync.returnIfNeeded();
   }
 
   private refillAhead(amount: number): void {
@@ -244,152 +300,6 @@ export class QuotaActor implements ReservationOwner {
     const slack = this.spend.slackFor(amount);
     if (this.machine.idle * 4 >= slack) return;
     this.machine.send({ type: 'REFILL' });
-    this.refillAmount = slack;
-    this.syncWithLedger();
-  }
-
-  /** The unused nano-USD to return now: other actors wait for it, or the key should not keep it. */
-  private returnableAmount(): number {
-    const idle = this.machine.idle;
-    if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
-    if (this.waiting.size > 0) return 0;
-    if (this.machine.isOpen('exact')) return idle;
-    return Math.min(idle, this.surplus);
-  }
-
-  /** Starts `runSync` unless it runs, so that only one command at a time changes the grant. */
-  private syncWithLedger(): void {
-    this.wake?.();
-    this.syncing ??= this.runSync()
-      .catch((error) => this.onLedgerError(error))
-      .finally(() => {
-        this.syncing = undefined;
-        if (this.waiting.size > 0) this.syncWithLedger();
-      });
-  }
-
-  private onLedgerError(error: unknown): void {
-    if (error instanceof GrantFencedError) {
-      this.deps.onFenced();
-      this.fence();
-    } else this.waiting.rejectAll(error);
-  }
-
-  /** Sends commands to the lane until nothing is left to return or to request. */
-  private async runSync(): Promise<void> {
-    let recallSeq: number | null = null;
-    for (;;) {
-      const waiter = this.waiting.first;
-      if (
-        this.recall.requested > this.recall.acked ||
-        this.isCloseRequested ||
-        this.returnableAmount() > 0
-      ) {
-        await this.returnUnused();
-      } else if (waiter) {
-        recallSeq = await this.requestGrantFor(waiter, recallSeq);
-      } else if (this.refillAmount > 0) {
-        const want = this.refillAmount;
-        this.refillAmount = 0;
-        this.applyGrant(await this.grant.request(0, want, null));
-      } else return;
-    }
-  }
-
-  /** Requests money for the first waiting call. Returns the number of a started recall, or null. */
-  private async requestGrantFor(
-    waiter: WaitingCall,
-    recallSeq: number | null,
-  ): Promise<number | null> {
-    const missing = Math.max(0, waiter.amount - this.machine.idle);
-    const want = Math.max(missing, this.waiting.totalAmount, this.spend.slackFor(waiter.amount));
-    const answer = await this.grant.request(missing, want, recallSeq);
-    switch (answer.type) {
-      case 'contended':
-        // A recall that arrived before this answer makes this actor return its own unused money.
-        if (this.recall.requested <= this.recall.acked) await this.waitForChange();
-        return answer.recall_seq;
-      case 'short':
-        await this.admitWithLess(waiter, answer);
-        return null;
-      case 'key_unusable':
-        if (answer.status === 'expired') this.machine.send({ type: 'EXPIRED' });
-        else this.machine.send({ type: 'STATUS_CHANGED', status: answer.status });
-        this.waiting.rejectAll(quotaError(answer.status, this.lastLimitedBy));
-        return null;
-      default:
-        this.applyGrant(answer);
-        return null;
-    }
-  }
-
-  /**
-   * Called if the full amount is not free. If money in use may become free, waits for a change.
-   * Otherwise admits the call with less money, or refuses it.
-   */
-  private async admitWithLess(
-    waiter: WaitingCall,
-    short: { bound: LimitedBy; free: number; elsewhere: number },
-  ): Promise<void> {
-    this.lastLimitedBy = short.bound;
-    const hasOtherCalls = this.machine.sums.in_flight > (waiter.event === 'EXTEND' ? 1 : 0);
-    if (short.elsewhere > 0 || hasOtherCalls || this.unsettled > 0) {
-      this.machine.send({ type: 'REFUSED', gone: false });
-      return this.waitForChange();
-    }
-    const left = this.machine.idle + short.free;
-    const minimum = waiter.minimum();
-    if (left === 0 || left < minimum) {
-      this.machine.send({ type: 'REFUSED', gone: left === 0 });
-      return waiter.reject(moneySpentError(short.bound));
-    }
-    if (short.free > 0) this.applyGrant(await this.grant.request(short.free, short.free, null));
-    const amount = Math.min(waiter.amount, this.machine.idle);
-    if (amount < minimum || amount === 0 || !this.waiting.has(waiter)) return;
-    if (this.machine.send({ type: waiter.event, amount }).type === 'admitted') waiter.admit(amount);
-  }
-
-  private async returnUnused(): Promise<void> {
-    const { requested } = this.recall;
-    const isRecalled = requested > this.recall.acked;
-    const close = this.isCloseRequested && this.isIdle;
-    const keep = this.machine.idle - this.returnableAmount();
-    this.isCloseRequested = false;
-    this.surplus = 0;
-    // A pending refill was meant for earlier calls, so returning money cancels it.
-    this.refillAmount = 0;
-    const verdict = this.machine.send(isRecalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep });
-    const amount = verdict.type === 'returned' ? verdict.amount : 0;
-    if (this.grant.granted > 0 && (await this.grant.return(amount, requested, close))) {
-      this.replaceGrant();
-    }
-    this.recall.acked = Math.max(this.recall.acked, requested);
-  }
-
-  private applyGrant(answer: { type: string; granted?: number; exact?: boolean }): void {
-    if (answer.type !== 'granted' || answer.granted === undefined) {
-      this.machine.send({ type: 'REFUSED', gone: false });
-      return;
-    }
-    this.machine.send({ type: 'GRANTED', granted: answer.granted, exact: answer.exact ?? true });
-    this.admitWaiting();
-  }
-
-  /** Resolves when `wake` is called, or after `RETRY_MS`, because hints may be lost. */
-  private waitForChange(): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        cancel();
-        this.wake = undefined;
-        resolve();
-      };
-      const cancel = this.deps.clock.after(RETRY_MS, done);
-      this.wake = done;
-    });
-  }
-
-  private replaceGrant(): void {
-    this.grant.replace();
-    this.machine.send({ type: 'REPLACED' });
+    this.sync.refill(slack);
   }
 }

@@ -1,6 +1,6 @@
 import type { RecallScope } from '../../../db/ledger/replicas.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { QuotaActor } from './quota.ts';
+import { type HeldGrant, QuotaActor } from './quota.ts';
 import type { QuotaDeps } from './quota-deps.ts';
 
 /** The most keys that have an actor on this replica. Idle actors without money are removed. */
@@ -55,6 +55,11 @@ export class Quotas {
 
   all(): IterableIterator<QuotaActor> {
     return this.actors.values();
+  }
+
+  /** Returns the grants that the actors know, without a question to the ledger. */
+  heldByMemory(): HeldGrant[] {
+    return Array.from(this.actors.values(), (actor) => actor.heldGrant);
   }
 
   /**

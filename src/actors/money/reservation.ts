@@ -22,6 +22,7 @@ export interface ReservationOwner {
     actual: number,
   ): Promise<Settlement>;
   release(grant_id: string, reserved: number): void;
+  takeBack(grant_id: string, extra: number): void;
 }
 
 /**
@@ -50,6 +51,11 @@ export class Reservation {
   async extend(request: AdmissionRequest): Promise<number> {
     if (this.hasEnded) return 0;
     const extra = await this.owner.extend(this.grant_id, request);
+    // The client may have left after the extension was admitted and before this line ran.
+    if (this.hasEnded) {
+      this.owner.takeBack(this.grant_id, extra);
+      return 0;
+    }
     this.reserved += extra;
     return extra;
   }

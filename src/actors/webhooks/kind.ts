@@ -10,11 +10,11 @@ import { ForbiddenAddressError, type GuardedFetchOptions } from '../../storage/g
 import type { DurableKind, VersionedMachine } from '../durable/kind.ts';
 
 export const WEBHOOK_KIND = 'webhook';
-/** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
+/** The machine of webhooks and its version (CONTRIBUTING: Change a machine). */
 export const versionedWebhook: VersionedMachine = { machine: webhookMachine, version: 1 };
 /**
- * How long an attempt waits for a response, ms (Standard Webhooks: 15 to 30 s). An attempt without
- * a response is retried.
+ * How long an attempt waits for a response (Standard Webhooks: 15 to 30 s). If no response comes in
+ * this time, another attempt follows.
  */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -27,15 +27,15 @@ export interface WebhookDeps {
   readonly sql: Sql;
   /** Returns the secret of an organization, `whsec_…`. */
   readonly secretOf: (organization_id: string) => Promise<string>;
-  /** Returns the public record of a task, as JSON. It is the body of the webhook. */
+  /** Returns the body of a webhook: the public record of the task, as JSON. */
   readonly payloadOf: (task_id: string, organization_id: string) => Promise<string | undefined>;
   readonly fetch: (
     url: string,
     options: GuardedFetchOptions,
   ) => Promise<{ status: number; stream: ReadableStream }>;
   /**
-   * Host names that may receive webhooks although their addresses are internal. The operator sets
-   * these names; default: none.
+   * Hosts (`host:port`) that may receive webhooks although their addresses are internal. The
+   * operator lists them in WEIR_WEBHOOK_ALLOW_HOSTS; default: none.
    */
   readonly allow_hosts?: ReadonlySet<string>;
   readonly now: () => number;
@@ -70,7 +70,7 @@ function statusOf(state: string): DeliveryStatus {
 }
 
 /**
- * Makes one attempt, signed with the present time (Standard Webhooks: webhook-id,
+ * Makes one attempt. It is signed with the present time (Standard Webhooks: webhook-id,
  * webhook-timestamp, webhook-signature).
  */
 async function deliver(

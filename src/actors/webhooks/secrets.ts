@@ -5,7 +5,9 @@ import { seal, unseal } from '../../config/seal.ts';
 
 const SECRET_BYTES = 32;
 
-/** The secrets that sign webhooks, one for each organization. They are encrypted in the database. */
+/**
+ * The secrets that sign webhooks, one for each organization. They are encrypted in the database.
+ */
 export class WebhookSecrets {
   constructor(
     private readonly sql: Sql,
@@ -20,7 +22,7 @@ export class WebhookSecrets {
     return unseal(this.key, sealed, organization_id);
   }
 
-  /** Replaces and returns the secret. All later webhooks are signed with the new one. */
+  /** Replaces the secret and returns the new one. It signs all later webhooks. */
   async rotate(organization_id: string): Promise<string> {
     const secret = newSecret();
     await replaceSecret(this.sql, organization_id, seal(this.key, secret, organization_id));

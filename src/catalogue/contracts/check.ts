@@ -1,7 +1,7 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { Body } from './contract.ts';
 
-/** Returns the WeirError `invalid_request` for a parameter. */
+/** Returns a WeirError `invalid_request` that names the wrong parameter. */
 export function invalidParameter(param: string, message: string, hint?: string): WeirError {
   return new WeirError('invalid_request', message, { param, ...(hint ? { hint } : {}) });
 }
@@ -22,7 +22,7 @@ export function resolveAliases(
     const value = body[alias];
     if (value === null || value === undefined) continue;
     if (given[name] !== undefined && !Bun.deepEquals(given[name], value)) {
-      throw invalidParameter(alias, `${alias} is another name of ${name}: send one of them.`);
+      throw invalidParameter(alias, `${alias} is another name of ${name}. Send only one of them.`);
     }
     given[name] = value;
   }

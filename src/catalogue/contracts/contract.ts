@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox';
 import type { GenerationInput, VideoOperation } from '../inputs.ts';
 
-/** A parsed JSON body of a client, not validated yet. */
+/** A parsed JSON body of a client, before its validation. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /** The contract of one model: its family's contract, limited to the model's offers. */
@@ -13,8 +13,8 @@ export interface GenerationContract {
   /** Rules that a schema cannot express, as text for people. */
   readonly rules: readonly string[];
   /**
-   * Validates a body and returns it in canonical form. Aliases are resolved, defaults are filled in,
-   * and parameters without effect are left out. Throws WeirError `invalid_request` or
+   * Validates a body and returns it in canonical form. Aliases are resolved, defaults are filled
+   * in, and parameters without effect are left out. Throws WeirError `invalid_request` or
    * `payload_too_large`.
    */
   accept(body: Body): GenerationInput;

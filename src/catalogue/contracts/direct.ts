@@ -134,9 +134,9 @@ const Language = Type.String({
 });
 
 /**
- * `POST /v1/translations` translates text into text. The specification does not show the
- * parameters. Their names here are those of DeepL's API, because translation clients send them. The
- * route also accepts OpenAI-like names, e.g. `input`.
+ * `POST /v1/translations` translates text into text. The specification does not name the
+ * parameters. They have the names of DeepL's API here, because translation clients send these
+ * names. The route also accepts OpenAI-like names, e.g. `input`.
  */
 export const TranslationSchema = Type.Object({
   model: Type.Optional(Model),
@@ -164,10 +164,11 @@ export interface DirectContract {
   readonly operations: readonly string[];
   /** True if one call may have several inputs. */
   readonly batch: boolean;
-  /** True if the answer is sent while the provider produces it. */
+  /** True if the client gets the answer while the provider produces it. */
   readonly streams: boolean;
 }
 
+/** The contract of each direct operation. */
 export const DIRECT_CONTRACTS: Record<DirectOperation, DirectContract> = {
   embedding: { schema: EmbeddingsSchema, operations: ['embed'], batch: true, streams: false },
   stt: {

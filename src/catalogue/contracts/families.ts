@@ -6,10 +6,11 @@ import { musicContract } from './music.ts';
 import { solidContract } from './solid.ts';
 import { soundContract } from './sound.ts';
 import { videoContract } from './video.ts';
+import { START_IMAGES } from './video-operations.ts';
 
 const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-/** What the models of each family offer. The declaration of a model may override single members. */
+/** What the models of each family offer. The declaration of a model can replace single members. */
 const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
   'token-priced-image': { max_images: 10, async: true, max_input_images: 16 },
   'classic-image': {
@@ -84,6 +85,7 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     parameters: ['seed'],
     max_prompt_chars: 1_000,
     inline_inputs: true,
+    not_with_source: [...START_IMAGES, 'audio_url'],
   },
   'grok-video': {
     operations: ['text-to-video', 'image-to-video', 'reference-to-video', 'video-to-video'],
@@ -92,13 +94,18 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     resolutions: ['720p', '480p'],
     max_reference_images: 7,
     inline_inputs: true,
+    // xAI's edits keep the shape of their source, and take nothing but the source and a prompt.
+    not_with_source: [
+      ...['aspect_ratio', 'resolution', 'reference_images', 'audio_url'],
+      ...START_IMAGES,
+    ],
   },
   'upscaler-video': {
     operations: ['video-to-video'],
-    resolutions: ['1080p', '720p', '4k'],
     parameters: ['fps'],
     prompt_optional: true,
     max_source_seconds: 60,
+    not_with_source: [...START_IMAGES, 'audio_url'],
   },
   'suno-music': { actions: ['MUSIC', 'LYRICS'], songs: 2 },
   'mesh-3d': { inline_inputs: true },

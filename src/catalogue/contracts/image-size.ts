@@ -8,7 +8,7 @@ const MAX_RATIO = 3;
 const MIN_PIXELS = 655_360;
 const MAX_PIXELS = 8_294_400;
 
-/** Throws WeirError unless token-priced models accept `size`. */
+/** Throws WeirError if the models of the token-priced family do not accept `size`. */
 export function checkTokenPricedSize(size: string): void {
   if (size === 'auto') return;
   const { width, height } = requireSize(size);
@@ -27,7 +27,7 @@ export function checkTokenPricedSize(size: string): void {
   }
 }
 
-/** Throws WeirError unless both edges of `size` have `min` to `max` pixels. */
+/** Throws WeirError if an edge of `size` has less than `min` or more than `max` pixels. */
 export function checkEdges(size: string, min: number, max: number): void {
   const { width, height } = requireSize(size);
   if (Math.min(width, height) < min || Math.max(width, height) > max) {
@@ -35,7 +35,7 @@ export function checkEdges(size: string, min: number, max: number): void {
   }
 }
 
-/** Throws WeirError unless `size` is `WIDTHxHEIGHT`. */
+/** Returns the edges of `size`, pixels. Throws WeirError if `size` is not `WIDTHxHEIGHT`. */
 function requireSize(size: string): { width: number; height: number } {
   const parsed = parseSize(size);
   if (!parsed)
@@ -70,7 +70,8 @@ export function exactRatio(size: string): string {
 }
 
 /**
- * The most pixels that a size of each resolution may have: 1792x1024 is still 1k, 3840x2160 is 4k.
+ * The most pixels that a size of each resolution may have. For example, 1792x1024 is 1k and
+ * 3840x2160 is 4k.
  */
 const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
   ['1k', 2_250_000],
@@ -79,8 +80,8 @@ const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
 ];
 
 /**
- * Returns the smallest of `resolutions` that `size` fits in. If `size` fits in none, returns the
- * largest.
+ * Returns the smallest of `resolutions` that has enough pixels for `size`. If none has enough,
+ * returns the largest. Undefined if `resolutions` is empty.
  */
 export function nearestResolution(
   size: string,

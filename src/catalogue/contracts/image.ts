@@ -14,7 +14,9 @@ import {
 } from './image-size.ts';
 import { checkReference } from './media.ts';
 
-/** Every family takes these parameters. Each family also has parameters of its own. */
+/**
+ * Every family takes these parameters. Each family has further parameters (`FAMILY_PARAMETERS`).
+ */
 const COMMON_PARAMETERS = ['prompt', 'n', 'response_format', 'async', 'user'];
 
 const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
@@ -37,9 +39,9 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
 };
 
 /**
- * If a call has one of these parameters and its model does not take it, the call is refused.
- * Without the parameter the result would be a different image. Any other unknown parameter is left
- * out, because SDKs send defaults that a family may not know.
+ * If a call has one of these parameters and its model does not take the parameter, the call is
+ * refused, because without the parameter the image would be different. Any other unknown parameter
+ * is ignored, because SDKs send default values that a family may not know.
  */
 const REFUSED_IF_FOREIGN = [
   'image',
@@ -161,7 +163,7 @@ function parametersOf(family: ImageFamily, offers: Offers): string[] {
   const familyParameters = FAMILY_PARAMETERS[family].filter((name) => {
     if (name === 'resolution') return (offers.resolutions?.length ?? 0) > 0;
     if (name === 'aspect_ratio') return offers.aspect_ratios?.length !== 0;
-    // If the model offers no ratios, `size` cannot be converted to one.
+    // If the model offers no ratios, `size` cannot be converted to a ratio.
     if (name === 'size' && SIZE_IS_ALIAS.includes(family)) {
       return offers.aspect_ratios?.length !== 0;
     }
@@ -230,7 +232,7 @@ function refuseForeignParameters(id: string, names: readonly string[], given: Bo
 
 /**
  * Moves `image`, which is one image or a list, to the list `images`. Throws WeirError if an image
- * is unusable, or if `mask` comes without an image.
+ * is not a public URL or inline data, or if `mask` comes without an image.
  */
 function collectImages({ image, mask, ...known }: Body): CheckedBody {
   const images = image === undefined ? [] : ([image].flat() as string[]);
@@ -247,10 +249,15 @@ function collectImages({ image, mask, ...known }: Body): CheckedBody {
 }
 
 /** A body that passed the schema. */
-type CheckedBody = { prompt: string } & Partial<Omit<ImageInput, 'prompt'>> & { async?: boolean };
+type CheckedBody = { prompt: string } & Partial<Omit<ImageInput, 'prompt'>> & {
+    async?: boolean;
+    partial_images?: number;
+  };
 
 function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): GenerationInput {
-  const { async: _, size, ...rest } = given;
+  // Partial images exist only in streams, and Weir streams no images. So they are neither requested
+  // nor priced.
+  const { async: _, partial_images: __, size, ...rest } = given;
   const common = { n: 1, response_format: 'url' as const, ...rest, scene: 'image' as const };
   switch (family) {
     case 'token-priced-image':
@@ -264,7 +271,7 @@ function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): Gen
         style: given.style ?? 'vivid',
       };
     case 'flux-image':
-      // A `size` sets shape and price. An `aspect_ratio` without a `size` sets only the shape.
+      // `size` sets the shape and the price. Without `size`, `aspect_ratio` sets only the shape.
       if (size !== undefined) checkEdges(size, FLUX_EDGES.min, FLUX_EDGES.max);
       if (given.aspect_ratio !== undefined && size === undefined) return common;
       return { ...common, size: size ?? '1024x1024' };

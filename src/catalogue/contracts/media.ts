@@ -1,29 +1,32 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import { hasInternalHost, hostAndPort } from '../../storage/internal-host.ts';
 import { invalidParameter } from './check.ts';
 
 /** The largest inline file of any kind (spec: Limits, image file size). */
-const MAX_INLINE_BYTES = 20 * 1024 * 1024;
+export const MAX_INLINE_BYTES = 20 * 1024 * 1024;
 const MAX_URL_CHARS = 4_096;
 
 export type MediaKind = 'image' | 'video' | 'audio';
 
-/** True for a `data:` URL. */
+/** True if a reference is inline data, i.e. a `data:` URL. */
 export const isInline = (reference: string): boolean => /^data:/i.test(reference);
 
 /**
- * True for an http or https URL with a host and without user information. The address that the host
- * resolves to is checked when Weir fetches the URL.
+ * True for an http or https URL without a user name or password, whose host is neither `localhost`
+ * nor an internal IP address. A name is resolved and checked later, when Weir fetches the URL.
+ * `allow_hosts` are internal hosts that the operator allowed, as `host:port`.
  */
-export function isPublicUrl(text: string): boolean {
+export function isPublicUrl(text: string, allow_hosts?: ReadonlySet<string>): boolean {
   if (text.length > MAX_URL_CHARS) return false;
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return false;
-  return url.hostname !== '' && url.username === '' && url.password === '';
+  if (url.hostname === '' || url.username !== '' || url.password !== '') return false;
+  return !hasInternalHost(url) || allow_hosts?.has(hostAndPort(url)) === true;
 }
 
 /**
- * Throws WeirError unless `reference` is a public URL or inline data of `kind`. Inline data is
- * refused if the model does not take it.
+ * Throws WeirError if `reference` is neither a public URL nor inline data of `kind`, or if it is
+ * inline data and `allowsInline` is false.
  */
 export function checkReference(
   reference: string,
@@ -46,6 +49,17 @@ export function checkReference(
   }
 }
 
+/** Returns the error for an inline file above `MAX_INLINE_BYTES` (spec: Limits). */
+export function tooLarge(param: string): WeirError {
+  return new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
+}
+
+/** Returns the bytes that the Base64 from `start` to the end of the text has, without decoding it. */
+export function base64Bytes(text: string, start = 0): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return Math.floor(((text.length - start - padding) * 3) / 4);
+}
+
 const DATA_URL_HEAD = /^data:([a-z]+)\/[a-z0-9.+-]+;base64,/i;
 const MAX_HEAD_CHARS = 200;
 
@@ -55,9 +69,7 @@ function checkInline(reference: string, param: string, kind: MediaKind): void {
     throw invalidParameter(param, `${param} must be a data: URL of a Base64 ${kind}.`);
   }
   const chars = reference.length - head[0].length;
-  if (Math.floor((chars * 3) / 4) > MAX_INLINE_BYTES + 2) {
-    throw new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
-  }
+  if (base64Bytes(reference, head[0].length) > MAX_INLINE_BYTES) throw tooLarge(param);
   if (chars === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(reference.slice(head[0].length))) {
     throw invalidParameter(param, `${param} is not valid Base64.`);
   }

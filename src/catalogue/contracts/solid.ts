@@ -9,7 +9,9 @@ import { checkReference } from './media.ts';
 const MAX_PROMPT_CHARS = 1_024;
 /** Enough for an image of 20 MB in Base64, and the head of its `data:` URL. */
 const MAX_REFERENCE_CHARS = 28_000_000;
-/** Other families name this parameter `image`, so 3D models accept that name as well. */
+/**
+ * Other families use the name `image` for this parameter, so 3D models accept that name as well.
+ */
 const ALIASES = { image: 'image_url' };
 
 /** Returns the contract of a 3D model, which works from text, from an image, or from both. */

@@ -10,8 +10,8 @@ const REFERENCES = ['reference_images', 'video_urls', 'audio_urls', 'audio_url']
 const VISIBLE_REFERENCES = ['reference_images', 'video_urls', 'video_url'];
 
 /**
- * The inputs of an operation. `required` holds groups; a call needs at least one parameter of each
- * group. The parameters of `optional` may be missing.
+ * The inputs of an operation. `required` holds groups of parameters. A call needs at least one
+ * parameter of each group. The parameters of `optional` may be missing.
  */
 interface OperationInputs {
   readonly required: readonly (readonly string[])[];
@@ -56,8 +56,8 @@ const MEDIA_PARAMETERS = [
 ];
 
 /**
- * Returns the operation of a call without `operation` (spec: Video generation, `operation`). If the
- * inputs fit several operations, it returns the first one that the model offers.
+ * Returns the operation of a call without the parameter `operation` (spec: Video generation). If
+ * the inputs fit several operations, returns the first of these that the model offers.
  */
 export function inferOperation(given: Body, offered: readonly VideoOperation[]): VideoOperation {
   const [only, ...others] = offered;
@@ -116,7 +116,7 @@ export function checkInputs(operation: VideoOperation, given: Body): void {
 }
 
 /**
- * True for `end_image` if `image_urls` has a second image, because that image is the last frame.
+ * True for `end_image` if `image_urls` has a second image. That second image is the last frame.
  */
 function isImplied(name: string, given: Body): boolean {
   const images = given['image_urls'];

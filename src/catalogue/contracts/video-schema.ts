@@ -33,7 +33,7 @@ export const OPTIONAL_PARAMETERS = [
   'kling_elements',
 ] as const;
 
-/** A model takes each of these parameters only if it has the offer that is named beside it. */
+/** A model takes such a parameter only if it has the offer in the second column. */
 const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['duration', 'durations'],
   ['aspect_ratio', 'aspect_ratios'],
@@ -45,8 +45,8 @@ const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
 ];
 
 /**
- * Every parameter that any video model takes. If a call has one of these parameters and its model
- * does not take it, the call is refused.
+ * All parameters of all video models. If a call has one of these parameters and its model does not
+ * take the parameter, the call is refused.
  */
 export const VIDEO_PARAMETERS: readonly string[] = [
   ...COMMON_PARAMETERS,

@@ -8,7 +8,7 @@ import { checkInputs, inferOperation, START_IMAGES } from './video-operations.ts
 import { VIDEO_PARAMETERS, videoSchema } from './video-schema.ts';
 
 /**
- * Canonical names are in snake case. The names on the left are accepted as well (spec: Video
+ * Other names that clients may use for a parameter. The canonical name is on the right (spec: Video
  * generation, rule 1).
  */
 const ALIASES = {
@@ -17,7 +17,7 @@ const ALIASES = {
   outputAudio: 'output_audio',
 };
 
-/** Used if the offers have neither `durations` nor `max_source_seconds`. */
+/** The duration of a video if the offers have no `durations`. */
 const DEFAULT_DURATION_S = 5;
 
 /** The contract of a video model (spec: Video generation). */
@@ -37,6 +37,7 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
       check(known);
       const operation = operationOf(id, operations, known);
       checkInputs(operation, known);
+      if (hasSource(operation)) refuseBesideSource(id, known, offers);
       checkMedia(known, offers);
       checkCounts(known, offers);
       checkElements(known as Partial<VideoInput>, operation);
@@ -46,8 +47,8 @@ export function videoContract(id: string, offers: Offers): GenerationContract {
 }
 
 /**
- * Refuses parameters that the model does not have. The value `false` is accepted for any flag,
- * because it requests nothing.
+ * Throws WeirError for a parameter that the model does not have. The value `false` is accepted for
+ * every parameter, because `false` requests nothing.
  */
 function refuseForeignParameters(id: string, names: readonly string[], given: Body): void {
   const foreign = VIDEO_PARAMETERS.find(
@@ -73,8 +74,29 @@ function operationOf(
   if (requested) throw invalidParameter('operation', `${id} does not offer ${operation}.`, hint);
   throw invalidParameter(
     'operation',
-    `These inputs mean ${operation}, which ${id} does not offer.`,
+    `These inputs request the operation ${operation}, which ${id} does not offer.`,
     hint,
+  );
+}
+
+/** True for an operation whose output follows a source video. */
+const hasSource = (operation: VideoOperation) =>
+  operation === 'video-to-video' || operation === 'motion-control';
+
+/**
+ * Throws WeirError if a parameter does not reach the provider beside a source video. Such a parameter
+ * would change nothing but the price (P17).
+ */
+function refuseBesideSource(id: string, given: Body, offers: Offers): void {
+  const refused = [
+    ...(offers.max_source_seconds ? ['duration'] : []),
+    ...(offers.not_with_source ?? []),
+  ].find((name) => given[name] !== undefined);
+  if (refused === undefined) return;
+  throw invalidParameter(
+    refused,
+    `${id} does not take ${refused} with a source video.`,
+    `Leave ${refused} out.`,
   );
 }
 
@@ -100,8 +122,8 @@ const MEDIA_PARAMETERS: readonly [param: string, kind: MediaKind][] = [
 ];
 
 /**
- * Throws WeirError if an input is unusable, or if some inputs are inline and others are URLs (spec:
- * Video generation, rule 3).
+ * Throws WeirError if an input is neither a public URL nor inline data of the right kind. Also
+ * throws if some inputs are inline and others are URLs (spec: Video generation, rule 3).
  */
 function checkMedia(given: Body, offers: Offers): void {
   let inline: string | undefined;
@@ -124,7 +146,7 @@ function checkMedia(given: Body, offers: Offers): void {
   if (inline !== undefined && remote !== undefined) {
     throw invalidParameter(
       inline,
-      `${inline} is inline and ${remote} is a URL: send all inputs inline, or all as URLs.`,
+      `${inline} is inline and ${remote} is a URL. Send all inputs inline, or all as URLs.`,
     );
   }
 }
@@ -157,12 +179,12 @@ function checkCounts(given: Body, offers: Offers): void {
   if (first && second)
     throw invalidParameter(
       second,
-      `${first} and ${second} both set the first frame: send one of them.`,
+      `${first} and ${second} both set the first frame. Send only one of them.`,
     );
   if (given['end_image'] !== undefined && count('image_urls', '') > 1) {
     throw invalidParameter(
       'end_image',
-      'image_urls and end_image both set the last frame: send one of them.',
+      'image_urls and end_image both set the last frame. Send only one of them.',
     );
   }
 }
@@ -170,8 +192,8 @@ function checkCounts(given: Body, offers: Offers): void {
 const IMAGE_CONDITIONED: readonly VideoOperation[] = ['image-to-video', 'start-end-to-video'];
 
 /**
- * Throws WeirError if `kling_elements` come without an image, share a name or have an unusable URL,
- * or if the prompt names an element that is not there.
+ * Throws WeirError if `kling_elements` come without an image, if two of them have the same name, if
+ * one has a URL that is not public, or if the prompt names an element that is not in the list.
  */
 function checkElements(
   { kling_elements: elements, prompt = '' }: Partial<VideoInput>,
@@ -211,13 +233,15 @@ function normalise(
   const start = start_image ?? image_url ?? image ?? image_urls[0];
   const end = end_image ?? image_urls[1];
   const hasEndFrame = operation === 'start-end-to-video';
-  const resolution = given.resolution ?? offers.resolutions?.[0];
+  const duration = durationOf(operation, given, offers);
+  const setsResolution = hasSource(operation) && offers.not_with_source?.includes('resolution');
+  const resolution = setsResolution ? undefined : (given.resolution ?? offers.resolutions?.[0]);
   const output_audio = given.output_audio ?? offers.output_audio;
   return {
     ...rest,
     scene: 'video',
     operation,
-    duration: durationOf(operation, given, offers),
+    ...(duration === undefined ? {} : { duration }),
     ...(start === undefined ? {} : { [hasEndFrame ? 'start_image' : 'image']: start }),
     ...(end === undefined ? {} : { end_image: end }),
     ...(task_id === undefined ? {} : { continued_job: task_id }),
@@ -227,13 +251,23 @@ function normalise(
 }
 
 /**
- * Returns the duration in seconds. A video that is made from a source video is as long as the
- * source. The length of the source is not known here, so the longest allowed length is returned.
+ * Returns the duration in seconds. Returns undefined if the video will be as long as its source
+ * video, because the length of the source is not known here.
  */
-function durationOf(operation: VideoOperation, given: GivenParameters, offers: Offers): number {
-  const followsSource = operation === 'motion-control' || operation === 'video-to-video';
-  if (followsSource && offers.max_source_seconds) return offers.max_source_seconds;
-  return given.duration ?? offers.durations?.[0] ?? offers.max_source_seconds ?? DEFAULT_DURATION_S;
+function durationOf(
+  operation: VideoOperation,
+  given: GivenParameters,
+  offers: Offers,
+): number | undefined {
+  if (hasSource(operation) && offers.max_source_seconds) return undefined;
+  return given.duration ?? offers.durations?.[0] ?? DEFAULT_DURATION_S;
+}
+
+/** The rule about the parameters that a call with a source video cannot have. */
+function sourceRules(operations: readonly VideoOperation[], offers: Offers): string[] {
+  const names = offers.not_with_source ?? [];
+  if (names.length === 0 || !operations.some(hasSource)) return [];
+  return [`With a source video, these parameters are refused: ${names.join(', ')}.`];
 }
 
 function rulesOf(operations: readonly VideoOperation[], offers: Offers): string[] {
@@ -246,5 +280,6 @@ function rulesOf(operations: readonly VideoOperation[], offers: Offers): string[
     ...(offers.max_source_seconds
       ? [`The source video must last at most ${offers.max_source_seconds} seconds.`]
       : []),
+    ...sourceRules(operations, offers),
   ];
 }

@@ -45,7 +45,7 @@ export async function readAudioForm(request: Request, signal: CallSignal): Promi
   }
   return {
     file: new File([file], name, { type: file.type }),
-    model: readText(form, 'model'),
+    model: readModel(form),
     format: readFormat(form),
     prompt: readText(form, 'prompt'),
     temperature: readTemperature(form),
@@ -60,6 +60,12 @@ function readText(form: Form, name: string): string | undefined {
   if (value.length > MAX_AUDIO_PROMPT_CHARS)
     throw invalidField(name, `must be at most ${MAX_AUDIO_PROMPT_CHARS} characters.`);
   return value;
+}
+
+/** Returns the requested model; undefined if the form has no field `model`. */
+function readModel(form: Form): string | undefined {
+  if (form.get('model') === '') throw invalidField('model', 'must not be empty.');
+  return readText(form, 'model');
 }
 
 function readFormat(form: Form): TranscriptFormat {

@@ -15,8 +15,8 @@ const MIN_BYTES_PER_S = 750;
 
 /**
  * `POST /v1/audio/translations` translates speech into English (spec: Audio translation). `POST
- * /v1/audio/transcriptions` transcribes speech (OpenAI docs: Audio). A translation's `language` is
- * ignored.
+ * /v1/audio/transcriptions` transcribes speech (OpenAI docs: Audio). A translation ignores the form
+ * field `language`.
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async (context) => {
@@ -54,8 +54,10 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       protocols: TRANSCRIBERS,
       max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
       request: async (transcriber, call) => {
-        const answer = await transcriber.transcribe(call, input);
-        return { answer, usage: { seconds: answer.duration }, estimated: false };
+        const { has_impossible_usage, ...answer } = await transcriber.transcribe(call, input);
+        const isImpossible = has_impossible_usage === true;
+        const usage = { seconds: answer.duration };
+        return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
       },
     });
     return formatTranscript(

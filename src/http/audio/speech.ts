@@ -9,7 +9,7 @@ import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 
-/** Tokens that the provider adds around the text. */
+/** The most tokens that the provider adds around the text. */
 const FRAME_TOKENS = 64;
 
 const validate = validator(SpeechSchema);

@@ -8,9 +8,9 @@ export function readBearerToken({ headers }: Request): string | null {
 }
 
 /**
- * Returns the API key of an inference request; null if the request has none. Every route reads the
- * Bearer token. Native routes also read the header that Anthropic's or Google's SDK sends (spec:
- * Authentication).
+ * Returns the API key of an inference request; null if the request has none. The key is the Bearer
+ * token. If `isNative` is true, the key may also be in the header that Anthropic's or Google's SDK
+ * sends (spec: Authentication).
  */
 export function readApiKey(request: Request, isNative: boolean): string | null {
   const { headers } = request;

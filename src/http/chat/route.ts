@@ -7,7 +7,7 @@ import { ChatRequestSchema } from './schema.ts';
 export function chatCompletions(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'openai',
-    allowXApiKey: false,
+    isNative: false,
     validate: validator(ChatRequestSchema),
   });
 }

@@ -3,7 +3,10 @@ import { EmbeddingsSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { countTokens } from '../../inference/budget/tokens.ts';
+import { estimateOf } from '../../inference/direct/direct.ts';
+import { type EmbeddingInput, maxEmbeddingTokens } from '../../inference/direct/max-units.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -32,6 +35,7 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
     );
     checkDimensions(model, body.dimensions ?? undefined);
     server?.timeout(request, 0);
+    const max_tokens = maxEmbeddingTokens(body.input, text);
     const answer = await inference.direct({
       request_id: uuid,
       key,
@@ -40,12 +44,16 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body_text: text,
       signal,
       protocols: EMBEDDERS,
-      max_units: { input_tokens: maxInputTokens(body.input) },
+      max_units: { input_tokens: max_tokens },
       request: async (embedder, call) => {
-        const countedTokens = () => countInputTokens(body.input);
-        const { body_text, input_tokens } = await embedder.embed(call, countedTokens);
-        const usage = { input_tokens: input_tokens ?? countedTokens() };
-        return { answer: body_text, usage, estimated: input_tokens === null };
+        const counted = () => countInputTokens(body.input);
+        const { body_text, input_tokens: report } = await embedder.embed(call, {
+          counted,
+          max_tokens,
+        });
+        const reported = possible(report);
+        const usage = { input_tokens: reported ?? counted() };
+        return { answer: body_text, usage, ...estimateOf(report) };
       },
     });
     return new Response(answer, { headers: { 'content-type': 'application/json' } });
@@ -66,21 +74,12 @@ function checkDimensions(model: DirectModel, dimensions: number | undefined): vo
   });
 }
 
-type Input = string | string[] | number[] | number[][];
-
-/** Tokens that a provider may add to each text. */
-const OVERHEAD_TOKENS_PER_TEXT = 8;
-
-function maxInputTokens(input: Input): number {
-  return sumTokens(input, (text) => Buffer.byteLength(text) + OVERHEAD_TOKENS_PER_TEXT);
-}
-
-function countInputTokens(input: Input): number {
+function countInputTokens(input: EmbeddingInput): number {
   return sumTokens(input, countTokens);
 }
 
 /** Sums the tokens of an input. In an input of token ids, each id counts as one token. */
-function sumTokens(input: Input, tokensOf: (text: string) => number): number {
+function sumTokens(input: EmbeddingInput, tokensOf: (text: string) => number): number {
   if (typeof input === 'string') return tokensOf(input);
   return input.reduce<number>((total, each) => {
     if (typeof each === 'string') return total + tokensOf(each);

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { countInputTokens } from '../../inference/budget/tokens.ts';
+import { resolveModel } from '../../inference/requests/resolve-model.ts';
 import { isObject } from '../../json/object.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -9,8 +10,8 @@ import { decodePath, type Handler, json, type RequestContext } from '../endpoint
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
 
 /**
- * The required members. The other members go to the upstream, unless the translation refuses them
- * by name.
+ * The required members of a body. All other members go to the upstream. If the upstream has another
+ * protocol that lacks such a member, the translation of the request refuses the member by name.
  */
 const GenerateContentSchema = Type.Object({
   contents: Type.Array(
@@ -33,7 +34,7 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
   const generate = (stream: boolean) =>
     inferenceRoute(deps, {
       protocol: 'gemini',
-      allowXApiKey: true,
+      isNative: true,
       validate: (value) => validate(value),
       prepare: async (context, body, _key, text) => ({
         body: { ...body, model: parsePath(context).model, stream },
@@ -68,15 +69,24 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
   };
 }
 
-/** Counts tokens with a local tokenizer. The result is close to the provider's count. */
+/**
+ * Counts tokens with a local tokenizer, without a charge. The result is close to the provider's
+ * count. Throws WeirError if the path names no chat model, so that a misspelled name is noticed.
+ */
 function countTokens(deps: InferenceRouteDeps): Handler {
-  return async ({ request }) => {
+  return async (context) => {
+    const { request } = context;
     const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     const inner = value['generateContentRequest'];
     const body = isObject(inner) ? { ...inner } : value;
     validate(body);
+    const inference = deps.inference();
+    const { model: name } = parsePath(context);
+    resolveModel(deps.catalogue(), name, key, 'gemini', (model, caller) =>
+      inference.isCallable(model, caller),
+    );
     return json({ totalTokens: countInputTokens(body) });
   };
 }

@@ -7,7 +7,7 @@ import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
 import { inlineImages } from './route.ts';
 
-/** Form fields with files, and the parameter that each becomes. */
+/** The form fields that contain files, and the parameter that each field becomes. */
 const FILE_FIELDS: Readonly<Record<string, 'image' | 'mask'>> = {
   image: 'image',
   'image[]': 'image',

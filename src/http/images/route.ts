@@ -3,12 +3,12 @@ import type { StoredOutput } from '../../inference/tasks/port.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
-import { createLink, imageOf, withTaskHeaders } from '../tasks/answer.ts';
+import { imageOf, withTaskHeaders } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
 
 /**
- * `POST /v1/images/generations` (spec: Image generation). The response has the images, or it is a
- * task.
+ * `POST /v1/images/generations` (spec: Image generation). The response has the images. It is a task
+ * instead if the client sends `async: true`, or if the model works only as a task.
  */
 export function createImage(deps: GenerationRouteDeps): Handler {
   return generationRoute(deps, {
@@ -21,20 +21,33 @@ export function createImage(deps: GenerationRouteDeps): Handler {
 
 /** Returns the image response. It has URLs, or Base64 if `response_format` is `b64_json`. */
 export async function inlineImages(context: InlineContext): Promise<Response> {
-  const { view, request, ports, response_format } = context;
-  const link = createLink(request, ports);
+  const { view, link, ports, response_format } = context;
   const data = await Promise.all(
     view.outputs.map(async (output) => {
       if (response_format === 'url') return imageOf(output, link);
       const { url: _, ...rest } = imageOf(output, link);
-      return { b64_json: await base64Of(output, ports), ...rest };
+      return { b64_json: await base64Of(output, ports, view.id), ...rest };
     }),
   );
   return withTaskHeaders(json({ created: view.created, data }), view);
 }
 
-async function base64Of({ file }: StoredOutput, ports: GenerationPorts): Promise<string> {
-  const stored = file === undefined ? undefined : await ports.openFile(file);
-  if (!stored) throw new WeirError('internal_error', 'The image is not available.');
-  return Buffer.from(await new Response(stored.stream).arrayBuffer()).toString('base64');
+/**
+ * Reads a stored image. The image is already charged. So if it cannot be read, the error tells the
+ * client the id of its task.
+ */
+async function base64Of(
+  { file }: StoredOutput,
+  ports: GenerationPorts,
+  task_id: string,
+): Promise<string> {
+  try {
+    const stored = file === undefined ? undefined : await ports.openFile(file);
+    if (!stored) throw new Error(`the file ${file} of task ${task_id} is missing`);
+    return Buffer.from(await new Response(stored.stream).arrayBuffer()).toString('base64');
+  } catch (error) {
+    const hint = `Send GET /v1/tasks/${task_id} for the URL of the image.`;
+    const message = 'The image was created, but it cannot be read now.';
+    throw new WeirError('internal_error', message, { hint, retryable: false }, error);
+  }
 }

@@ -1,8 +1,8 @@
 import { readBalance } from '../../../db/organizations.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { usd } from '../../json/usd.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { admitManager, type ManagementDeps } from './keys.ts';
-import { usd } from './usd.ts';
 
 /**
  * `GET /v1/management/balance`. The spec (Management interface) has the route, but does not show

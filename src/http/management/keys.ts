@@ -9,24 +9,27 @@ import {
   updateKey,
 } from '../../../db/keys.ts';
 import { hashCredential, newCredential, newId, shownPrefix } from '../../../db/secrets.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import { usd } from '../../json/usd.ts';
 import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import type { RateLimit } from '../rate-limit.ts';
+import { findUnknownModel, refuseUnknownModel } from './key-models.ts';
 import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.ts';
-import { usd } from './usd.ts';
 
 /** Dependencies of the management routes. */
 export interface ManagementDeps {
   orm: Orm;
   keys: KeyCache;
   rateLimit: RateLimit;
+  catalogue: () => Catalogue;
   /**
-   * Notifies all replicas of a changed key. Called after the commit, or if its outcome is unknown.
-   * Must not throw.
+   * Notifies all replicas of a changed key. Called after the commit, and also if Weir does not know
+   * whether the change was committed. Must not throw.
    */
   announceKey: (id: string) => void;
   /** Called when a key has been changed, before the response. */
@@ -36,13 +39,16 @@ export interface ManagementDeps {
 const validateCreate = validator(CreateKeySchema);
 const validateUpdate = validator(UpdateKeySchema);
 
-/** Authenticates a management request and counts it against the rate limit. Throws WeirError. */
+/**
+ * Authenticates a management request and counts it against the rate limit of management requests.
+ * Throws WeirError.
+ */
 export async function admitManager(
   deps: ManagementDeps,
   { request }: RequestContext,
 ): Promise<Manager> {
   const manager = await deps.keys.authenticateManager(readBearerToken(request));
-  await deps.rateLimit.consume(manager);
+  await deps.rateLimit.consumeManagement(manager);
   return manager;
 }
 
@@ -77,7 +83,9 @@ export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
     const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
-    const fields = normalizeKeyFields(validateCreate(value));
+    const body = validateCreate(value);
+    const fields = normalizeKeyFields(body);
+    refuseUnknownModel(deps.catalogue(), body.models);
     const secret = newCredential('sk');
     const id = newId('key');
     const inserted = await insertKey(deps.orm, {
@@ -92,7 +100,7 @@ export function createApiKey(deps: ManagementDeps): Handler {
       ...fields,
     });
     if (!inserted) {
-      const message = `An organization has at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
+      const message = `An organization can have at most ${MAX_KEYS_PER_ORGANIZATION} API keys.`;
       throw new WeirError('invalid_request', message);
     }
     const created = await findManagedKey(deps.orm, organization_id, id);
@@ -117,6 +125,7 @@ export function updateApiKey(deps: ManagementDeps): Handler {
     const id = context.params['keyId'] ?? '';
     // No id contains NUL, and PostgreSQL refuses a text with NUL.
     if (id.includes('\u0000')) throw keyNotFound();
+    await refuseNewUnknownModel(deps, organization_id, id, body.models);
     const hasChanges = Object.keys(changes).length > 0;
     const changed = hasChanges ? await changeKey(deps, organization_id, id, changes) : true;
     const key = await findManagedKey(deps.orm, organization_id, id);
@@ -132,7 +141,28 @@ export function updateApiKey(deps: ManagementDeps): Handler {
   };
 }
 
-/** Changes the key and notifies all replicas. Returns false like `updateKey`. */
+/**
+ * Refuses a name in `models` that is neither in the catalogue nor in the key's present list. So a
+ * client can send a list back in which the catalogue has since lost a model. Throws WeirError.
+ */
+async function refuseNewUnknownModel(
+  deps: ManagementDeps,
+  organization_id: string,
+  id: string,
+  models: readonly string[] | undefined,
+): Promise<void> {
+  const catalogue = deps.catalogue();
+  // Almost every list has only known names, so the key is rarely read.
+  if (findUnknownModel(catalogue, models) === undefined) return;
+  const key = await findManagedKey(deps.orm, organization_id, id);
+  if (!key) throw keyNotFound();
+  refuseUnknownModel(catalogue, models, key.models);
+}
+
+/**
+ * Changes the key and notifies all replicas. Returns false if there is no such key, or if a revoked
+ * key would become usable again.
+ */
 async function changeKey(
   deps: ManagementDeps,
   organization_id: string,

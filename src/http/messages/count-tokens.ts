@@ -20,9 +20,9 @@ export function countMessageTokens(deps: InferenceRouteDeps): Handler {
     const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
     requireVersion(context);
     checkMessages({ max_tokens: 1, ...value });
-    const { isCallable } = deps.inference();
+    const inference = deps.inference();
     resolveModel(deps.catalogue(), String(value['model']), key, 'anthropic', (model, caller) =>
-      isCallable(model, caller),
+      inference.isCallable(model, caller),
     );
     return json({ input_tokens: countInputTokens(value) });
   };

@@ -12,7 +12,7 @@ function precheck(context: RequestContext, body: Record<string, unknown>): void 
 export function messages(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'anthropic',
-    allowXApiKey: true,
+    isNative: true,
     validate: validateMessages,
     precheck,
     headers: nativeHeaders,
@@ -37,10 +37,18 @@ function providerHeader(request: Request, name: 'version' | 'beta'): string | nu
   return request.headers.get(`anthropic-${name}`) ?? request.headers.get(`vendorA-${name}`);
 }
 
-/** Throws WeirError (400) if a native call has no version header. */
+/** The versions of the provider's API (Anthropic docs: Versions). */
+const VERSIONS = ['2023-01-01', '2023-06-01', '2026-10-21'];
+const MAX_QUOTED_CHARS = 100;
+
+/** Throws WeirError (400) if a native call has no version header, or an unknown version. */
 export function requireVersion({ request }: RequestContext): void {
-  if (providerHeader(request, 'version')) return;
-  throw new WeirError('invalid_request', 'anthropic-version: header is required.', {
+  const version = providerHeader(request, 'version');
+  if (version && VERSIONS.includes(version)) return;
+  const problem = version
+    ? `"${version.slice(0, MAX_QUOTED_CHARS)}" is not a valid version.`
+    : 'header is required.';
+  throw new WeirError('invalid_request', `anthropic-version: ${problem}`, {
     param: 'anthropic-version',
     hint: 'Send the header anthropic-version: 2023-06-01.',
   });

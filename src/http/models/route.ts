@@ -49,7 +49,7 @@ function modelsByRank(
 ): CatalogueModel[] {
   const ranked = snapshot?.ranking[scene] ?? [];
   const ranks = new Map(ranked.map(({ model }, index) => [model, index]));
-  // A model that is newer than the ranking comes last.
+  // A model that was added after the ranking was built comes last.
   const rankOf = ({ id }: CatalogueModel) => ranks.get(id) ?? ranked.length;
   return models.filter(({ category }) => category === scene).sort((a, b) => rankOf(a) - rankOf(b));
 }

@@ -24,11 +24,11 @@ export interface OperatorParts {
   readonly prober: { test(channel: ChannelActor): Promise<ProbeResult> };
   readonly replica_id: () => string;
   /**
-   * Notifies all replicas of a switched channel. Called after the commit, or if its outcome is
-   * unknown. Must not throw.
+   * Notifies all replicas that an operator enabled or disabled a channel. Called after the commit,
+   * and also if Weir does not know whether the change was committed. Must not throw.
    */
   readonly announceSwitch: (channel_id: string) => void;
-  /** Resolves when this replica has applied the switches that are committed now. */
+  /** Resolves when this replica has applied all switches that were committed before the call. */
   readonly applySwitches: () => Promise<void>;
 }
 
@@ -52,8 +52,8 @@ const validateTest = validator(TestSchema);
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
  * `/drain`. `/disable` and `/drain` set a switch that turns the channel off, and `/enable` removes
- * the switch. A switch applies to all replicas and survives a restart. The health in a response is
- * what the answering replica knows.
+ * the switch. A switch applies to all replicas and survives a restart. Health is different: each
+ * replica has its own, and a response shows the health that its replica knows.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
@@ -127,7 +127,7 @@ export class OperatorChannels {
     return this.channelResponse(account);
   }
 
-  /** Writes a switch, notifies all replicas, and applies it on this one. */
+  /** Writes a switch, notifies all replicas, and applies the switch on this replica. */
   private async switch(
     { sql, announceSwitch, applySwitches }: OperatorParts,
     channel_id: string,

@@ -1,6 +1,9 @@
 import { RerankSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
+import { estimateOf } from '../../inference/direct/direct.ts';
+import { searchUnits } from '../../inference/direct/max-units.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import type { RerankResult } from '../../upstreams/direct/contract.ts';
 import { RERANKERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
@@ -11,13 +14,6 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 
 /** The provider's default for `max_tokens_per_doc` (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
-/**
- * A search unit is a query with up to 100 documents. A document with more than 500 tokens counts as
- * one document for each 500 tokens that it begins.
- */
-const DOCUMENTS_PER_UNIT = 100;
-const TOKENS_PER_DOCUMENT = 500;
-
 const validate = validator(RerankSchema);
 
 /**
@@ -41,7 +37,9 @@ export function rerank(deps: InferenceRouteDeps): Handler {
       (candidate, caller) => inference.isCallable(candidate, caller),
     );
     server?.timeout(request, 0);
-    const max_units = maxSearchUnits(documents, max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC);
+    const tokens_per_doc = max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC;
+    const likely_units = searchUnits(documents, tokens_per_doc, 0);
+    const max_units = searchUnits(documents, tokens_per_doc, Buffer.byteLength(query));
     const ranked = await inference.direct({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal },
       protocols: RERANKERS,
@@ -53,21 +51,21 @@ export function rerank(deps: InferenceRouteDeps): Handler {
           ...(top_n === undefined ? {} : { top_n: Math.min(top_n, documents.length) }),
           ...(max_tokens_per_doc === undefined ? {} : { max_tokens_per_doc }),
         });
-        const requests = Math.min(answer.search_units ?? max_units, max_units);
-        return { answer, usage: { requests }, estimated: answer.search_units === null };
+        const { search_units: report, results } = answer;
+        const requests = Math.min(possible(report) ?? likely_units, max_units);
+        return { answer: { results, requests }, usage: { requests }, ...estimateOf(report) };
       },
     });
     const withDocuments = body.return_documents === true ? documents : undefined;
-    return json(responseBody(ranked, model.id, request_id, max_units, withDocuments));
+    return json(responseBody(ranked, model.id, request_id, withDocuments));
   };
 }
 
 /** The response body, with the members that clients of Cohere and Jina read. */
 function responseBody(
-  { results, search_units }: RerankResult,
+  { results, requests }: Pick<RerankResult, 'results'> & { requests: number },
   model: string,
   id: string,
-  max_units: number,
   documents: readonly string[] | undefined,
 ): object {
   return {
@@ -80,19 +78,7 @@ function responseBody(
     })),
     meta: {
       api_version: { version: '2' },
-      billed_units: { search_units: search_units ?? max_units },
+      billed_units: { search_units: requests },
     },
   };
-}
-
-/**
- * Returns the most search units that a call can use. A token has at least one byte, so a text has
- * at most as many tokens as bytes.
- */
-function maxSearchUnits(documents: readonly string[], tokens_per_doc: number): number {
-  const parts = documents.reduce((sum, text) => {
-    const tokens = Math.min(Buffer.byteLength(text), tokens_per_doc);
-    return sum + Math.ceil(tokens / TOKENS_PER_DOCUMENT);
-  }, 0);
-  return Math.max(1, Math.ceil(parts / DOCUMENTS_PER_UNIT));
 }

@@ -32,7 +32,7 @@ const MAX_LIMIT = 100;
 export function createResponse(deps: ResponsesDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'responses',
-    allowXApiKey: false,
+    isNative: false,
     validate: validator(ResponsesRequestSchema),
     prepare: (_, body, { organization_id }) =>
       withPreviousItems(deps.responses(), body, organization_id),
@@ -40,7 +40,7 @@ export function createResponse(deps: ResponsesDeps): Handler {
 }
 
 /**
- * Prepares the body: puts the items of the previous response before those of the request.
+ * Prepares the body: puts the items of the previous response before the items of the request.
  * Instructions of the previous response are not used (OpenAI docs: previous_response_id). Throws
  * WeirError for `background: true`, an unknown previous response, or too many items.
  */
@@ -134,7 +134,8 @@ export function removeResponse(deps: ResponsesDeps): Handler {
 export function cancelResponse(deps: ResponsesDeps): Handler {
   return async (context) => {
     await requireResponse(deps, context);
-    const message = 'Only a response that runs in the background can be cancelled.';
+    const message =
+      'Only a background response can be cancelled. Weir has no background responses.';
     throw new WeirError('invalid_request', message, { param: 'response_id' });
   };
 }

@@ -13,8 +13,8 @@ function pollUrl({ id, scene }: Pick<TaskView, 'id' | 'scene'>): string {
  * Returns the response with a task: the task's record and its billing header. While the task runs,
  * the response also has Retry-After.
  */
-export function taskResponse(view: TaskView, request: Request, ports: GenerationPorts): Response {
-  const response = json(taskRecord(view, createLink(request, ports)));
+export function taskResponse(view: TaskView, link: Link): Response {
+  const response = json(taskRecord(view, link));
   if (view.status === 'pending' || view.status === 'processing') {
     response.headers.set('retry-after', String(Math.max(1, Math.ceil(view.retry_after_s))));
   }
@@ -22,7 +22,8 @@ export function taskResponse(view: TaskView, request: Request, ports: Generation
 }
 
 /**
- * Forbids caching, and adds the billing header if the task is settled (spec: Async task polling).
+ * Adds the headers of a task to a response, and returns the response. The headers forbid caching.
+ * If the task is settled, they name its billing transaction (spec: Async task polling).
  */
 export function withTaskHeaders(response: Response, view: TaskView): Response {
   if (view.billing_transaction_id !== null) {
@@ -32,14 +33,20 @@ export function withTaskHeaders(response: Response, view: TaskView): Response {
   return response;
 }
 
-/** Returns a function that turns a file's name into the file's absolute signed URL. */
-export function createLink(request: Request, ports: GenerationPorts): (name: string) => string {
+/** Turns a file's name into the file's absolute signed URL. */
+export type Link = (name: string) => string;
+
+/**
+ * Returns the function that makes the URLs of an answer. A route that creates a task calls this
+ * before it creates the task, so that nothing can fail between the creation and the answer.
+ */
+export function createLink(request: Request, ports: GenerationPorts): Link {
   const origin = publicOrigin(request, ports.public_url);
   return (name) => origin + ports.filePath(name);
 }
 
 /** The async task record (spec: Resources), with the members of its scene. */
-export function taskRecord(view: TaskView, link: (name: string) => string): object {
+export function taskRecord(view: TaskView, link: Link): object {
   return {
     id: view.id,
     task_id: view.id,
@@ -56,15 +63,15 @@ export function taskRecord(view: TaskView, link: (name: string) => string): obje
 }
 
 /**
- * Returns the error of a failed task. It is an object for a video, and a message for other scenes
- * (spec: Async task record, `error`).
+ * Returns the error of a failed task. For a video it is an object. For all other scenes it is only
+ * the message (spec: Async task record, `error`).
  */
 function errorOf({ scene, error }: TaskView): unknown {
   const details = error ?? { code: 'upstream_error', message: 'The generation failed.' };
   return scene === 'video' ? details : details.message;
 }
 
-function resultMembers(view: TaskView, link: (name: string) => string): object {
+function resultMembers(view: TaskView, link: Link): object {
   const outputs = view.status === 'completed' ? view.outputs : [];
   switch (view.scene) {
     case 'image':
@@ -88,14 +95,14 @@ function resultMembers(view: TaskView, link: (name: string) => string): object {
  * Returns an image with its URL. The record of a task has no Base64 (spec: Image generation, rule
  * 5).
  */
-export function imageOf({ file, revised_prompt }: StoredOutput, link: (name: string) => string) {
+export function imageOf({ file, revised_prompt }: StoredOutput, link: Link) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
     ...(revised_prompt === undefined ? {} : { revised_prompt }),
   };
 }
 
-function videoResults(outputs: readonly StoredOutput[], link: (name: string) => string): object {
+function videoResults(outputs: readonly StoredOutput[], link: Link): object {
   const videos = outputs.map(({ file, duration, width, height }) => ({
     ...(file === undefined ? {} : { url: link(file) }),
     ...(duration === undefined ? {} : { duration }),
@@ -111,7 +118,7 @@ function videoResults(outputs: readonly StoredOutput[], link: (name: string) => 
 }
 
 /** Returns a 3D object or a sound: its URL, and its duration if known. */
-function fileOf({ file, duration }: StoredOutput, link: (name: string) => string) {
+function fileOf({ file, duration }: StoredOutput, link: Link) {
   return {
     ...(file === undefined ? {} : { url: link(file) }),
     ...(duration === undefined ? {} : { duration }),
@@ -122,7 +129,7 @@ function fileOf({ file, duration }: StoredOutput, link: (name: string) => string
  * Returns a song with its URL, or lyrics with their text. To continue a song, a client sends its
  * `id` as `continue_clip_id`.
  */
-function songOf(output: StoredOutput, link: (name: string) => string) {
+function songOf(output: StoredOutput, link: Link) {
   const { file, text, title, duration, clip_id, kind } = output;
   return {
     ...(clip_id === undefined ? {} : { id: clip_id }),

@@ -1,7 +1,9 @@
 import type { TaskUpdate, TaskView, TaskWatch } from '../../inference/tasks/port.ts';
 import { taskRecord } from './answer.ts';
 
-/** A stream without events sends a comment this often, so that proxies keep it open. */
+/**
+ * While a stream has no event, it sends a comment at this interval, so that proxies keep it open.
+ */
 const STREAM_HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ': keep-alive\n\n';
 /** A connection whose client read nothing for this long is closed. */
@@ -12,7 +14,7 @@ const MAX_STREAM_MS = 60 * 60 * 1_000;
 /** The writer of the response body. */
 type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
 
-/** What the events of a stream show besides the updates, and what keeps the stream open. */
+/** What a `TaskEventStream` needs besides the updates of its task. */
 export interface TaskEventStreamParts {
   /** The task when the stream began. Its id, model and time of creation never change. */
   readonly view: TaskView;
@@ -20,7 +22,10 @@ export interface TaskEventStreamParts {
   readonly link: (name: string) => string;
   /** Throws if the key may no longer be used. */
   readonly requireKey: () => unknown;
-  /** Gives the connection another `STALLED_AFTER_S`. Bun does not count what it sends. */
+  /**
+   * Keeps the connection open for another `STALLED_AFTER_S`. Bun itself does not extend this time
+   * when it sends data.
+   */
   readonly keepOpen: () => void;
 }
 
@@ -43,7 +48,7 @@ export class TaskEventStream {
   }
 
   private async pump(client: StreamClient): Promise<void> {
-    // If there is no event at once, a comment shows the client that the stream is open.
+    // If the first event is not ready at once, a comment shows the client that the stream is open.
     let wait_ms = 0;
     try {
       while (performance.now() < this.ends_at_ms) {
@@ -60,7 +65,8 @@ export class TaskEventStream {
         await sent;
       }
     } catch {
-      // The stream ends without a terminal record. If the client resumes, it gets the error.
+      // The stream ends without the event of the task's end. If the client resumes, it gets the
+      // error.
     }
     this.watch.close();
     client.end();

@@ -10,17 +10,17 @@ import { findTask } from './route.ts';
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // nginx would keep the events back until its buffer is full.
+  // Without this header, nginx sends no event to the client before its buffer is full.
   'x-accel-buffering': 'no',
 };
-/** The number of an event, as the member `id` of each event has it. */
+/** The number of an event, which is the field `id` of each server-sent event. */
 const EVENT_ID = /^[1-9]\d{0,14}$/;
 
 /**
- * Sends the public changes of a task as server-sent events, and at last its terminal record (P11).
- * The header `Last-Event-ID` resumes a stream. If the client already has the terminal record, the
- * response is 204, which makes an `EventSource` stop (HTML Standard: Server-sent events). Another
- * organization's task gives exactly the same response as a task that does not exist (P6).
+ * Sends the public changes of a task as server-sent events. The last event is the record of the
+ * ended task (P11). The header `Last-Event-ID` resumes a stream. If the client has the last event
+ * already, the response is 204: then an `EventSource` stops (HTML Standard: Server-sent events).
+ * Another organization's task gives exactly the same response as a task that does not exist (P6).
  */
 export function getTaskEvents(deps: GenerationRouteDeps): Handler {
   return async ({ request, params, server }) => {
@@ -34,6 +34,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
     const known_seq = readKnownSeq(request);
     if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
     const known = known_seq === undefined ? {} : { known_seq };
+    const link = createLink(request, ports);
     const watch = await ports.tasks.watch({ id: view.id, key, signal, ...known });
     if (watch.isOver) {
       watch.close();
@@ -41,7 +42,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
     }
     const stream = new TaskEventStream(watch, {
       view,
-      link: createLink(request, ports),
+      link,
       requireKey: () => deps.keys.authenticate(credential),
       keepOpen: () => server?.timeout(request, STALLED_AFTER_S),
     });
@@ -50,8 +51,8 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
 }
 
 /**
- * Returns the number in `Last-Event-ID`; undefined if there is none. Throws WeirError
- * `invalid_request` if it is no number of an event.
+ * Returns the number in `Last-Event-ID`; undefined if the header is missing. Throws WeirError
+ * `invalid_request` if the header has another value than such a number.
  */
 function readKnownSeq({ headers }: Request): number | undefined {
   const text = headers.get('last-event-id');

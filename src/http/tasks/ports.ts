@@ -15,6 +15,8 @@ export interface GenerationPorts {
    * The origin of result URLs (WEIR_PUBLIC_URL). If undefined, the origin of the request is used.
    */
   readonly public_url?: string | undefined;
+  /** Internal hosts that may receive webhooks, as `host:port` (WEIR_WEBHOOK_ALLOW_HOSTS). */
+  readonly webhook_hosts?: ReadonlySet<string>;
 }
 
 /** Dependencies of the generation routes. */

@@ -3,7 +3,7 @@ import type { TaskView } from '../../inference/tasks/port.ts';
 import { taskNotFound } from '../../inference/tasks/task-watches.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
-import { taskResponse } from './answer.ts';
+import { createLink, taskResponse } from './answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './ports.ts';
 
 /** An id that does not match cannot exist, so it is not looked up. */
@@ -25,7 +25,7 @@ export function getTask(
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);
     if (!view || !scenes.includes(view.scene)) throw taskNotFound();
-    return taskResponse(view, request, ports);
+    return taskResponse(view, createLink(request, ports));
   };
 }
 

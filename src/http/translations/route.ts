@@ -2,7 +2,9 @@ import type { Static } from '@sinclair/typebox';
 import { TranslationSchema } from '../../catalogue/contracts/direct.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { estimateOf } from '../../inference/direct/direct.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
 import { readJsonObject } from '../body.ts';
@@ -12,6 +14,7 @@ import type { InferenceRouteDeps } from '../inference-route.ts';
 
 /** The provider's limit for a body (DeepL docs: Translate). */
 const MAX_BODY_BYTES = 128 * 1024;
+/** Other names that clients may use for a member, and the name that Weir uses. */
 const ALIASES: Readonly<Record<string, string>> = {
   input: 'text',
   target_language: 'target_lang',
@@ -48,12 +51,13 @@ export function translations(deps: InferenceRouteDeps): Handler {
       protocols: TRANSLATORS,
       max_units: { characters },
       request: async (translator, call) => {
-        const answer = await translator.translate(call, { texts, ...translationOptions(body) });
-        const used = Math.min(answer.characters ?? characters, characters);
+        const options = { texts, ...translationOptions(body) };
+        const { translations, characters: report } = await translator.translate(call, options);
+        const used = Math.min(possible(report) ?? characters, characters);
         return {
-          answer: { ...answer, characters: used },
+          answer: { translations, characters: used },
           usage: { characters: used },
-          estimated: answer.characters === null,
+          ...estimateOf(report),
         };
       },
     });
@@ -85,7 +89,7 @@ function resolveAliases(body: Record<string, unknown>): Record<string, unknown> 
     if (canonical in resolved) {
       throw new WeirError(
         'invalid_request',
-        `${canonical} is given under two names: send it once.`,
+        `${canonical} is sent under two names. Send it once.`,
         {
           param: name,
         },

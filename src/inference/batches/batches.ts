@@ -113,8 +113,8 @@ export class Batches {
 
   /**
    * Yields the outcome of each item of an ended batch, in order. The caller must have checked that
-   * the batch has ended and belongs to the organization. It reads the next rows only when the
-   * consumer asks for the next list.
+   * the batch has ended and belongs to the organization. The next rows are read only when the
+   * consumer requests the next list.
    */
   async *results(id: string): AsyncGenerator<ItemEnd[]> {
     for (let after = -1; ; ) {
@@ -135,5 +135,7 @@ function notFoundError(id: string): WeirError {
 }
 
 function unavailableError(): WeirError {
-  return new WeirError('service_unavailable', 'The service is busy.', { retry_after: 2 });
+  return new WeirError('service_unavailable', 'The batch cannot be changed now.', {
+    retry_after: 2,
+  });
 }

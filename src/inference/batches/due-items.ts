@@ -5,8 +5,8 @@
 const READ_AHEAD = 32;
 
 /**
- * Hands out the positions of the due items of a batch, each position once. Several runners may
- * share one instance.
+ * Returns the positions of the due items of a batch, each position once. Several runners may share
+ * one instance.
  */
 export class DueItems {
   private readonly queued: number[] = [];

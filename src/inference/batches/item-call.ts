@@ -8,11 +8,12 @@ import type { Draft, InferenceCall } from '../call.ts';
 import type { InferencePort } from '../inference.ts';
 import type { KeyCache } from '../keys/key-cache.ts';
 import { checkMessages } from '../requests/check-messages.ts';
+import { refuseLargeImages } from '../requests/image-limit.ts';
 import { resolveModel } from '../requests/resolve-model.ts';
 import type { ItemCall, ItemOutcome } from './worker.ts';
 
 /**
- * Errors whose cause ends without a change of the request, e.g. a rate limit. An item with such an
+ * Errors after which the same request can succeed later, e.g. a rate limit. An item with such an
  * error is retried while its batch is open.
  */
 const TEMPORARY_ERRORS: readonly ErrorId[] = [
@@ -53,7 +54,7 @@ export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<
 }
 
 async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
-  const key = await deps.keys.findActiveById(item.batch.key_id);
+  const key = await deps.keys.getActiveById(item.batch.key_id);
   const body = JSON.parse(item.params) as Record<string, unknown>;
   if (body['stream'] === true) {
     throw new WeirError('invalid_request', 'stream: is not supported in a batch.', {
@@ -61,6 +62,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     });
   }
   checkMessages(body);
+  refuseLargeImages('anthropic', body, item.params);
   const inference = deps.inference();
   const model = resolveModel(
     deps.catalogue(),

@@ -9,9 +9,7 @@ import type { BatchWorker } from './worker.ts';
 export const BATCH_KIND = 'batch';
 /** The machine of this kind and its version (CONTRIBUTING: Change a machine). */
 export const versionedBatch: VersionedMachine = { machine: batchMachine, version: 1 };
-/**
- * One effect runs the whole batch. So this time is longer than a batch may stay open (24 hours).
- */
+/** One effect runs the whole batch, and a batch may stay open for 24 hours. */
 const EFFECT_TIMEOUT_MS = 26 * 3_600_000;
 
 /**

@@ -73,9 +73,9 @@ export class BatchWorker {
   constructor(private readonly deps: BatchWorkerDeps) {}
 
   /**
-   * Runs a batch. Resolves when the batch is not open any more, or when no item is left to run.
-   * Throws if this replica must stop. After a throw, `work` is called again, on this or another
-   * replica.
+   * Runs a batch. Resolves when no item is left to run, or when the batch was canceled or has
+   * expired. Throws if this replica must stop. After a throw, `work` is called again, on this or
+   * another replica.
    */
   async work(batch_id: string, signal: AbortSignal): Promise<void> {
     const callSignal = AbortSignal.any([signal, this.abort.signal]);
@@ -119,7 +119,7 @@ export class BatchWorker {
         if (wait_ms > 0) await this.wait(Math.min(wait_ms, MAX_PAUSE_MS));
       }
     };
-    // If one runner fails, the others still end before this method throws.
+    // If one runner fails, this method waits for the other runners before it throws.
     const ended = await Promise.allSettled(Array.from({ length: MAX_RUNNING_PER_BATCH }, runner));
     for (const result of ended) if (result.status === 'rejected') throw result.reason;
   }
@@ -164,13 +164,16 @@ export class BatchWorker {
     if (!this.deps.mayRun()) throw new Error('the lease of this replica may have ended');
   }
 
+  /** Waits `ms` milliseconds. Ends early when this replica stops. */
   private async wait(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stopClock = this.deps.clock.after(ms, resolve);
     const { signal } = this.stopping;
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const onEnd = () => resolve();
+    const stopClock = this.deps.clock.after(ms, onEnd);
+    signal.addEventListener('abort', onEnd);
     await promise;
-    signal.removeEventListener('abort', () => resolve());
+    signal.removeEventListener('abort', onEnd);
     stopClock();
   }
 }

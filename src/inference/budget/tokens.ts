@@ -5,10 +5,7 @@ import { isObject } from '../../json/object.ts';
 const TOKENS_PER_MESSAGE = 3;
 /** Tokens that start the answer (OpenAI cookbook: counting tokens). */
 const TOKENS_TO_PRIME = 3;
-/**
- * Upper bound for the tokens of an image. The rules of OpenAI and of Anthropic give about the same
- * bound.
- */
+/** The tokens of a large image, for most models. */
 const TOKENS_PER_IMAGE = 1_600;
 /**
  * The tokens of documents and audio are estimated from their size. This ratio overestimates them.
@@ -67,7 +64,7 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
   readContent(body['instructions'], input);
   readItems(body['input'], input);
   readItems(body['contents'], input);
-  readContent(partsOf(body['systemInstruction']), input);
+  readContent(partsOf(body['systemInstruction'] ?? body['system_instruction']), input);
   const { messages, tools, functions } = body;
   if (Array.isArray(messages)) {
     for (const message of messages) {
@@ -75,8 +72,7 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
       if (!isObject(message)) continue;
       if (typeof message['role'] === 'string') input.text.push(message['role']);
       readContent(message['content'], input);
-      if (message['tool_calls'] !== undefined)
-        input.text.push(JSON.stringify(message['tool_calls']));
+      readOthers(message, input);
     }
   }
   const formats = [body['response_format'], body['output_config'], body['text']];
@@ -84,6 +80,15 @@ function collectInput(body: Readonly<Record<string, unknown>>): Input {
     if (declared !== undefined) input.text.push(JSON.stringify(declared));
   }
   return input;
+}
+
+/** Reads the other members of a chat message, e.g. `tool_calls`, `name` and `refusal`. */
+function readOthers(message: Readonly<Record<string, unknown>>, input: Input): void {
+  for (const [name, value] of Object.entries(message)) {
+    if (name === 'role' || name === 'content') continue;
+    if (typeof value === 'string') input.text.push(value);
+    else if (typeof value === 'object' && value !== null) input.text.push(JSON.stringify(value));
+  }
 }
 
 /**
@@ -154,34 +159,36 @@ function readUntyped(part: Readonly<Record<string, unknown>>, input: Input): voi
   else input.fileBytes += JSON.stringify(data).length;
 }
 
-function nonTextTokens({ messages, images, fileBytes }: Input): number {
-  return (
-    messages * TOKENS_PER_MESSAGE +
-    TOKENS_TO_PRIME +
-    images * TOKENS_PER_IMAGE +
-    Math.ceil(fileBytes / FILE_BYTES_PER_TOKEN)
-  );
+/** The counted input of a request. */
+export interface CountedInput {
+  /** Tokens of everything but images. */
+  readonly tokens: number;
+  readonly images: number;
 }
 
 /**
- * Returns an upper bound of the input tokens of a request. In every vocabulary, a text has at most
- * as many tokens as bytes.
+ * Counts the input of a request with a tokenizer. Counting is slower than `inputBound`. The count is
+ * close to what the upstream will report.
  */
-export function maxInputTokens(body: Readonly<Record<string, unknown>>): number {
+export function countInput(body: Readonly<Record<string, unknown>>): CountedInput {
   const input = collectInput(body);
-  const bytes = input.text.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  return bytes + nonTextTokens(input);
-}
-
-/**
- * Returns the input tokens of a request, counted with a tokenizer. Counting is slower than
- * `maxInputTokens`. The count is close to what the upstream will report.
- */
-export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
-  const input = collectInput(body);
+  const { messages, images, fileBytes } = input;
   const chars = input.text.reduce((sum, text) => sum + text.length, 0);
   // Many short texts take as long to count as one long text. So `MAX_COUNTED_CHARS` limits all
   // texts of a request together.
   const texts = chars > MAX_COUNTED_CHARS ? [input.text.join(' ')] : input.text;
-  return texts.reduce((sum, text) => sum + countTokens(text), 0) + nonTextTokens(input);
+  const text_tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
+  const frame_tokens = messages * TOKENS_PER_MESSAGE + TOKENS_TO_PRIME;
+  const file_tokens = Math.ceil(fileBytes / FILE_BYTES_PER_TOKEN);
+  return { tokens: text_tokens + frame_tokens + file_tokens, images };
+}
+
+/** Returns the input tokens of a counted request. Each image has the tokens of a large image. */
+export function inputTokensOf({ tokens, images }: CountedInput): number {
+  return tokens + images * TOKENS_PER_IMAGE;
+}
+
+/** Returns the input tokens of a request, counted with a tokenizer. */
+export function countInputTokens(body: Readonly<Record<string, unknown>>): number {
+  return inputTokensOf(countInput(body));
 }

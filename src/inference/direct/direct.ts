@@ -6,8 +6,10 @@ import type { Reservation } from '../../actors/money/reservation.ts';
 import type { DirectModel } from '../../catalogue/catalogue.ts';
 import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts';
 import type { ChannelProtocol } from '../../protocols/names.ts';
+import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
 import type { Caller } from '../call.ts';
+import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { withFailover } from '../routing/route.ts';
 
 /** The `scene` of the usage line of each operation (spec: Management, `scene`). */
@@ -25,6 +27,8 @@ export interface DirectDeps {
   channels: Channels;
   now: () => number;
   random: () => number;
+  /** Receives what the operator must know. Must not throw. */
+  onError: (error: unknown, request_id: string) => void;
 }
 
 /** A direct call. `request` sends it in the protocol of the chosen channel. */
@@ -48,6 +52,16 @@ export interface DirectAnswer<Answer> {
   readonly usage: DirectUsage;
   /** True if the upstream did not report the usage. */
   readonly estimated: boolean;
+  /** True if the upstream reported impossible usage (see `UsageReport`). */
+  readonly has_impossible_usage?: boolean;
+}
+
+/** Returns the members of a `DirectAnswer` that tell whether its usage was reported. */
+export function estimateOf(
+  report: UsageReport<number>,
+): Pick<DirectAnswer<unknown>, 'estimated' | 'has_impossible_usage'> {
+  const isImpossible = report === 'impossible';
+  return { estimated: report === null || isImpossible, has_impossible_usage: isImpossible };
 }
 
 /**
@@ -61,6 +75,7 @@ export async function runDirect<Protocol, Answer>(
 ): Promise<Answer> {
   const { opened, permit, reservation } = await openDirect(deps, call);
   permit.succeeded();
+  if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
   try {
     await settleDirect(call, permit, reservation, opened.usage, {
       outcome: 'completed',
@@ -76,7 +91,7 @@ export async function runDirect<Protocol, Answer>(
 
 /**
  * A direct call whose upstream has answered, or has begun to answer. The holder of this object must
- * end the permit and the reservation.
+ * end the permit (the right to use a slot of the channel) and the reservation.
  */
 export interface OpenDirect<Opened> {
   readonly opened: Opened;
@@ -154,6 +169,9 @@ function upstreamCall(
     answer_id: call.request_id,
     body_text: call.body_text,
     body: call.body,
+    // A direct call has its own bounds (see `max_units`).
+    mostAnswers: () => 1,
+    model_context_window: MAX_REPORTED_TOKENS,
     model_max_output_tokens: call.model.max_output_tokens,
     headers: {},
     signal: call.signal,

@@ -1,10 +1,11 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Speech, SpeechSynthesizer } from '../../upstreams/direct/contract.ts';
+import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { type DirectCall, type DirectDeps, openDirect, settleDirect } from './direct.ts';
 
 /** Audio whose first bytes have arrived. */
-interface OpenedSpeech extends Pick<Speech, 'usage'> {
+interface OpenedSpeech extends Pick<Speech, 'usage' | 'has_impossible_usage'> {
   readonly pieces: AsyncGenerator<Uint8Array>;
   readonly first: Uint8Array;
 }
@@ -29,13 +30,17 @@ export async function runSpeech(
     ...call,
     // Failover is possible only before the first piece has arrived (P7).
     request: async (synthesizer: SpeechSynthesizer, upstream) => {
-      const { pieces, usage } = await synthesizer.synthesize(upstream);
+      const { pieces, usage, has_impossible_usage } = await synthesizer.synthesize(upstream);
       const { done, value } = await pieces.next();
       if (done) throw new RetryableUpstreamError('malformed', 'the answer contains no audio');
-      return { pieces, first: value, ...(usage ? { usage } : {}) };
+      return {
+        ...{ pieces, first: value, has_impossible_usage: has_impossible_usage === true },
+        ...(usage ? { usage } : {}),
+      };
     },
   });
   const { pieces } = opened;
+  if (opened.has_impossible_usage) noteImpossibleUsage(permit, deps, call.request_id);
   let held_piece = opened.first;
   let isDelivered = false;
   let isEnded = false;

@@ -71,7 +71,7 @@ export class KeyCache {
   authenticate(secret: string | null): KeyRecord | Promise<KeyRecord> {
     if (!secret) throw missingKeyError('sk-');
     if (/^(mt|op)-/.test(secret)) {
-      throw new WeirError('invalid_api_key', 'A management token cannot be used for inference.', {
+      throw new WeirError('invalid_api_key', 'Only an API key can be used for inference.', {
         hint: 'Use an API key that begins with sk-.',
       });
     }
@@ -82,10 +82,10 @@ export class KeyCache {
   }
 
   /**
-   * Returns the record of a key by its id, e.g. the key that created a batch. Throws WeirError like
-   * `authenticate`.
+   * Returns the key with this id, e.g. the key that created a batch. If the key may not be used
+   * now, throws WeirError like `authenticate`.
    */
-  async findActiveById(key_id: string): Promise<KeyRecord> {
+  async getActiveById(key_id: string): Promise<KeyRecord> {
     const hash = this.hashesById.get(key_id);
     const record = await (hash === undefined
       ? findKeyById(this.orm, key_id)

@@ -17,7 +17,7 @@ export class SharedLookups<Result> {
     const running = this.running.get(name);
     if (running) return running;
     if (this.running.size >= this.max_running) {
-      throw new WeirError('service_unavailable', 'Too many keys are being looked up.', {
+      throw new WeirError('service_unavailable', 'Too many API keys are being checked now.', {
         retry_after: 1,
       });
     }
@@ -29,7 +29,7 @@ export class SharedLookups<Result> {
   }
 
   /**
-   * Later calls of `run` do not share the lookups that are running now. They start new lookups,
+   * After this call, `run` does not share the lookups that are running now. It starts new lookups,
    * which read the latest commits.
    */
   detachAll(): void {

@@ -1,6 +1,7 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
 import { isChatProtocol } from '../../protocols/names.ts';
+import { MAX_REPORTED_TOKENS } from '../../protocols/token-usage.ts';
 import { protocolFor } from '../../upstreams/chat/protocols.ts';
 import {
   type ChannelConfig,
@@ -70,10 +71,13 @@ function cheapestCall(
   }
   const embedder = EMBEDDERS[protocol];
   if (model.kind === 'direct' && model.operation === 'embedding' && embedder) {
-    return () => embedder.embed(callOf(channel, { model: model.id, input: 'ok' }, 0), () => 0);
+    return () => embedder.embed(callOf(channel, { model: model.id, input: 'ok' }, 0), UNBOUNDED);
   }
   return undefined;
 }
+
+/** The answer of a probe is not charged. */
+const UNBOUNDED = { counted: () => 0, max_tokens: MAX_REPORTED_TOKENS };
 
 function callOf(channel: ChannelActor, body: object, max_output_tokens: number): UpstreamCall {
   const { config, model } = channel;
@@ -85,6 +89,8 @@ function callOf(channel: ChannelActor, body: object, max_output_tokens: number):
     answer_id: 'probe',
     body: body as Record<string, unknown>,
     body_text: JSON.stringify(body),
+    mostAnswers: () => 1,
+    model_context_window: MAX_REPORTED_TOKENS,
     model_max_output_tokens: max_output_tokens,
     headers: {},
     signal: AbortSignal.timeout(timeout_ms),

@@ -17,8 +17,9 @@ export interface ProberDeps {
 }
 
 /**
- * Sends probes. A channel with `probe_s` gets probes while its circuit is open, or while it is
- * disabled. So no client's call has to test the channel. An operator can request a probe too.
+ * Sends probes. A channel with `probe_s` (seconds between two probes) gets probes while its circuit
+ * is open after failures, or while the channel is disabled. So no client's call has to test the
+ * channel. An operator can request a probe too.
  */
 export class Prober {
   private stopClock: () => void = () => undefined;

@@ -7,7 +7,7 @@ const OTHER_WAS_FASTER = new DOMException('another channel answered first', 'Abo
 /**
  * Works like `withFailover`, but hedges the call: if the first channel takes longer than 95% of its
  * last calls (p95), a second channel is called too. The first answer wins, and the other attempt is
- * aborted. If the aborted attempt succeeds all the same, `discard` receives its result. The client
+ * aborted. If the aborted attempt succeeds nevertheless, `discard` receives its result. The client
  * is charged only for the first answer. The platform pays for the other attempt.
  */
 export function withHedge<Result>(
@@ -52,7 +52,7 @@ export function withHedge<Result>(
     };
     void startAttempt(({ latency }) => {
       clearTimeout(timer);
-      // A channel without enough calls has no p95, so it is not hedged.
+      // A channel without enough calls has no p95, so no second attempt starts.
       if (latency.p95_ms !== undefined)
         timer = setTimeout(() => void startAttempt(), latency.p95_ms);
     });

@@ -7,13 +7,11 @@ import type { RoutingPolicy } from '../../catalogue/schema.ts';
  */
 interface OrderKey {
   readonly tiers: readonly [number, number];
-  /**
-   * If 0, channels with equal tiers are not in random order, but in the order of the configuration.
-   */
+  /** If 0, channels with equal tiers are tried in the order of the configuration. */
   readonly weight: number;
 }
 
-/** What a policy needs to know about all channels of a call. */
+/** The facts about all channels of a call that a policy needs. */
 interface Candidates {
   /**
    * Mean time of a call on the fastest channel, ms. Channels whose time is not known do not count.
@@ -25,8 +23,7 @@ interface Candidates {
 const MIN_MEAN_MS = 1;
 
 /**
- * A healthier channel gets more calls. A channel that recovers gets its share step by step (design
- * 5, Routing).
+ * A healthier channel gets more calls. As a channel recovers, its share grows step by step.
  */
 const effectiveWeight = ({ config, health }: ChannelActor) => config.weight * health;
 

@@ -15,12 +15,16 @@ const MAX_FAILOVER_MS = 600_000;
 /** Bounds of `retry_after`, seconds. */
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
+/** The hint of `all_channels_failed`. */
+export const UNAVAILABLE_HINT = 'Retry after the given time, or use another model.';
 
 /** Options of `withFailover` and `withHedge`. */
 export interface RoutingOptions {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
-  /** Returns a random number, 0 ≤ x < 1. It spreads the calls over channels of the same priority. */
+  /**
+   * Returns a random number, 0 ≤ x < 1. It spreads the calls over channels of the same priority.
+   */
   random: () => number;
   /** Aborted when the client leaves, or when its deadline passes. Then no attempt starts. */
   signal: CallSignal;
@@ -29,8 +33,8 @@ export interface RoutingOptions {
 }
 
 /**
- * One attempt on one channel. It must also end when the signal of `RoutingOptions` is aborted.
- * `hedge_signal` aborts it if another attempt was faster.
+ * One attempt on one channel. It must end when the signal of `RoutingOptions` is aborted, or when
+ * `hedge_signal` is aborted because another attempt was faster.
  */
 export type Attempt<Result> = (
   permit: ChannelPermit,
@@ -38,8 +42,8 @@ export type Attempt<Result> = (
 ) => Promise<Result>;
 
 /**
- * The result of a successful attempt. The holder of this object must end the permit, which reports
- * how the call ended.
+ * The result of a successful attempt. The holder of this object must end the permit (the right to
+ * use a slot of the channel), and thereby reports how the call ended.
  */
 export interface Served<Result> {
   readonly result: Result;
@@ -91,8 +95,9 @@ export class Failover<Result> {
   /**
    * Runs attempts until one succeeds. If an attempt throws anything but a RetryableUpstreamError,
    * this method throws that error (see `publicError`) and tries no other channel. If no channel is
-   * left, it throws `refusal()`; with `control` it returns undefined instead, because the other run
-   * may still succeed. Throws the reason of the call's signal if that signal is aborted.
+   * left, it throws `refusal()`. A run of a hedged call (with `control`) returns undefined instead,
+   * because the other run can succeed. Throws the reason of the call's signal if that signal is
+   * aborted.
    */
   run(): Promise<Served<Result>>;
   run(control: AttemptControl): Promise<Served<Result> | undefined>;
@@ -121,8 +126,8 @@ export class Failover<Result> {
   }
 
   /**
-   * Acquires a permit for the next channel. A channel that declined is tried again last, as an
-   * urgent call. A degraded or recovering channel gives an urgent call a slot that it refuses to
+   * Acquires a permit for the next channel. A channel that gave no permit is tried again last, with
+   * an urgent call. A degraded or recovering channel gives an urgent call a slot that it refuses to
    * other calls.
    */
   private acquireNext(): ChannelPermit | undefined {
@@ -169,10 +174,7 @@ function noChannelError(
   failures: readonly RetryableUpstreamError[],
   now: number,
 ): WeirError {
-  const retry_after = secondsUntil(
-    Math.min(...channels.map((channel) => channel.availableAt())),
-    now,
-  );
+  const retry_after = retryAfter(channels, now);
   const cause = new AggregateError(failures, 'every channel failed or was unavailable');
   const enabled = channels.filter(({ state }) => state !== 'disabled');
   // A channel whose circuit is open after an earlier 429 was not tried. It counts as throttled too.
@@ -195,12 +197,20 @@ function noChannelError(
   return new WeirError(
     'all_channels_failed',
     'No provider can serve this model right now.',
-    { retry_after, hint: 'Retry after the given time, or use another model.' },
+    { retry_after, hint: UNAVAILABLE_HINT },
     cause,
   );
 }
 
-function secondsUntil(then: number, now: number): number {
+/**
+ * Returns the `retry_after` of an error, whole seconds: the time until one of the channels may
+ * allow a call. `now` is in milliseconds since the Unix epoch.
+ */
+export function retryAfter(
+  channels: readonly Pick<ChannelActor, 'availableAt'>[],
+  now: number,
+): number {
+  const then = Math.min(...channels.map((channel) => channel.availableAt()));
   const wait = Number.isFinite(then) ? Math.ceil((then - now) / 1000) : MAX_RETRY_AFTER_S;
   return Math.min(MAX_RETRY_AFTER_S, Math.max(MIN_RETRY_AFTER_S, wait));
 }

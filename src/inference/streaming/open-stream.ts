@@ -9,6 +9,9 @@ import { type InferenceCall, upstreamCall } from '../call.ts';
 import { StopSignal } from './stop-signal.ts';
 import type { OpenStream } from './stream.ts';
 
+/** The most events before the first token. Providers send a few, e.g. the start of a message. */
+const MAX_EVENTS_WITHOUT_CONTENT = 1_000;
+
 /**
  * Opens a stream and reads its events up to the first token. Before the first token nothing was
  * sent to the client, so another channel may still serve the call (P7). Throws
@@ -36,20 +39,28 @@ export async function openStream(
       upstreamCall(call, permit.channel, stop, max_output_tokens),
     );
     const iterator = stream.events[Symbol.asyncIterator]();
-    let first: StreamEvent[] | undefined;
-    while (!first?.some(hasContent)) {
-      const { done, value } = await iterator.next();
-      first = first ? first.concat(value ?? []) : (value ?? []);
-      if (done) break;
-    }
+    const first = await readFirst(iterator);
     permit.answered();
-    return { protocol, stream, iterator, permit, first: first ?? [], stop };
+    return { protocol, stream, iterator, permit, first, stop };
   } finally {
     deadline.cancel();
   }
 }
 
-/** True for an event that carries a part of the answer, or ends it. */
+/** Returns the events up to the first batch with content. Throws if too many events have none. */
+async function readFirst(iterator: AsyncIterator<StreamEvent[]>): Promise<StreamEvent[]> {
+  const first: StreamEvent[] = [];
+  while (first.length <= MAX_EVENTS_WITHOUT_CONTENT) {
+    const { done, value: batch } = await iterator.next();
+    if (done) return first;
+    if (first.length === 0 && batch.some(hasContent)) return batch;
+    for (const event of batch) first.push(event);
+    if (batch.some(hasContent)) return first;
+  }
+  throw new RetryableUpstreamError('malformed', 'the stream has too many events without content');
+}
+
+/** True for an event that contains a part of the answer, or that ends the answer. */
 function hasContent({ produced, final }: StreamEvent): boolean {
   return final || produced !== '';
 }

@@ -5,7 +5,7 @@ type Listener = () => void;
 
 /**
  * Stops the exchange with one upstream. It aborts when one of its sources is aborted, or when
- * `abort` is called. AbortSignal.any does the same, but costs each stream several times as much.
+ * `abort` is called. AbortSignal.any does the same, but needs several times the computing time.
  *
  * A StopSignal has no listeners on its sources. It reads the sources when `aborted` is read. So
  * after the abort of a source, the listeners of the StopSignal are called only when `aborted` is

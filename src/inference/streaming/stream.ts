@@ -12,9 +12,9 @@ import {
 import { TextBuilder } from '../../upstreams/stream/grown-text.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 import type { Budget } from '../budget/budget.ts';
-import { FIRST_STREAM_TOKENS } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
+import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { publicError } from '../routing/route.ts';
 import type { StopSignal } from './stop-signal.ts';
 
@@ -25,10 +25,20 @@ const EXTENSION_WAIT_MS = 2_000;
 /** The reservation is extended when this many tokens are left. */
 const EXTENSION_MARGIN_TOKENS = 256;
 /**
- * Most texts have at least this many characters per token. The ratio gives a cheap count while
+ * Most ASCII texts have at least this many characters per token. The ratio gives a cheap count while
  * streaming.
  */
 const CHARS_PER_TOKEN = 3;
+
+/**
+ * Returns an upper estimate of the tokens of a text. A token has at least one byte, and text in many
+ * scripts has hardly more characters than tokens. So only ASCII text gets more than one byte per
+ * token.
+ */
+function estimateTokens(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  return bytes === text.length ? bytes / CHARS_PER_TOKEN : bytes;
+}
 
 /** The writer of the response body. */
 type StreamClient = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'end'>;
@@ -61,7 +71,8 @@ interface StreamDeps {
  */
 export class StreamRun {
   private readonly produced = new TextBuilder();
-  private producedChars = 0;
+  /** An upper estimate of the output tokens so far. */
+  private produced_tokens = 0;
   /** Output tokens that the reservation covers. */
   private covered_tokens: number;
   private held = '';
@@ -74,7 +85,7 @@ export class StreamRun {
 
   constructor(private readonly deps: StreamDeps) {
     this.pending = deps.open.first;
-    this.covered_tokens = Math.min(FIRST_STREAM_TOKENS, deps.budget.max_output_tokens);
+    this.covered_tokens = deps.budget.first_output_tokens;
   }
 
   /**
@@ -119,9 +130,10 @@ export class StreamRun {
    */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
     let written: unknown;
-    for (const { text, produced, final } of events) {
+    for (const { text: sent, produced, final, withUsage } of events) {
       this.produced.add(produced);
-      this.producedChars += produced.length;
+      this.produced_tokens += estimateTokens(produced);
+      const text = withUsage ? withUsage(this.usageSoFar()) : sent;
       if (final || this.held !== '') this.held += text;
       else if (text !== '' && !this.hasClientLeft) written = client.write(text);
     }
@@ -132,8 +144,7 @@ export class StreamRun {
   /** True if the reservation covers the output so far. */
   private isCovered(): boolean {
     if (this.held !== '' || this.covered_tokens >= this.deps.budget.max_output_tokens) return true;
-    const estimated_tokens = Math.ceil(this.producedChars / CHARS_PER_TOKEN);
-    return estimated_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;
+    return this.produced_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;
   }
 
   /** Extends the reservation. Returns false if there is only money for the output so far. */
@@ -157,7 +168,7 @@ export class StreamRun {
       budget.maxOutputTokensFor(reservation.amount),
       budget.max_output_tokens,
     );
-    this.producedChars = tokens * CHARS_PER_TOKEN;
+    this.produced_tokens = tokens;
     return tokens < this.covered_tokens;
   }
 
@@ -250,6 +261,9 @@ export class StreamRun {
 
   private settle(outcome: 'completed' | 'partial'): Promise<unknown> {
     const { call, reservation, open } = this.deps;
+    if (open.stream.hasImpossibleUsage()) {
+      noteImpossibleUsage(open.permit, this.deps, call.request_id);
+    }
     const reported = outcome === 'completed' ? open.stream.usage() : null;
     if (!reported && this.produced.length === 0) {
       reservation.release();
@@ -263,6 +277,8 @@ export class StreamRun {
 
   private usageSoFar(): TokenUsage {
     const { open, budget } = this.deps;
-    return budget.estimate(this.produced.toString(), open.stream.inputUsage());
+    const { stream } = open;
+    const text = this.produced.toString();
+    return budget.estimate(text, stream.inputUsage(), stream.webSearches?.());
   }
 }

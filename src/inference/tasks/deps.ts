@@ -27,7 +27,7 @@ export class ResultMissingError extends Error {
  * Fetches a result from a public address. Size and time are limited. Throws ResultMissingError if
  * another attempt would fail in the same way.
  */
-export type FetchOutput = (
+export type FetchResult = (
   url: string,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
 ) => Promise<{ readonly stream: ReadableStream; readonly content_type: string }>;
@@ -37,10 +37,10 @@ export interface TaskEffectDeps {
   readonly sql: Sql;
   readonly channels: Channels;
   readonly catalogue: () => Catalogue;
-  /** Maps the value of `protocol` in a channel's configuration to the protocol. */
+  /** Maps the name of a protocol in a channel's configuration to the code of the protocol. */
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
-  readonly fetchOutput: FetchOutput;
+  readonly fetchResult: FetchResult;
   /**
    * Starts to send the webhook of a task that has ended, if the task has one. A repeated call is
    * harmless.
@@ -54,10 +54,16 @@ export interface TaskEffectDeps {
   readonly onError: (error: unknown, task_id: string) => void;
 }
 
+/** The upstream's job as the task's row keeps it. */
+interface TaskJob extends UpstreamJob {
+  /** Present while the upstream says that it has no such job. Only the database reads its content. */
+  readonly missing?: object;
+}
+
 /** A task as the effects see it. */
 export interface TaskWork extends Omit<TaskWorkRow, 'input' | 'job' | 'produced'> {
   readonly input: GenerationInput;
-  readonly job: UpstreamJob | null;
+  readonly job: TaskJob | null;
   readonly produced: ProducedRecord | null;
 }
 

@@ -2,12 +2,15 @@ import type { Watcher } from '../../actors/durable/live-actor.ts';
 import type { Watch } from '../../actors/durable/registry.ts';
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 
-/** Watches the live actor of a task; undefined if there is no such task. */
+/**
+ * Watches the live actor of a task, which is the copy of its actor in the memory of this replica.
+ * Resolves with undefined if there is no such task.
+ */
 export type WatchTask = (task_id: string, watcher: Watcher) => Promise<Watch | undefined>;
 
 /**
- * Resolves when the task has ended, as its live actor says. Rejects if the actor cannot be watched,
- * or with the signal's reason.
+ * Resolves when the live actor reports that the task has ended. Rejects if the actor cannot be
+ * watched. If the signal is aborted, rejects with its reason.
  */
 export async function waitForEnd(
   watch: WatchTask,
@@ -16,7 +19,8 @@ export async function waitForEnd(
 ): Promise<void> {
   if (signal.aborted) throw signal.reason;
   const end = Promise.withResolvers<void>();
-  // While the watch begins, nobody waits for the end yet. Its rejection is then no error.
+  // Until the watch has begun, nothing waits for `end`. Without this line, a rejection at that time
+  // would count as unhandled.
   end.promise.catch(() => undefined);
   const onAbort = () => end.reject(signal.reason);
   signal.addEventListener('abort', onAbort);

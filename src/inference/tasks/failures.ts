@@ -2,6 +2,7 @@ import { ERRORS, type ErrorId } from '../../errors/registry.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Failed } from '../../upstreams/generation/contract.ts';
+import { UNAVAILABLE_HINT } from '../routing/route.ts';
 
 /**
  * Why a task failed. It is an id of the error registry, or `request_cancelled` if the client left.
@@ -22,10 +23,16 @@ export function messageFor(code: string): string {
   return MESSAGES[code as TaskErrorCode] ?? 'The model provider could not complete the generation.';
 }
 
-/** Returns the error for a call whose task failed while the call waited. */
-export function taskError(code: string, message: string): WeirError {
+/**
+ * Returns the error for a call whose task failed while the call waited. `retry_after` is the time
+ * after which a retry may help, whole seconds. It is left out if no retry can help.
+ */
+export function taskError(code: string, message: string, retry_after: number): WeirError {
   const id = code in ERRORS ? (code as ErrorId) : 'upstream_error';
-  return new WeirError(id, message, ERRORS[id].retryable ? { retry_after: 1 } : {});
+  if (id === 'all_channels_failed') {
+    return new WeirError(id, message, { retry_after, hint: UNAVAILABLE_HINT });
+  }
+  return new WeirError(id, message, ERRORS[id].retryable ? { retry_after } : {});
 }
 
 /** Returns the error code of a job that the provider ended without a result. */

@@ -1,6 +1,7 @@
 import type { ListenableSignal } from '../../actors/money/admission-queue.ts';
 import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import type { GenerationInput, GenerationScene } from '../../catalogue/inputs.ts';
+import type { Mp4Measures } from '../../storage/mp4.ts';
 import type { Caller } from '../call.ts';
 
 /** One result of a task. */
@@ -17,6 +18,8 @@ export interface StoredOutput {
   readonly duration?: number;
   readonly width?: number;
   readonly height?: number;
+  /** What Weir measured of a video. Its price may depend on it. It is not shown to clients. */
+  readonly measured?: Mp4Measures;
   /** The id that a client sends to continue this result. It is never the upstream's own id (P5). */
   readonly clip_id?: string;
 }
@@ -69,7 +72,7 @@ export interface CreateTask {
 export interface WatchRequest {
   readonly id: string;
   readonly key: Pick<Caller, 'id' | 'organization_id'>;
-  /** The last event that the client has; undefined if it has none. Then it gets the present state. */
+  /** The last event that the client has. If undefined, the client gets the present state first. */
   readonly known_seq?: number;
   /** Ends the watch. Aborted when the client leaves. */
   readonly signal: AbortSignal;
@@ -117,9 +120,9 @@ export interface TaskPort {
    */
   find(id: string, organization_id: string): Promise<TaskView | undefined>;
   /**
-   * Watches a task of the key's organization, whichever replica runs it. The caller must have found
-   * the task (P6). Throws WeirError `rate_limit_exceeded` or `service_unavailable` if too many
-   * watches are open, `invalid_request` if the task has no event `known_seq`, and
+   * Watches a task of the key's organization. Any replica may run the task. The caller must have
+   * found the task (P6). Throws WeirError `rate_limit_exceeded` or `service_unavailable` if too
+   * many watches are open, `invalid_request` if the task has no event `known_seq`, and
    * `async_task_not_found` if there is no such task.
    */
   watch(request: WatchRequest): Promise<TaskWatch>;

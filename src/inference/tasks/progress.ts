@@ -1,4 +1,10 @@
-import { storeError, storeOutputs, storeProduced } from '../../../db/tasks/progress.ts';
+import {
+  countMissingJob,
+  endMissingJob,
+  storeError,
+  storeOutputs,
+  storeProduced,
+} from '../../../db/tasks/progress.ts';
 import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
@@ -18,12 +24,24 @@ import { collectOutputs, recordOf } from './results.ts';
 
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
+/**
+ * A task fails if its upstream has said for this long, and at this many polls in a row, that it has
+ * no such job. Some upstreams show a new job with a delay, but sooner than this.
+ */
+const MISSING_JOB_MS = 60_000;
+const MISSING_JOB_POLLS = 5;
+const MISSING_JOB_MESSAGE = 'The model provider does not know this generation any more.';
+/** The most tasks whose unreadable answers are remembered, so that each is logged once. */
+const MAX_REMEMBERED_TASKS = 10_000;
 
 /**
  * The effects `poll`, `collect` and `cancel`. They read a job's progress, fetch its results, and
  * cancel the job.
  */
 export class JobProgress {
+  /** Ids of tasks whose unreadable answers were logged. */
+  private readonly logged = new Set<string>();
+
   constructor(private readonly deps: TaskEffectDeps) {}
 
   /**
@@ -43,6 +61,8 @@ export class JobProgress {
       this.deps.onError(error, work.id);
       return this.stillRunning(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
     }
+    if (progress.type === 'missing') return this.handleMissing(work, progress.message);
+    if (work.job.missing) await endMissingJob(this.deps.sql, work.id);
     return this.handleProgress(work, progress);
   };
 
@@ -53,8 +73,8 @@ export class JobProgress {
   readonly collect: Effect = async (_, context) => {
     const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
-    const { storage, fetchOutput } = this.deps;
-    const parts = { storage, fetchOutput, signal: context.signal };
+    const { storage, fetchResult } = this.deps;
+    const parts = { storage, fetchResult, signal: context.signal };
     let outputs: StoredOutput[];
     try {
       outputs = await collectOutputs(
@@ -85,7 +105,7 @@ export class JobProgress {
     return { type: 'CANCELLED' } satisfies TaskEvent;
   };
 
-  private async handleProgress(work: TaskWork, progress: Progress) {
+  private async handleProgress(work: TaskWork, progress: Exclude<Progress, { type: 'missing' }>) {
     const { sql, storage } = this.deps;
     switch (progress.type) {
       case 'running':
@@ -113,15 +133,36 @@ export class JobProgress {
             storeError(tx, work.id, progress.public_message),
         };
       case 'unknown':
-        this.deps.onError(new Error(`the job's state is unknown: ${progress.message}`), work.id);
-        // An earlier poll recorded the result. So the result counts, although the upstream no
-        // longer knows the job.
-        return work.produced
-          ? ({ type: 'PRODUCED', outputs: work.produced.outputs.length } satisfies TaskEvent)
-          : this.stillRunning();
+        this.logOnce(new Error(`the job's state is unknown: ${progress.message}`), work.id);
+        return recordedResult(work) ?? this.stillRunning();
       default:
         return progress satisfies never;
     }
+  }
+
+  /**
+   * Handles an upstream's answer that it has no such job. The upstream accepted the job, so this is
+   * not a lost submission. The task fails if the upstream says the same for `MISSING_JOB_MS`.
+   */
+  private async handleMissing(work: TaskWork, message: string) {
+    const recorded = recordedResult(work);
+    if (recorded) return recorded;
+    const { polls, missing_ms } = await countMissingJob(this.deps.sql, work.id);
+    if (polls < MISSING_JOB_POLLS || missing_ms < MISSING_JOB_MS) return this.stillRunning();
+    const said = `the upstream had no such job at ${polls} polls in ${missing_ms} ms: ${message}`;
+    this.deps.onError(new Error(said), work.id);
+    return {
+      report: { type: 'UPSTREAM_FAILED', error_code: 'upstream_error' } satisfies TaskEvent,
+      inTransaction: (tx: Parameters<typeof storeError>[0]) =>
+        storeError(tx, work.id, MISSING_JOB_MESSAGE),
+    };
+  }
+
+  private logOnce(error: Error, task_id: string): void {
+    if (this.logged.has(task_id)) return;
+    if (this.logged.size >= MAX_REMEMBERED_TASKS) this.logged.clear();
+    this.logged.add(task_id);
+    this.deps.onError(error, task_id);
   }
 
   private async cancelJob(route: Route, work: TaskWork, effect_signal: AbortSignal): Promise<void> {
@@ -137,4 +178,12 @@ export class JobProgress {
   private stillRunning(retry_after_ms = 0, progress: number | null = null): TaskEvent {
     return { type: 'PROGRESSED', progress, retry_after_ms, random: this.deps.random() };
   }
+}
+
+/**
+ * Returns the event for a result that an earlier poll recorded; undefined if there is none. A
+ * recorded result counts, although the upstream no longer knows the job.
+ */
+function recordedResult({ produced }: TaskWork): TaskEvent | undefined {
+  return produced ? { type: 'PRODUCED', outputs: produced.outputs.length } : undefined;
 }

@@ -1,6 +1,8 @@
+import { type Mp4Measures, Mp4Reader } from '../../storage/mp4.ts';
 import type { Produced, UpstreamOutput } from '../../upstreams/generation/contract.ts';
+import { isOwnAddress } from '../../upstreams/generation/own-address.ts';
 import type {
-  FetchOutput,
+  FetchResult,
   ProducedOutput,
   ProducedRecord,
   ResultStorage,
@@ -95,7 +97,7 @@ async function storeBase64(
  * cannot be fetched.
  */
 export async function collectOutputs(
-  parts: { storage: ResultStorage; fetchOutput: FetchOutput; signal: AbortSignal },
+  parts: { storage: ResultStorage; fetchResult: FetchResult; signal: AbortSignal },
   work: TaskWork,
   record: ProducedRecord,
   route: Route | undefined,
@@ -120,19 +122,46 @@ function storedFileOf({ file, content_type }: ProducedOutput): {
 }
 
 async function storeFromUrl(
-  { storage, fetchOutput, signal }: Parameters<typeof collectOutputs>[0],
+  { storage, fetchResult, signal }: Parameters<typeof collectOutputs>[0],
   task_id: string,
   index: number,
   output: ProducedOutput,
   url: string,
   route: Route | undefined,
-): Promise<{ file: string; content_type: string }> {
-  const headers = output.needs_key ? (route?.protocol.downloadHeaders?.(route.target) ?? {}) : {};
-  const { stream, content_type: received_type } = await fetchOutput(url, { headers, signal });
+): Promise<Pick<StoredOutput, 'file' | 'content_type' | 'measured'>> {
+  const headers = output.needs_key && route ? keyHeaders(route, url) : {};
+  const { stream, content_type: received_type } = await fetchResult(url, { headers, signal });
   const content_type = contentTypeFor(output.kind, received_type, output.content_type);
   const file = fileNameOf(task_id, index, content_type);
-  await storage.put(file, stream, content_type);
-  return { file, content_type };
+  if (output.kind !== 'video') {
+    await storage.put(file, stream, content_type);
+    return { file, content_type };
+  }
+  const reader = new Mp4Reader();
+  await storage.put(file, readBy(reader, stream), content_type);
+  const measured: Mp4Measures | undefined = reader.measures;
+  return { file, content_type, ...(measured === undefined ? {} : { measured }) };
+}
+
+/**
+ * Returns the headers with the account's key for the download of a result. They are empty if the URL
+ * is on a foreign host, which must not get the key.
+ */
+function keyHeaders({ protocol, target }: Route, url: string): Record<string, string> {
+  if (!isOwnAddress(target.base_url, url)) return {};
+  return protocol.downloadHeaders?.(target) ?? {};
+}
+
+/** Returns the same stream. Each piece of it is also read by the reader. */
+function readBy(reader: Mp4Reader, stream: ReadableStream): ReadableStream {
+  return stream.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        reader.push(piece);
+        controller.enqueue(piece);
+      },
+    }),
+  );
 }
 
 /** Returns the fields that a client may see: no address and no id of the upstream (P5). */

@@ -27,7 +27,7 @@ export class RunningSubmissions {
   /** Aborts the submission of a task. Called when the task's event CANCEL is committed. */
   abort(task_id: string): void {
     this.abandoned.add(task_id);
-    this.byTask.get(task_id)?.abort(new DOMException('the client abandoned', 'AbortError'));
+    this.byTask.get(task_id)?.abort(new DOMException('the client left', 'AbortError'));
   }
 
   /** True if the task has not ended, but its client left. */

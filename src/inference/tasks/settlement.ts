@@ -1,6 +1,11 @@
 import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
-import { priceGeneration } from '../../catalogue/generation-price.ts';
+import {
+  followsSource,
+  type MeasuredVideo,
+  priceGeneration,
+  resolutionOf,
+} from '../../catalogue/generation-price.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import {
   modelOf,
@@ -9,6 +14,7 @@ import {
   type TaskWork,
   workOf,
 } from './deps.ts';
+import type { StoredOutput } from './port.ts';
 
 /**
  * The effects `settle` and `refund`. Each effect reports an event, and changes the hold in the
@@ -47,6 +53,8 @@ export class TaskSettlement {
   private usageLine(work: TaskWork, { outputs, usage }: ProducedRecord, id: string) {
     const model = modelOf(this.deps, work);
     const { tokens } = usage;
+    const measured = measuredIn(outputs, work.outputs as unknown as readonly StoredOutput[] | null);
+    const isOpen = followsSource(work.input) && (usage.seconds ?? measured.seconds) === undefined;
     const media = outputs.filter(({ kind }) => kind !== 'text' || work.scene === 'music');
     return {
       id,
@@ -63,13 +71,37 @@ export class TaskSettlement {
       cached_input_tokens: tokens?.cached_input ?? 0,
       cache_write_tokens: 0,
       output_tokens: tokens?.output ?? 0,
-      estimated: model?.price.unit === 'token' && tokens === undefined,
+      estimated: model?.price.unit === 'token' ? tokens === undefined : isOpen,
       // A model that was removed from the catalogue has no price. In this case the whole hold is
       // charged.
       charged_nano_usd: model
-        ? priceGeneration(model, work.input, usage, media.length)
+        ? priceGeneration(model, work.input, usage, media.length, measured)
         : work.hold_nano_usd,
       overrun_nano_usd: 0,
     };
   }
+}
+
+/**
+ * Returns the length of all videos together and the resolution of the largest one, as the provider
+ * reported them or as Weir measured them in the files. A member is missing if it is not known of every
+ * video.
+ */
+function measuredIn(
+  produced: ProducedRecord['outputs'],
+  stored: readonly StoredOutput[] | null,
+): MeasuredVideo {
+  const videos = produced.flatMap((output, index) =>
+    output.kind === 'video' ? [{ ...stored?.[index]?.measured, ...output }] : [],
+  );
+  const seconds = videos.flatMap(({ duration, seconds }) => duration ?? seconds ?? []);
+  const edges = videos.flatMap(({ width, height }) => (width && height ? [{ width, height }] : []));
+  const [largest] = edges.toSorted((a, b) => b.width * b.height - a.width * a.height);
+  const isWhole = (known: readonly unknown[]) => known.length > 0 && known.length === videos.length;
+  return {
+    ...(isWhole(seconds) ? { seconds: seconds.reduce((sum, each) => sum + each, 0) } : {}),
+    ...(largest && isWhole(edges)
+      ? { resolution: resolutionOf(largest.width, largest.height) }
+      : {}),
+  };
 }

@@ -25,13 +25,13 @@ import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
 /**
- * If the protocol can neither find nor repeat a submission, its outcome counts as lost for good
- * after this time. Until then, a replica that was taken for dead may still report the answer.
+ * For a protocol that can neither find nor repeat a submission: the outcome counts as lost for good
+ * after this time. Before that, a replica that only seemed dead may report the answer.
  */
 const LATE_REPORT_MS = 15_000;
 /**
- * If an upstream does not find a submission for this long, the job does not exist there. New jobs
- * become visible sooner.
+ * If an upstream does not find a submission in this time, the job does not exist there. A new job
+ * becomes visible much sooner.
  */
 const JOB_VISIBLE_MS = 30_000;
 const FIND_TIMEOUT_MS = 30_000;
@@ -64,7 +64,7 @@ export class Submission {
     if (this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    // A channel that declined is tried again last, as an urgent call.
+    // A channel that gave no permit is tried again last, with an urgent call.
     for (const urgent of [false, true]) {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);
@@ -80,8 +80,8 @@ export class Submission {
   };
 
   /**
-   * Asks for the outcome of a submission whose answer was lost. Looks the job up, or repeats the
-   * submission if the upstream is idempotent.
+   * Finds out how a submission ended whose answer was lost. If the upstream is idempotent, repeats
+   * the submission. Otherwise, looks up the job if the upstream allows it.
    */
   readonly locate: Effect = async (_, context) => {
     const work = workOf(await getTaskWork(this.deps.sql, context.actor_id, true));

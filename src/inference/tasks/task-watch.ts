@@ -33,20 +33,20 @@ export interface OpenWatchDeps {
 }
 
 /**
- * One client that watches one task. Changes come from the task's live actor. Events that the live
- * actor skipped, and events before the watch, are read from the task's log. Both are applied by one
- * pure function, so every client sees the same changes.
+ * One client that watches one task. The task's live actor (its copy in this replica's memory)
+ * reports new events. Events that the live actor skipped, and events before the watch, are read
+ * from the task's log. One pure function applies all events, so every client sees the same changes.
  */
 export class OpenWatch implements TaskWatch {
   private state: PublicState = FIRST_PUBLIC_STATE;
   private readonly waiting: PublicState[] = [];
-  /** The largest number of an event that the live actor told. */
-  private heard_seq = 0;
-  /** True if the log has, or may have, events that were not applied yet. It is true at the begin. */
+  /** The highest number of an event that the live actor reported. */
+  private reported_seq = 0;
+  /** True if the log may have events that are not applied to `state`. So it is true at first. */
   private isBehind = true;
   /** Changes up to this event are not sent, because the client knows them. */
   private known_seq = 0;
-  private closed = false;
+  private isClosed = false;
   private wake: () => void = () => undefined;
 
   constructor(private readonly deps: OpenWatchDeps) {}
@@ -60,25 +60,25 @@ export class OpenWatch implements TaskWatch {
     const { progress } = snapshot.context as TaskContext;
     this.state = { seq, status: publicStatusOf(snapshot.value), progress };
     this.waiting.push(this.state);
-    this.isBehind = this.heard_seq > seq;
+    this.isBehind = this.reported_seq > seq;
   }
 
   /**
-   * Begins after the event `known_seq`, which the client has. Reads the log up to that event.
-   * Returns false if the log has no such event. Rejects if the log cannot be read.
+   * Begins to watch the task after the event `known_seq`, which the client has. First reads the log
+   * up to that event. Returns false if the log has no such event. Rejects if the log cannot be read.
    */
   async beginAfter(known_seq: number): Promise<boolean> {
     this.known_seq = known_seq;
     while (this.isBehind && this.state.seq < known_seq) await this.readPage();
-    // The page may end exactly at the known event. Then a further page may follow.
+    // If the page ended exactly at the known event, another page may follow.
     while (this.isBehind && this.waiting.length === 0) await this.readPage();
     return this.state.seq >= known_seq;
   }
 
   /** Receives the changes of the live actor. */
   readonly onChange = ({ seq, event, snapshot, taken }: ActorChange): void => {
-    if (this.closed) return;
-    this.heard_seq = Math.max(this.heard_seq, seq);
+    if (this.isClosed) return;
+    this.reported_seq = Math.max(this.reported_seq, seq);
     if (seq <= this.state.seq) return;
     if (this.isBehind || seq !== this.state.seq + 1 || event.type === RESTORED) {
       // The event is committed, so it will be read from the log.
@@ -92,7 +92,7 @@ export class OpenWatch implements TaskWatch {
   async next(wait_ms: number): Promise<TaskUpdate> {
     try {
       const change = await this.nextChange(wait_ms);
-      if (this.closed) return { type: 'closed' };
+      if (this.isClosed) return { type: 'closed' };
       if (!change) return { type: 'quiet' };
       const { seq, status, progress } = change;
       if (status === 'pending' || status === 'processing') {
@@ -108,18 +108,18 @@ export class OpenWatch implements TaskWatch {
   }
 
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.waiting.length = 0;
     this.wake();
     this.deps.onClosed();
   }
 
   private async nextChange(wait_ms: number): Promise<PublicState | undefined> {
-    while (this.isBehind && this.waiting.length === 0 && !this.closed) await this.readPage();
-    if (this.waiting.length === 0 && !this.closed) {
+    while (this.isBehind && this.waiting.length === 0 && !this.isClosed) await this.readPage();
+    if (this.waiting.length === 0 && !this.isClosed) {
       await this.sleep(wait_ms);
-      while (this.isBehind && this.waiting.length === 0 && !this.closed) await this.readPage();
+      while (this.isBehind && this.waiting.length === 0 && !this.isClosed) await this.readPage();
     }
     return this.waiting.shift();
   }
@@ -136,15 +136,15 @@ export class OpenWatch implements TaskWatch {
   }
 
   private async readPage(): Promise<void> {
-    const heard_seq = this.heard_seq;
+    const { reported_seq } = this;
     const page = await this.deps.readLog(this.state.seq, MAX_LOG_EVENTS_PER_QUERY);
     for (const logged of page) this.apply(logged);
     const isFull = page.length === MAX_LOG_EVENTS_PER_QUERY;
-    if (!isFull && this.state.seq < heard_seq) {
-      throw new Error(`the log ends at event ${this.state.seq}, before event ${heard_seq}`);
+    if (!isFull && this.state.seq < reported_seq) {
+      throw new Error(`the log ends at event ${this.state.seq}, before event ${reported_seq}`);
     }
-    // The live actor may have told of further events while the page was read.
-    this.isBehind = isFull || this.state.seq < this.heard_seq;
+    // The live actor may have reported further events while the page was read.
+    this.isBehind = isFull || this.state.seq < this.reported_seq;
   }
 
   private apply(logged: TaskLogEvent): void {

@@ -27,7 +27,7 @@ export interface TaskWatchesDeps {
 export class TaskWatches {
   private readonly open = new Set<OpenWatch>();
   private readonly countsByKey = new Map<string, number>();
-  private stopped = false;
+  private isStopped = false;
 
   constructor(
     private readonly deps: TaskWatchesDeps,
@@ -66,7 +66,8 @@ export class TaskWatches {
       const actor = await this.deps.watch(id, watch.onChange);
       if (!actor) throw taskNotFound();
       stopActor = actor.stop;
-      // The client may have left, or the replica may have begun to stop, in the meantime.
+      // During the wait, the client may have left or the replica may have begun to stop. In both
+      // cases the watch is closed.
       if (!this.open.has(watch)) actor.stop();
       if (known_seq === undefined) watch.beginAt(actor.snapshot, actor.seq);
       else if (!(await watch.beginAfter(known_seq))) throw unknownEvent();
@@ -79,14 +80,18 @@ export class TaskWatches {
 
   /** Ends all watches, and refuses new ones. Their clients resume on another replica. */
   stop(): void {
-    this.stopped = true;
+    this.isStopped = true;
     for (const watch of this.open) watch.close();
   }
 
   private requireRoom(key_id: string): void {
     const details = { retry_after: RETRY_AFTER_S };
-    if (this.stopped || this.open.size >= this.max) {
-      throw new WeirError('service_unavailable', 'No further event stream can be opened.', details);
+    if (this.isStopped || this.open.size >= this.max) {
+      throw new WeirError(
+        'service_unavailable',
+        'This replica cannot open another event stream.',
+        details,
+      );
     }
     if ((this.countsByKey.get(key_id) ?? 0) < MAX_WATCHES_PER_KEY) return;
     throw new WeirError(

@@ -5,12 +5,14 @@ import {
   insertTask,
   type TaskRequest,
 } from '../../../db/tasks/rows.ts';
+import type { Channels } from '../../actors/channels/channels.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
 import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
+import { retryAfter } from '../routing/route.ts';
 import { resolveContinuation } from './continuation.ts';
 import { type WatchTask, waitForEnd } from './ending.ts';
 import { taskError } from './failures.ts';
@@ -23,11 +25,12 @@ import { viewOf } from './view.ts';
 
 const ID_PREFIX = 'weir_';
 /**
- * A hold expires this long after its task's deadline. The task itself ends the hold much earlier.
+ * A hold expires this long after its task's deadline. This is only a safeguard: the end of the task
+ * settles or releases the hold much earlier.
  */
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
 const RETURN_HINT =
-  'Send the same request with the same Idempotency-Key again. The work goes on meanwhile.';
+  'Send the same request with the same Idempotency-Key again. The task continues to run.';
 const UNIQUE_VIOLATION = '23505';
 
 /** Dependencies of `Tasks`. */
@@ -35,6 +38,7 @@ export interface TasksDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly channels: Channels;
   /**
    * Sends a command to the task's actor. Throws WeirError if too many commands wait for that actor.
    */
@@ -47,8 +51,8 @@ export interface TasksDeps {
 }
 
 /**
- * Durable generation tasks for the routes. A create is one transaction. The transaction writes the
- * idempotency key, the task, its actor with the first event, and the hold, which is the money
+ * Durable generation tasks for the routes. One transaction creates a task. The transaction writes
+ * the idempotency key, the task, its actor with the first event, and the hold, which is the money
  * reserved for the task. The transaction commits as a whole or not at all (P4, P7).
  */
 export class Tasks implements TaskPort {
@@ -63,7 +67,8 @@ export class Tasks implements TaskPort {
 
   async create(request: CreateTask): Promise<TaskView> {
     if (!this.deps.mayAdmit()) {
-      throw new WeirError('service_unavailable', 'Not ready to serve.', { retry_after: 2 });
+      const message = 'This replica is not ready to serve requests.';
+      throw new WeirError('service_unavailable', message, { retry_after: 2 });
     }
     const earlier = await this.findEarlier(request);
     const id = earlier ?? (await this.createNew(request));
@@ -128,7 +133,7 @@ export class Tasks implements TaskPort {
       this.deps.clock.now() + model.deadline_ms + HOLD_EXPIRES_AFTER_MS,
     ).toISOString();
     try {
-      await withHold(request.signal, (recall_seq) =>
+      await withHold(request.signal, amount, (recall_seq) =>
         this.deps.send({
           kind: TASK_KIND,
           id,
@@ -175,9 +180,9 @@ export class Tasks implements TaskPort {
   }
 
   /**
-   * Resolves with the completed task. If the task fails, it throws the error of the failure. If the
-   * client leaves or its deadline passes, the work stops (P8). With an idempotency key the work goes
-   * on, because the client can return for the result.
+   * Resolves with the completed task. If the task fails, throws the error of the failure. If the
+   * client leaves or its deadline passes, the task is canceled (P8). A task with an idempotency key
+   * continues, because the client can send the request again to get the result.
    */
   private async waitFor(id: string, request: CreateTask): Promise<TaskView> {
     const { organization_id } = request.key;
@@ -193,7 +198,9 @@ export class Tasks implements TaskPort {
     const view = await this.viewOf(id, organization_id);
     if (view.status !== 'failed') return view;
     const row = await findTaskView(this.deps.sql, id, organization_id);
-    throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '');
+    const channels = this.deps.channels.serving(request.model.id);
+    const retry_after = retryAfter(channels, this.deps.clock.now());
+    throw taskError(row?.error_code ?? 'upstream_error', view.error?.message ?? '', retry_after);
   }
 
   private cancel(id: string): void {

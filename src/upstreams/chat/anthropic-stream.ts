@@ -1,18 +1,19 @@
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
+import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
+import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
 /**
- * Makes the upstream's events of one streamed message public, and counts its usage (Anthropic docs:
- * Streaming).
+ * Replaces the upstream's ids and model names in the events of one streamed message, and reads its
+ * usage (Anthropic docs: Streaming).
  */
 export class MessageStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
@@ -21,6 +22,8 @@ export class MessageStream implements MeteredStreamProtocol {
    * input is known.
    */
   private isCounted = false;
+  private isImpossible = false;
+  private searches = 0;
   /** Index of the content block that has started and not stopped; undefined between blocks. */
   private openBlock: unknown;
   private stopping = false;
@@ -32,11 +35,19 @@ export class MessageStream implements MeteredStreamProtocol {
   }
 
   usage(): TokenUsage | null {
-    return this.isCounted ? this.counted : null;
+    return this.isCounted && !this.isImpossible ? this.counted : null;
   }
 
   inputUsage(): TokenUsage | null {
     return this.counted;
+  }
+
+  webSearches(): number {
+    return this.searches;
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.isImpossible;
   }
 
   hasEnded(): boolean {
@@ -58,6 +69,7 @@ export class MessageStream implements MeteredStreamProtocol {
       case 'content_block_start':
         this.openBlock = value['index'];
         produced = producedByStart(value['content_block']);
+        if (isWebSearchBlock(value['content_block'])) this.searches += 1;
         break;
       case 'content_block_stop':
         this.openBlock = undefined;
@@ -77,7 +89,16 @@ export class MessageStream implements MeteredStreamProtocol {
     }
     const line = name ?? withoutLineBreaks(type);
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
-    return { text: `event: ${line}\ndata: ${shown}\n\n`, produced, final: this.stopping, value };
+    const write = (json: string) => `event: ${line}\ndata: ${json}\n\n`;
+    const event = { text: write(shown), produced, final: this.stopping, value };
+    if (!this.isImpossible) return event;
+    if (type === 'message_start') {
+      const withUsage = (usage: TokenUsage) =>
+        write(editMembers(shown, { message: (message) => withUsageIn(message, usage) }));
+      return { ...event, withUsage };
+    }
+    if (type !== 'message_delta') return event;
+    return { ...event, withUsage: (usage) => write(withUsageIn(shown, usage)) };
   }
 
   atEnd(): StreamEvent[] {
@@ -102,20 +123,36 @@ export class MessageStream implements MeteredStreamProtocol {
 
   private begin(data: string, message: unknown): string {
     if (!isObject(message)) return data;
-    this.counted = anthropicUsage(message['usage'], this.counted);
+    this.read(message['usage']);
     this.names = modelNames(message['model'], this.call);
     return editMembers(data, { message: (text) => publishAnswer(text, message, this.call) });
   }
 
+  private read(usage: unknown): void {
+    const report = checkedUsage(anthropicUsage(usage, this.counted), this.call);
+    if (report === 'impossible') this.isImpossible = true;
+    else this.counted = report;
+  }
+
   private count({ delta, usage }: Readonly<Record<string, unknown>>): void {
     if (isObject(usage) && typeof usage['output_tokens'] === 'number') this.isCounted = true;
-    this.counted = anthropicUsage(usage, this.counted);
+    this.read(usage);
     this.stopping ||= isObject(delta) && Boolean(delta['stop_reason']);
   }
 }
 
+/** Returns a message, or the event that changes it, with this usage. */
+function withUsageIn(json: string, usage: TokenUsage): string {
+  return editMembers(json, { usage: JSON.stringify(writeAnthropicUsage(usage)) });
+}
+
 function event(data: { type: string; [member: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** True for a web search that the provider runs. */
+export function isWebSearchBlock(block: unknown): boolean {
+  return isObject(block) && block['type'] === 'server_tool_use' && block['name'] === 'web_search';
 }
 
 /**

@@ -1,16 +1,19 @@
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
+import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
+import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
   commonEdits,
+  loweredLimit,
   requestAnswer,
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
-import { MessageStream } from './anthropic-stream.ts';
+import { messageSearchLimits } from '../pass-through/web-search.ts';
+import { isWebSearchBlock, MessageStream } from './anthropic-stream.ts';
 
 /**
  * The `anthropic-version` that accepts `temperature`, `top_p` and `top_k`. Later versions refuse
@@ -45,9 +48,13 @@ export function answerOfMessages(
   if (!Array.isArray(content)) {
     throw new RetryableUpstreamError('malformed', 'an answer without content');
   }
+  const body_text = publishAnswer(text, answer, call);
   return {
-    body_text: publishAnswer(text, answer, call),
-    usage: anthropicUsage(answer['usage'], null),
+    body_text,
+    ...wholeUsage(anthropicUsage(answer['usage'], null), call, (usage) =>
+      editMembers(body_text, { usage: JSON.stringify(writeAnthropicUsage(usage)) }),
+    ),
+    web_searches: content.filter(isWebSearchBlock).length,
     produced: () => content.map(producedByBlock).join(''),
   };
 }
@@ -76,7 +83,7 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
       'anthropic-version': version,
       ...(beta ? { 'anthropic-beta': beta } : {}),
     },
-    edits: { ...commonEdits(call), ...messagesLimits(call) },
+    edits: { ...commonEdits(call), ...messagesLimits(call), ...messageSearchLimits(body) },
   };
 }
 
@@ -87,10 +94,9 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
  */
 export function messagesLimits({ body, max_output_tokens }: UpstreamCall): Record<string, Edit> {
   if (max_output_tokens === undefined) return {};
-  const requested = body['max_tokens'];
-  const limit =
-    typeof requested === 'number' ? Math.min(requested, max_output_tokens) : max_output_tokens;
-  const edits: Record<string, Edit> = { max_tokens: String(limit) };
+  const max_tokens = loweredLimit(body['max_tokens'], max_output_tokens);
+  const limit = Number(max_tokens);
+  const edits: Record<string, Edit> = { max_tokens };
   const { thinking } = body;
   const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;
   if (typeof budget === 'number' && budget >= limit) {

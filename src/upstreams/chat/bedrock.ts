@@ -7,6 +7,7 @@ import {
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
+import { messageSearchLimits } from '../pass-through/web-search.ts';
 import { toServerSentEvents } from '../stream/aws-event-stream.ts';
 import { answerOfMessages, messagesErrorEvent, messagesLimits } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
@@ -37,6 +38,7 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
+    ...messageSearchLimits(call.body),
     // The path contains the model, and its last segment tells whether the answer is a stream.
     model: null,
     stream: null,

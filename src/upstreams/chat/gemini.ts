@@ -5,7 +5,9 @@ import type { ChatProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { checkedUsage, wholeUsage } from '../pass-through/reported-usage.ts';
 import {
+  loweredLimit,
   type MeteredStreamProtocol,
   requestAnswer,
   requestStream,
@@ -44,9 +46,12 @@ function methods(
         if (!Array.isArray(answer['candidates']) && !isObject(answer['promptFeedback'])) {
           throw new RetryableUpstreamError('malformed', 'an answer without candidates');
         }
+        const body_text = publish(text, answer, call);
         return {
-          body_text: publish(text, answer, call),
-          usage: geminiUsage(answer['usageMetadata']),
+          body_text,
+          ...wholeUsage(geminiUsage(answer['usageMetadata']), call, (usage) =>
+            withUsageMetadata(body_text, usage),
+          ),
           produced: () => producedBy(answer),
         };
       }),
@@ -62,24 +67,41 @@ function methods(
   };
 }
 
+/** The member with the output limit. Gemini accepts each name in two forms (protobuf: JSON mapping). */
+const CONFIGS = ['generationConfig', 'generation_config'];
+const LIMITS = ['maxOutputTokens', 'max_output_tokens'];
+
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const { body, max_output_tokens: limit, physical_model } = call;
   // Gemini's body has none of these members. The path contains the model, and tells whether the
   // answer is a stream.
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
-  if (limit !== undefined) {
-    const config = isObject(body['generationConfig']) ? body['generationConfig'] : undefined;
-    const requested = config?.['maxOutputTokens'];
-    const bound = String(typeof requested === 'number' ? Math.min(requested, limit) : limit);
-    edits['generationConfig'] = config
-      ? (text) => editMembers(text, { maxOutputTokens: bound })
-      : `{"maxOutputTokens":${bound}}`;
+  const configs = CONFIGS.filter((name) => isObject(body[name]));
+  for (const name of configs) {
+    // Without an edit, only repeated members are removed: the budget read the last one.
+    const limits = limit === undefined ? {} : limitEdits(body[name], limit);
+    edits[name] = (text) => editMembers(text, limits);
+  }
+  if (limit !== undefined && configs.length === 0) {
+    edits['generationConfig'] = `{"maxOutputTokens":${limit}}`;
   }
   return {
     path: `/models/${encodeURIComponent(physical_model)}:${method}`,
     headers: {},
     edits,
   };
+}
+
+/** Returns the edits of a config that lower each name of the limit, or add the limit. */
+function limitEdits(config: unknown, limit: number): Record<string, Edit> {
+  const read = (name: string) => (isObject(config) ? config[name] : undefined);
+  const named = LIMITS.filter((name) => read(name) !== undefined);
+  return Object.fromEntries(
+    (named.length > 0 ? named : LIMITS.slice(0, 1)).map((name) => [
+      name,
+      loweredLimit(read(name), limit),
+    ]),
+  );
 }
 
 function publish(
@@ -91,6 +113,10 @@ function publish(
   if ('modelVersion' in answer) edits['modelVersion'] = JSON.stringify(call.public_model);
   if ('responseId' in answer) edits['responseId'] = JSON.stringify(call.answer_id);
   return editMembers(text, edits);
+}
+
+function withUsageMetadata(text: string, usage: TokenUsage): string {
+  return editMembers(text, { usageMetadata: JSON.stringify(usageMetadata(usage)) });
 }
 
 function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
@@ -118,17 +144,22 @@ function producedBy(answer: Readonly<Record<string, unknown>>): string {
  */
 class ContentStream implements MeteredStreamProtocol {
   private counted: TokenUsage | null = null;
+  private isImpossible = false;
   private finished = false;
   private done = false;
 
   constructor(private readonly call: UpstreamCall) {}
 
   usage(): TokenUsage | null {
-    return this.finished ? this.counted : null;
+    return this.finished && !this.isImpossible ? this.counted : null;
   }
 
   inputUsage(): TokenUsage | null {
     return this.counted;
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.isImpossible;
   }
 
   hasEnded(): boolean {
@@ -138,18 +169,21 @@ class ContentStream implements MeteredStreamProtocol {
   take({ data }: { data: string }): StreamEvent {
     const chunk = parseObject(data);
     if (chunk['error']) throw classifyInlineError(this.call, data);
-    this.counted = geminiUsage(chunk['usageMetadata']) ?? this.counted;
+    const report = checkedUsage(geminiUsage(chunk['usageMetadata']), this.call);
+    if (report === 'impossible') this.isImpossible = true;
+    else this.counted = report ?? this.counted;
     const candidates: unknown[] = Array.isArray(chunk['candidates']) ? chunk['candidates'] : [];
     const isBlocked = isObject(chunk['promptFeedback']) && chunk['promptFeedback']['blockReason'];
     this.finished ||=
       Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
     const text = withoutLineBreaks(publish(data, chunk, this.call));
-    return {
-      text: `data: ${text}\n\n`,
-      produced: producedBy(chunk),
-      final: this.finished,
-      value: chunk,
-    };
+    const event = { produced: producedBy(chunk), final: this.finished, value: chunk };
+    if (report !== 'impossible') return { text: `data: ${text}\n\n`, ...event };
+    // Until the last chunk, the client gets no usage. Counting for each chunk would be slow.
+    const hidden = `data: ${editMembers(text, { usageMetadata: null })}\n\n`;
+    if (!this.finished) return { text: hidden, ...event };
+    const withUsage = (usage: TokenUsage) => `data: ${withUsageMetadata(text, usage)}\n\n`;
+    return { text: hidden, withUsage, ...event };
   }
 
   /**

@@ -1,4 +1,6 @@
 import { isObject } from '../../json/object.ts';
+import { possible, readCount } from '../../protocols/token-usage.ts';
+import { searchesIn } from '../pass-through/web-search.ts';
 
 /** Returns the charged text of the output items: all text that the model wrote. */
 export function producedByItems(output: readonly unknown[]): string {
@@ -27,4 +29,14 @@ function textsIn(value: unknown, depth: number): string {
 export function asEnvelope(error: unknown): string {
   const { code, message, param } = isObject(error) ? error : {};
   return JSON.stringify({ error: { type: code, code, message, param } });
+}
+
+/**
+ * Returns the web searches that the provider bills for a response. If it does not report them, the
+ * searches in the output count.
+ */
+export function webSearchesIn({ output, tool_usage }: Readonly<Record<string, unknown>>): number {
+  const search = isObject(tool_usage) ? tool_usage['web_search'] : undefined;
+  const reported = isObject(search) ? readCount(search['num_requests']) : null;
+  return possible(reported) ?? searchesIn(Array.isArray(output) ? output : []);
 }

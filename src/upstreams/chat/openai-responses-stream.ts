@@ -1,21 +1,28 @@
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { responsesUsage } from '../../protocols/responses-usage.ts';
+import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
+import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
+import { isSearch } from '../pass-through/web-search.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
-import { asEnvelope } from './openai-responses-answer.ts';
+import { asEnvelope, webSearchesIn } from './openai-responses-answer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Makes the upstream's events of one streamed response public, and counts its usage. */
+/**
+ * Replaces the upstream's ids and model names in the events of one streamed response, and reads its
+ * usage.
+ */
 export class ResponseStream implements MeteredStreamProtocol {
   private reported: TokenUsage | null = null;
+  private isImpossible = false;
+  private searches = 0;
   /** The response object of the newest event that had one, with public ids and model names. */
   private response: Json = {};
   private readonly output: unknown[] = [];
@@ -28,11 +35,19 @@ export class ResponseStream implements MeteredStreamProtocol {
   }
 
   usage(): TokenUsage | null {
-    return this.reported;
+    return this.isImpossible ? null : this.reported;
   }
 
   inputUsage(): TokenUsage | null {
     return this.reported;
+  }
+
+  webSearches(): number {
+    return this.searches;
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.isImpossible;
   }
 
   hasEnded(): boolean {
@@ -54,16 +69,21 @@ export class ResponseStream implements MeteredStreamProtocol {
       throw classifyInlineError(this.call, asEnvelope(error));
     }
     if (type === 'response.output_item.done') this.output.push(value['item']);
+    if (type === 'response.output_item.done' && isSearch(value['item'])) this.searches += 1;
     const text = isObject(response) ? this.published(data, response) : data;
     this.done = type === 'response.completed' || type === 'response.incomplete';
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
     const produced =
       type.endsWith('.delta') && typeof value['delta'] === 'string' ? value['delta'] : '';
+    const write = (json: string) => `event: ${withoutLineBreaks(type)}\ndata: ${json}\n\n`;
     return {
-      text: `event: ${withoutLineBreaks(type)}\ndata: ${shown}\n\n`,
+      text: write(shown),
       produced: type === 'response.output_item.added' ? nameIn(value['item']) : produced,
       final: this.done,
       value,
+      ...(this.isImpossible && isObject(response)
+        ? { withUsage: (usage) => write(this.withUsage(shown, usage)) }
+        : {}),
     };
   }
 
@@ -79,10 +99,19 @@ export class ResponseStream implements MeteredStreamProtocol {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: this.output,
-      usage: usageOf(usage),
+      usage: writeResponsesUsage(usage),
     };
     const event = { type, sequence_number: this.sequence + 1, response: this.response };
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+
+  /** Returns the event's public JSON with this usage. The stored response gets it too. */
+  private withUsage(json: string, usage: TokenUsage): string {
+    const written = writeResponsesUsage(usage);
+    this.response = { ...this.response, usage: written };
+    return editMembers(json, {
+      response: (inner) => editMembers(inner, { usage: JSON.stringify(written) }),
+    });
   }
 
   /**
@@ -90,7 +119,12 @@ export class ResponseStream implements MeteredStreamProtocol {
    * usage, and the model names that later events must hide.
    */
   private published(data: string, response: Json): string {
-    this.reported = responsesUsage(response['usage']) ?? this.reported;
+    const report = checkedUsage(
+      responsesUsage(response['usage'], webSearchesIn(response)),
+      this.call,
+    );
+    if (report === 'impossible') this.isImpossible = true;
+    else this.reported = report ?? this.reported;
     this.names = modelNames(response['model'], this.call);
     let shown = '';
     const text = editMembers(data, {
@@ -107,16 +141,4 @@ export class ResponseStream implements MeteredStreamProtocol {
 /** Returns a tool's name, or ''. The name is output of the model, so it is charged. */
 function nameIn(item: unknown): string {
   return isObject(item) && typeof item['name'] === 'string' ? item['name'] : '';
-}
-
-function usageOf(usage: TokenUsage): object {
-  const { input_tokens, cached_input_tokens, cache_write_tokens, output_tokens } = usage;
-  const input = input_tokens + cached_input_tokens + cache_write_tokens;
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: cached_input_tokens, cache_write_tokens },
-    output_tokens,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output_tokens,
-  };
 }

@@ -1,17 +1,20 @@
-import type { Edit } from '../../json/members.ts';
+import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { responsesUsage } from '../../protocols/responses-usage.ts';
+import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
+import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
   commonEdits,
+  loweredLimit,
   requestAnswer,
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
+import { responseSearchLimits } from '../pass-through/web-search.ts';
 import { classifyInlineError } from '../transport/failures.ts';
-import { asEnvelope, producedByItems } from './openai-responses-answer.ts';
+import { asEnvelope, producedByItems, webSearchesIn } from './openai-responses-answer.ts';
 import { ResponseStream } from './openai-responses-stream.ts';
 
 /**
@@ -28,9 +31,13 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
       if (!Array.isArray(output)) {
         throw new RetryableUpstreamError('malformed', 'a response without output');
       }
+      const body_text = publishAnswer(text, answer, call);
       return {
-        body_text: publishAnswer(text, answer, call),
-        usage: responsesUsage(answer['usage']),
+        body_text,
+        ...wholeUsage(responsesUsage(answer['usage'], webSearchesIn(answer)), call, (usage) =>
+          editMembers(body_text, { usage: JSON.stringify(writeResponsesUsage(usage)) }),
+        ),
+        web_searches: webSearchesIn(answer),
         produced: () => producedByItems(output),
       };
     }),
@@ -47,15 +54,14 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
   const { body, max_output_tokens: limit, target } = call;
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
+    ...responseSearchLimits(body),
     store: 'false',
     previous_response_id: null,
   };
   const { input, max_output_tokens: requested } = body;
   if (Array.isArray(input)) edits['input'] = JSON.stringify(input.flatMap(withoutOwnId));
   if (limit !== undefined) {
-    edits['max_output_tokens'] = String(
-      typeof requested === 'number' ? Math.min(requested, limit) : limit,
-    );
+    edits['max_output_tokens'] = loweredLimit(requested, limit);
   }
   return { path: '/responses', headers: { authorization: `Bearer ${target.api_key}` }, edits };
 }

@@ -1,9 +1,11 @@
+import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { openaiUsage } from '../../protocols/openai-usage.ts';
+import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { ChunkPublisher } from '../pass-through/publish.ts';
+import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
@@ -12,7 +14,10 @@ import { producedBy } from './openai-answer.ts';
 
 export const DONE = 'data: [DONE]\n\n';
 
-/** Makes the chunks of one streamed chat completion public, and counts its usage (OpenAI docs: Streaming). */
+/**
+ * Replaces the upstream's ids and model names in the chunks of one streamed chat completion, and
+ * reads its usage (OpenAI docs: Streaming).
+ */
 export class ChatStream implements MeteredStreamProtocol {
   private readonly publisher: ChunkPublisher;
   private readonly wantsUsage: boolean;
@@ -20,6 +25,7 @@ export class ChatStream implements MeteredStreamProtocol {
   private readonly choices: number;
   private readonly finished = new Set<unknown>();
   private counted: TokenUsage | null = null;
+  private isImpossible = false;
   private created = 0;
   private done = false;
 
@@ -31,11 +37,15 @@ export class ChatStream implements MeteredStreamProtocol {
   }
 
   usage(): TokenUsage | null {
-    return this.counted;
+    return this.isImpossible ? null : this.counted;
   }
 
   inputUsage(): TokenUsage | null {
     return this.counted;
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.isImpossible;
   }
 
   hasEnded(): boolean {
@@ -51,20 +61,25 @@ export class ChatStream implements MeteredStreamProtocol {
     if (chunk['error'] || event === 'error') throw classifyInlineError(this.call, data);
     const { created } = chunk;
     if (this.created === 0 && typeof created === 'number') this.created = created;
-    const usage = openaiUsage(chunk['usage']);
-    if (usage) this.counted = usage;
+    const report = checkedUsage(openaiUsage(chunk['usage']), this.call);
+    if (report === 'impossible') this.isImpossible = true;
+    else this.counted = report ?? this.counted;
     const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    if (usage && choices.length === 0 && !this.wantsUsage) return undefined;
+    if (report && choices.length === 0 && !this.wantsUsage) return undefined;
     for (const choice of choices) {
       if (isObject(choice) && choice['finish_reason']) this.finished.add(choice['index'] ?? 0);
     }
-    const text = this.publisher.publish(data, chunk, this.wantsUsage);
-    return {
-      text: `data: ${withoutLineBreaks(text)}\n\n`,
+    // Until the last chunk, impossible usage is left out. Counting for each chunk would be slow.
+    const isShown = this.wantsUsage && (report !== 'impossible' || this.isFinished());
+    const text = withoutLineBreaks(this.publisher.publish(data, chunk, isShown));
+    const sent = {
+      text: `data: ${text}\n\n`,
       produced: producedBy(choices, 'delta'),
       final: this.isFinished(),
       value: chunk,
     };
+    if (!isShown || report !== 'impossible') return sent;
+    return { ...sent, withUsage: (usage) => withUsage(text, usage) };
   }
 
   /**
@@ -84,7 +99,9 @@ export class ChatStream implements MeteredStreamProtocol {
       (index) => !this.finished.has(index),
     );
     const finish = this.chunk(open.map((index) => ({ index, delta: {}, finish_reason: 'length' })));
-    return finish + (this.wantsUsage ? this.chunk([], usageChunk(usage)) : '') + DONE;
+    return (
+      finish + (this.wantsUsage ? this.chunk([], { usage: writeOpenaiUsage(usage) }) : '') + DONE
+    );
   }
 
   private isFinished(): boolean {
@@ -99,15 +116,6 @@ export class ChatStream implements MeteredStreamProtocol {
   }
 }
 
-function usageChunk(usage: TokenUsage): object {
-  const { input_tokens, cached_input_tokens, cache_write_tokens, output_tokens } = usage;
-  const prompt_tokens = input_tokens + cached_input_tokens + cache_write_tokens;
-  return {
-    usage: {
-      prompt_tokens,
-      completion_tokens: output_tokens,
-      total_tokens: prompt_tokens + output_tokens,
-      prompt_tokens_details: { cached_tokens: cached_input_tokens },
-    },
-  };
+function withUsage(chunk: string, usage: TokenUsage): string {
+  return `data: ${editMembers(chunk, { usage: JSON.stringify(writeOpenaiUsage(usage)) })}\n\n`;
 }

@@ -1,12 +1,14 @@
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import type { ChatProtocol } from '../../protocols/names.ts';
-import { openaiUsage } from '../../protocols/openai-usage.ts';
+import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import type { UpstreamAnswer, UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
+import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
   commonEdits,
+  loweredLimit,
   requestAnswer,
   requestStream,
   type UpstreamRequest,
@@ -48,9 +50,12 @@ function answerOf(
   if (!Array.isArray(choices) || choices.length === 0) {
     throw new RetryableUpstreamError('malformed', 'an answer without choices');
   }
+  const body_text = publishAnswer(text, answer, call);
   return {
-    body_text: publishAnswer(text, answer, call),
-    usage: openaiUsage(answer['usage']),
+    body_text,
+    ...wholeUsage(openaiUsage(answer['usage']), call, (usage) =>
+      editMembers(body_text, { usage: JSON.stringify(writeOpenaiUsage(usage)) }),
+    ),
     produced: () => producedBy(choices, 'message'),
   };
 }
@@ -72,10 +77,14 @@ function requestOf(call: UpstreamCall, credentials: Credentials): UpstreamReques
   };
 }
 
+/** Members that limit the output in other protocols. */
+const FOREIGN_LIMITS = ['max_output_tokens', 'generationConfig', 'generation_config'];
+
 /**
  * Adds edits that limit the output. The limit is named `max_tokens` or `max_completion_tokens`, and
  * a server may obey only one of the names. So each name that the body has gets the lower limit. If
- * the body has neither, `max_completion_tokens` is added.
+ * the body has neither, `max_completion_tokens` is added. Names of other protocols are removed,
+ * because they could ask for more.
  */
 function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
   const { body, max_output_tokens: limit } = call;
@@ -83,6 +92,7 @@ function limitOutput(call: UpstreamCall, edits: Record<string, Edit>): void {
   const named = ['max_tokens', 'max_completion_tokens'].filter(
     (name) => typeof body[name] === 'number',
   );
-  for (const name of named) edits[name] = String(Math.min(Number(body[name]), limit));
+  for (const name of named) edits[name] = loweredLimit(body[name], limit);
   if (named.length === 0) edits['max_completion_tokens'] = String(limit);
+  for (const name of FOREIGN_LIMITS) if (body[name] !== undefined) edits[name] = null;
 }

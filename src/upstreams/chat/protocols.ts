@@ -47,8 +47,8 @@ const PAIRS = new Map(
 );
 
 /**
- * Returns the protocol that serves clients of the protocol `client` through `upstream`. It
- * translates requests and answers if the two use different formats.
+ * Returns the implementation for calls whose client speaks `client` and whose upstream speaks
+ * `upstream`. If the two formats differ, the implementation translates requests and answers.
  */
 export function protocolFor(client: ClientProtocol, upstream: ChatProtocol): UpstreamProtocol {
   return PAIRS.get(client)?.get(upstream) ?? pair(client, upstream);

@@ -95,7 +95,7 @@ async function exchange({ api_key, timeout_ms, transport }: UpstreamTarget): Pro
   }
 }
 
-/** Returns the token of an answer. Throws if the answer is a refusal. */
+/** Returns the access token in the response to a token request. Throws if the request failed. */
 function tokenIn({ ok, status }: ResponseHead, text: string): string {
   if (!ok) throw new Error(`the token request failed with status ${status}`);
   const { access_token } = parseObject(text);

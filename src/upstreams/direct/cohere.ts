@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { readCount } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { Reranker } from './contract.ts';
 import { requestJson } from './json-call.ts';
@@ -27,12 +27,12 @@ export const cohereDirect: Reranker = {
     if (results.length === 0 || !isWhole) {
       throw new RetryableUpstreamError(
         'malformed',
-        'the answer has no results, or a result without a score or for a document that was not sent',
+        'the answer has no results, or one of its results has no score or names a document that was not sent',
       );
     }
     const { meta } = answer;
     const billed = isObject(meta) ? meta['billed_units'] : undefined;
     const units = isObject(billed) ? billed['search_units'] : undefined;
-    return { results, search_units: typeof units === 'number' ? readTokenCount(units) : null };
+    return { results, search_units: readCount(units) };
   },
 };

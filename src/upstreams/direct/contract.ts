@@ -3,13 +3,14 @@
  * provider implement some of them. Each function throws RetryableUpstreamError or
  * TerminalUpstreamError, or the signal's reason if the signal was aborted.
  */
+import type { UsageReport } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 interface Embeddings {
   /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
-  /** The tokens of the input; null if the upstream reported no usage. */
-  readonly input_tokens: number | null;
+  /** The tokens of the input; `embed` never gives more than twice `max_tokens`. */
+  readonly input_tokens: UsageReport<number>;
 }
 
 /** A section of the audio and its text. */
@@ -28,6 +29,8 @@ export interface Transcript {
   readonly language: string;
   /** Length of the audio, in seconds. */
   readonly duration: number;
+  /** True if the upstream reported an impossible length. Then the segments give the length. */
+  readonly has_impossible_usage?: boolean;
   readonly segments: readonly Segment[];
   readonly [member: string]: unknown;
 }
@@ -45,8 +48,12 @@ export interface TranscriptionRequest {
 export interface Speech {
   /** The audio as it arrives. Reading it throws the same errors as `synthesize`. */
   readonly pieces: AsyncGenerator<Uint8Array>;
-  /** Absent if the upstream reports no usage. Then the input of the request is charged. */
+  /**
+   * Absent if the upstream reports no usage. Then the charge depends on the request's input only.
+   */
   readonly usage?: SpeechUsage;
+  /** True if the upstream reported impossible usage. Then `usage` is absent. */
+  readonly has_impossible_usage?: boolean;
 }
 
 interface SpeechUsage {
@@ -67,8 +74,8 @@ export interface RerankResult {
    * request.
    */
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
-  /** The billed search units; null if the upstream reported none. */
-  readonly search_units: number | null;
+  /** The billed search units that the upstream reported. */
+  readonly search_units: UsageReport<number>;
 }
 
 interface TranslationRequest {
@@ -84,13 +91,20 @@ interface Translations {
     readonly text: string;
     readonly detected_source_language: string;
   }[];
-  /** The billed characters; null if the upstream reported none. */
-  readonly characters: number | null;
+  /** The billed characters that the upstream reported. */
+  readonly characters: UsageReport<number>;
+}
+
+/** What Weir knows of the tokens of an input without the upstream. */
+export interface OwnCount {
+  /** Counts the tokens. It is slow, and needed only if the upstream reports no usage. */
+  readonly counted: () => number;
+  /** A bound of the tokens. A report of more than twice as many is impossible. */
+  readonly max_tokens: number;
 }
 
 export interface Embedder {
-  /** `counted` returns Weir's own count of the input's tokens, for an upstream without usage. */
-  embed(call: UpstreamCall, counted: () => number): Promise<Embeddings>;
+  embed(call: UpstreamCall, own: OwnCount): Promise<Embeddings>;
 }
 export interface Transcriber {
   transcribe(call: UpstreamCall, what: TranscriptionRequest): Promise<Transcript>;

@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { readCount, type UsageReport } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import type { Translator } from './contract.ts';
 import { requestJson } from './json-call.ts';
@@ -29,15 +29,21 @@ export const deeplDirect: Translator = {
         'the number of translations differs from the number of texts',
       );
     }
-    const isBilled = found.every(({ billed_characters: billed }) => typeof billed === 'number');
     return {
       translations: found.map(({ text, detected_source_language }) => ({
         text: String(text),
         detected_source_language: String(detected_source_language ?? source_lang ?? ''),
       })),
-      characters: isBilled
-        ? found.reduce((sum, { billed_characters }) => sum + readTokenCount(billed_characters), 0)
-        : null,
+      characters: found.reduce<UsageReport<number>>(
+        (sum, { billed_characters }) => added(sum, readCount(billed_characters)),
+        0,
+      ),
     };
   },
 };
+
+/** Returns the sum of two reports. An impossible report makes the sum impossible, a missing one null. */
+function added(sum: UsageReport<number>, next: UsageReport<number>): UsageReport<number> {
+  if (sum === 'impossible' || next === 'impossible') return 'impossible';
+  return sum === null || next === null ? null : sum + next;
+}

@@ -1,6 +1,7 @@
 import { isObject } from '../../json/object.ts';
 import { geminiUsage } from '../../protocols/gemini-usage.ts';
-import type { TokenUsage } from '../../protocols/token-usage.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
+import { possible, readCount, type TokenUsage } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
 import type {
@@ -104,10 +105,12 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       },
     });
     const sound = readAudio(answer);
-    const usage = geminiUsage(answer['usageMetadata']);
+    const report = geminiUsage(answer['usageMetadata']);
+    const usage = possible(report);
     return {
       pieces: piecesOf(format === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound]),
       ...(usage ? { usage: speechUsage(usage) } : {}),
+      ...(report === 'impossible' ? { has_impossible_usage: true } : {}),
     };
   },
 };
@@ -180,7 +183,7 @@ function jsonIn(answer: Record<string, unknown>): Record<string, unknown> {
 }
 
 function seconds(value: unknown): number {
-  return typeof value === 'number' && value >= 0 ? value : 0;
+  return readSeconds(value) ?? 0;
 }
 
 /**
@@ -193,8 +196,8 @@ function durationOf(answer: Record<string, unknown>, segments: readonly Segment[
   const sound = (Array.isArray(details) ? details : [])
     .filter(isObject)
     .find(({ modality }) => modality === 'AUDIO');
-  const tokens = Number(sound?.['tokenCount']);
-  if (tokens > 0) return tokens / TOKENS_PER_S;
+  const tokens = possible(readCount(sound?.['tokenCount']));
+  if (tokens) return tokens / TOKENS_PER_S;
   return Math.max(0, ...segments.map(({ end }) => end));
 }
 

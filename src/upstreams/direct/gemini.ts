@@ -8,12 +8,12 @@ import { toBase64 } from './vectors.ts';
 const MAX_TEXTS = 100;
 
 /**
- * Gemini's embeddings, returned in OpenAI's answer format. Weir scales each vector to length one:
- * OpenAI's vectors have this length, and Gemini's docs advise it for vectors with reduced
+ * Gemini's embeddings, returned in OpenAI's answer format. Weir scales each vector to length one,
+ * because OpenAI's vectors have this length. Gemini's docs advise the same for vectors with reduced
  * `dimensions`.
  */
 export const geminiDirect: Embedder = {
-  async embed(call, counted) {
+  async embed(call, { counted }) {
     const texts = textsIn(call);
     const vectors: number[][] = [];
     for (let at = 0; at < texts.length; at += MAX_TEXTS) {
@@ -37,7 +37,7 @@ function textsIn({ body }: UpstreamCall): string[] {
   if (input.every((each) => typeof each === 'string')) return input;
   throw new TerminalUpstreamError(
     'invalid_request',
-    'input must be text for this model: it cannot read token ids.',
+    'input must be text for this model. The model cannot read token ids.',
     'input',
     400,
   );

@@ -1,12 +1,21 @@
+import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
+import { countIn, readUsageObject, type UsageReport } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { requestAnswer, send } from '../pass-through/request.ts';
-import { parseObject, postOf, readAll, readChunks, requestWhole } from '../transport/exchange.ts';
+import {
+  parseObject,
+  postOf,
+  readChunks,
+  readFailure,
+  requestWhole,
+} from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
 import type {
   Embedder,
+  OwnCount,
   Segment,
   SpeechSynthesizer,
   Transcriber,
@@ -20,7 +29,7 @@ type Credentials = (api_key: string) => Record<string, string>;
 /** Embeddings and audio of OpenAI and of compatible servers (OpenAI docs: Embeddings; Audio). */
 function directProtocol(credentials: Credentials): Embedder & Transcriber & SpeechSynthesizer {
   return {
-    embed(call) {
+    embed(call, own) {
       const request = {
         path: '/embeddings',
         headers: credentials(call.target.api_key),
@@ -31,14 +40,21 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
         if (!Array.isArray(data)) {
           throw new RetryableUpstreamError('malformed', 'the answer has no embeddings');
         }
-        const reported = isObject(usage) ? usage['prompt_tokens'] : undefined;
+        const input_tokens = embeddedTokens(usage, own);
+        const public_text = publishAnswer(text, answer, call);
+        const counted = () => {
+          const tokens = own.counted();
+          return JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });
+        };
         return {
           body_text: inEncodingFormat(
-            publishAnswer(text, answer, call),
+            input_tokens === 'impossible'
+              ? editMembers(public_text, { usage: counted() })
+              : public_text,
             data,
             call.body['encoding_format'],
           ),
-          input_tokens: typeof reported === 'number' ? readTokenCount(reported) : null,
+          input_tokens,
         };
       });
     },
@@ -62,19 +78,31 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
         edits: { model: JSON.stringify(call.physical_model) },
       });
       const kind = exchange.response.headers.get('content-type') ?? '';
-      if (kind.startsWith('application/json'))
-        throw classifyInlineError(call, await readAll(exchange));
+      if (kind.startsWith('application/json')) {
+        throw await readFailure(exchange, (text) => classifyInlineError(call, text));
+      }
       return { pieces: readChunks(exchange) };
     },
   };
 }
 
+/** Direct calls of OpenAI and of compatible servers. */
 export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
+/** Direct calls of Azure OpenAI, which expects the API key in another header. */
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
+/** Returns the reported tokens of an input. */
+function embeddedTokens(usage: unknown, { max_tokens }: OwnCount): UsageReport<number> {
+  const reported = readUsageObject(usage);
+  if (reported === null || reported === 'impossible') return reported;
+  if (typeof reported['prompt_tokens'] !== 'number') return null;
+  const tokens = countIn(reported, 'prompt_tokens');
+  return tokens <= 2 * max_tokens ? tokens : 'impossible';
+}
+
 /**
- * Returns the body of a transcription request. It always asks for `verbose_json`, because Weir
- * makes every output format from the segments and their times.
+ * Returns the body of a transcription request. The body always requests `verbose_json`, because
+ * Weir creates every output format from the segments and their times.
  */
 function formOf(
   call: UpstreamCall,
@@ -92,14 +120,19 @@ function formOf(
 
 function readTranscript(answer: Record<string, unknown>): Transcript {
   const { text, duration, language, segments } = answer;
-  if (typeof text !== 'string' || !(Number(duration) >= 0)) {
+  const listed = (Array.isArray(segments) ? segments.filter(isObject) : []) as unknown as Segment[];
+  // Silence may have the length 0. Any other impossible length is replaced by the end of the text.
+  const reported = duration === 0 ? 0 : readSeconds(duration);
+  const length = reported ?? Math.max(-1, ...listed.map(({ end }) => readSeconds(end) ?? -1));
+  if (typeof text !== 'string' || length < 0) {
     throw new RetryableUpstreamError('malformed', 'the transcript has no text or no duration');
   }
   return {
     task: answer['task'],
     language: String(language ?? ''),
-    duration: Number(duration),
+    duration: length,
+    ...(reported === undefined ? { has_impossible_usage: true } : {}),
     text,
-    segments: Array.isArray(segments) ? (segments.filter(isObject) as unknown as Segment[]) : [],
+    segments: listed,
   };
 }

@@ -6,23 +6,23 @@ import { geminiDirect } from './gemini.ts';
 import { geminiAudio } from './gemini-audio.ts';
 import { azureDirect, openaiDirect } from './openai.ts';
 
-type Spoken<Protocol> = Partial<Record<ChannelProtocol, Protocol>>;
+type ByProtocol<Implementation> = Partial<Record<ChannelProtocol, Implementation>>;
 
-/** This table and those below have the implementations of one kind of call, by protocol. */
-export const EMBEDDERS: Spoken<Embedder> = {
+/** Each table of this file lists the implementations of one kind of direct call, by protocol. */
+export const EMBEDDERS: ByProtocol<Embedder> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,
   gemini: geminiDirect,
 };
-export const TRANSCRIBERS: Spoken<Transcriber> = {
+export const TRANSCRIBERS: ByProtocol<Transcriber> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,
   gemini: geminiAudio,
 };
-export const SYNTHESIZERS: Spoken<SpeechSynthesizer> = {
+export const SYNTHESIZERS: ByProtocol<SpeechSynthesizer> = {
   openai: openaiDirect,
   'azure-openai': azureDirect,
   gemini: geminiAudio,
 };
-export const RERANKERS: Spoken<Reranker> = { cohere: cohereDirect };
-export const TRANSLATORS: Spoken<Translator> = { deepl: deeplDirect };
+export const RERANKERS: ByProtocol<Reranker> = { cohere: cohereDirect };
+export const TRANSLATORS: ByProtocol<Translator> = { deepl: deeplDirect };

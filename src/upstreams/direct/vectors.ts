@@ -18,6 +18,7 @@ export function inEncodingFormat(text: string, data: readonly unknown[], wanted:
   return JSON.stringify(answer);
 }
 
+/** Returns a vector as little-endian float32 in Base64. A text is returned unchanged. */
 export function toBase64(vector: number[] | string): string {
   if (typeof vector === 'string') return vector;
   const bytes = Buffer.alloc(vector.length * 4);

@@ -1,6 +1,7 @@
 import type { VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { readGenerationTokens, readSeconds } from '../../protocols/generation-usage.ts';
+import { countIn } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -10,7 +11,6 @@ import {
   type Progress,
 } from './contract.ts';
 import {
-  asNumber,
   asObject,
   asText,
   failed,
@@ -44,7 +44,7 @@ export const arkProtocol: GenerationProtocol = {
   async poll(call, { id }) {
     const path = `${TASKS}/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    return status === 404 ? { type: 'unknown', message: 'no such task' } : progressOf(body);
+    return status === 404 ? { type: 'missing', message: 'no such task' } : progressOf(body);
   },
 
   /** Ark cancels only a queued job. Its refusal for any other job is not an error here. */
@@ -83,17 +83,18 @@ function progressOf(task: JsonObject): Progress {
 function produced(task: JsonObject): Progress {
   const url = asText(asObject(task['content'])['video_url']);
   if (!url) return failed('succeeded without a video', 'upstream');
-  const seconds = asNumber(task['duration']);
-  const tokens = readTokenCount(asObject(task['usage'])['completion_tokens']);
+  const seconds = readSeconds(task['duration']);
+  const tokens = readGenerationTokens(task['usage'], (usage) => ({
+    ...{ text_input: 0, image_input: 0, cached_input: 0 },
+    output: countIn(usage, 'completion_tokens'),
+  }));
   const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
   return {
     type: 'produced',
     outputs: [output],
     usage: {
       ...(seconds === undefined ? {} : { seconds }),
-      ...(tokens > 0
-        ? { tokens: { text_input: 0, image_input: 0, cached_input: 0, output: tokens } }
-        : {}),
+      ...(tokens && tokens.output > 0 ? { tokens } : {}),
     },
   };
 }

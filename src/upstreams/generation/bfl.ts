@@ -17,6 +17,11 @@ import {
   submitJob,
 } from './exchange.ts';
 
+/** Polling URLs are on regional hosts, e.g. `api.us1.bfl.ai` (BFL docs: API endpoints). */
+const OWN_DOMAIN = 'bfl.ai';
+/** The status of a job that does not exist (BFL docs: Get result). */
+const NOT_FOUND = 'Task not found';
+
 const keyOf = ({ target }: JobCall) => ({ 'x-key': target.api_key });
 
 /** FLUX images of Black Forest Labs, as jobs (BFL docs: Image generation). One job makes one image. */
@@ -36,9 +41,11 @@ export const bflProtocol: GenerationProtocol = {
   async poll(call, { id, poll_url = '/get_result' }) {
     // Some polling URLs do not contain the job's id, so it is added.
     const path = /[?&]id=/.test(poll_url) ? poll_url : `${poll_url}?id=${encodeURIComponent(id)}`;
-    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
+    const ask = { path, own_domain: OWN_DOMAIN, headers: keyOf(call) };
+    const { status, body } = await queryJob(call, ask, [200, 404]);
     // In some responses, the member is named `state` instead of `status`.
     const state = asText(body['status']) ?? asText(body['state']) ?? '';
+    if (status === 404 || state === NOT_FOUND) return { type: 'missing', message: NOT_FOUND };
     switch (state) {
       case 'Pending':
       case 'Queued':
@@ -60,7 +67,7 @@ export const bflProtocol: GenerationProtocol = {
       case 'Failed':
         return failed(JSON.stringify(body['details'] ?? state), 'upstream');
       default:
-        return { type: 'unknown', message: `${status} ${state}` };
+        return { type: 'unknown', message: `status ${state}` };
     }
   },
 };
@@ -84,8 +91,8 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
 }
 
 /**
- * Returns the requested width and height. Without them, computes a size of about one megapixel with
- * the aspect ratio; the models need edges that are multiples of 32 pixels. Returns no size if the
+ * Returns the requested width and height. Without them, computes a size of at most one megapixel, which
+ * is what its price assumes, with the aspect ratio; the models need edges that are multiples of 32 pixels. Returns no size if the
  * ratio is absent too.
  */
 function sizeFor(
@@ -98,6 +105,6 @@ function sizeFor(
   if (!across || !down) return {};
   const scale = Math.sqrt((1_024 * 1_024) / (across * down));
   const step = (edge: number) =>
-    Math.min(1_440, Math.max(256, Math.round((edge * scale) / 32) * 32));
+    Math.min(1_440, Math.max(256, Math.floor((edge * scale) / 32) * 32));
   return { width: step(across), height: step(down) };
 }

@@ -33,8 +33,8 @@ export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal
 export interface UpstreamJob {
   readonly id: string;
   /**
-   * Polling URL, if the provider gave one. Weir polls it only if it is on the account's host or
-   * domain.
+   * Polling URL, if the provider gave one. Weir polls it only if it belongs to the provider (see
+   * `isOwnAddress`).
    */
   readonly poll_url?: string;
   /** Data that `poll` needs, e.g. a path or a result URL. Each protocol defines its meaning. */
@@ -45,7 +45,10 @@ export interface UpstreamJob {
 export interface UpstreamOutput {
   readonly kind: 'image' | 'video' | 'audio' | 'model' | 'text';
   readonly url?: string;
-  /** True if the URL needs the account's key (e.g. Veo's files). */
+  /**
+   * True if the URL needs the account's key (e.g. Veo's files). The key is sent only to the host of
+   * `base_url`.
+   */
   readonly needs_key?: boolean;
   readonly base64?: string;
   /** The lyrics, if `kind` is `text`. */
@@ -104,7 +107,12 @@ export type Progress =
     }
   | Produced
   | Failed
-  /** The provider does not know the job, or its response is unreadable (P10). */
+  /**
+   * The provider says that it has no such job. Right after the submission this may be wrong, because
+   * some providers show a new job with a delay.
+   */
+  | { readonly type: 'missing'; readonly message: string }
+  /** The provider's response is unreadable, so nothing is known about the job (P10). */
   | { readonly type: 'unknown'; readonly message: string };
 
 /**

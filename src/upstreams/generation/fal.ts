@@ -1,5 +1,6 @@
 import type { ImageInput, SoundInput, VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
 import {
@@ -37,7 +38,7 @@ export const falProtocol: GenerationProtocol = {
   async poll(call, { poll_url = '', path = '' }) {
     const headers = keyOf(call);
     const { status, body } = await queryJob(call, { path: poll_url, headers }, [200, 202, 404]);
-    if (status === 404) return { type: 'unknown', message: messageIn({ body, bytes: NO_BYTES }) };
+    if (status === 404) return { type: 'missing', message: messageIn({ body, bytes: NO_BYTES }) };
     switch (body['status']) {
       case 'IN_QUEUE':
         return { type: 'running', status: 'queued' };
@@ -67,7 +68,7 @@ async function result(call: JobCall, path: string) {
   const { status, body } = answer;
   if (status !== 200) {
     const message = messageIn(answer);
-    if (status === 404) return { type: 'unknown', message } as const;
+    if (status === 404) return { type: 'missing', message } as const;
     return failed(
       message,
       isModerated(message) ? 'moderation' : status === 422 ? 'input' : 'upstream',
@@ -75,7 +76,11 @@ async function result(call: JobCall, path: string) {
   }
   const outputs = outputsIn(body);
   if (outputs.length === 0) return failed('completed without a result', 'upstream');
-  return { type: 'produced', outputs, usage: {} } as const;
+  // Some models report the length of a file.
+  const durations = outputs.flatMap(({ duration }) => duration ?? []);
+  const isWhole = durations.length === outputs.length;
+  const seconds = isWhole ? durations.reduce((sum, each) => sum + each, 0) : undefined;
+  return { type: 'produced', outputs, usage: withoutUndefined({ seconds }) } as const;
 }
 
 const KINDS = {
@@ -104,7 +109,7 @@ function outputsIn(body: JsonObject): UpstreamOutput[] {
           content_type: asText(content_type),
           width: asNumber(width),
           height: asNumber(height),
-          duration: asNumber(duration),
+          duration: readSeconds(duration),
         }),
       });
     }
@@ -152,7 +157,8 @@ function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonO
 
 function imageBody(model: string, input: ImageInput): JsonObject {
   const [width, height] = (input.size ?? '').split('x').map(Number);
-  const byRatio = /nano-banana|gemini|imagen|ultra|kontext/.test(model);
+  const byRatio = /nano-banana|gemini|imagen|ultra|kontext|grok/.test(model);
+  const isTokenPriced = /gpt-image/.test(model);
   return withoutUndefined({
     prompt: input.prompt,
     num_images: input.n,
@@ -160,13 +166,20 @@ function imageBody(model: string, input: ImageInput): JsonObject {
     seed: input.seed,
     output_format: input.output_format,
     image_urls: input.images,
+    mask_image_url: input.mask,
+    // fal's endpoints for `gpt-image` have no value `auto`. Without a value they use their default.
+    quality: input.quality === 'auto' ? undefined : input.quality,
+    background: isTokenPriced ? input.background : undefined,
     ...(byRatio
       ? { aspect_ratio: input.aspect_ratio, resolution: input.resolution?.toUpperCase() }
-      : {
-          image_size:
-            width && height ? { width, height } : (PRESETS[input.aspect_ratio ?? ''] ?? undefined),
-        }),
+      : { image_size: imageSize(width, height, model) ?? PRESETS[input.aspect_ratio ?? ''] }),
   });
+}
+
+/** Returns `image_size` for a size in pixels. The models `gpt-image-1` take it as text. */
+function imageSize(width: number | undefined, height: number | undefined, model: string): unknown {
+  if (!width || !height) return undefined;
+  return model.includes('gpt-image-1') ? `${width}x${height}` : { width, height };
 }
 
 /** Size names by aspect ratio (fal docs: image_size). */
@@ -258,15 +271,25 @@ function videoRequest(
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         // Veo takes `8s`; the other models take `8`.
-        duration: model === 'veo' ? `${input.duration}s` : String(input.duration),
+        duration: input.duration && (model === 'veo' ? `${input.duration}s` : `${input.duration}`),
         aspect_ratio: input.aspect_ratio,
-        resolution: input.resolution,
+        resolution: model === 'kling' ? undefined : input.resolution,
         generate_audio: input.output_audio,
         seed: input.seed,
         cfg_scale: input.cfg_scale,
       };
   return {
-    path: `/${physical_model}${suffix[model]}`,
+    path: `/${model === 'kling' ? klingPath(physical_model, input) : physical_model}${suffix[model]}`,
     body: withoutUndefined({ ...common, ...inputs(input, model) }),
   };
+}
+
+/**
+ * Returns the path of a Kling model for the resolution. fal has an endpoint for 720p, `standard`, and
+ * one for 1080p, `pro`, and no parameter for the resolution.
+ */
+function klingPath(physical_model: string, { resolution }: VideoInput): string {
+  if (resolution === undefined) return physical_model;
+  const mode = resolution === '1080p' ? 'pro' : 'standard';
+  return physical_model.replace(/\/(?:standard|pro)(?=\/|$)/, `/${mode}`);
 }

@@ -1,6 +1,7 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { type GenerationUsage, readGenerationTokens } from '../../protocols/generation-usage.ts';
+import { countIn } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type Failed,
@@ -31,33 +32,31 @@ export const geminiProtocol: GenerationProtocol = {
     const made = pictures.filter((each): each is Picture => !('type' in each));
     const [refused] = pictures.filter((each): each is Failed => 'type' in each);
     if (made.length === 0) return refused ?? failed('no pictures', 'upstream');
-    const tokens = made.map((each) => each.tokens);
-    const sum = (key: keyof (typeof tokens)[number]) =>
-      tokens.reduce((all, each) => all + each[key], 0);
     return {
       type: 'produced',
       outputs: made.map(({ output }) => output),
-      usage: {
-        images: made.length,
-        tokens: {
-          text_input: sum('text_input'),
-          image_input: sum('image_input'),
-          cached_input: sum('cached_input'),
-          output: sum('output'),
-        },
-      },
+      usage: { images: made.length, ...sumOf(made) },
     };
   },
 };
 
 interface Picture {
   readonly output: UpstreamOutput;
-  readonly tokens: {
-    text_input: number;
-    image_input: number;
-    cached_input: number;
-    output: number;
-  };
+  /** Missing if the provider reported no usage, or an impossible one. */
+  readonly tokens: GenerationUsage['tokens'];
+}
+
+/** Returns the tokens of all pictures; nothing if the tokens of one are not known. */
+function sumOf(pictures: readonly Picture[]): Pick<GenerationUsage, 'tokens'> {
+  const sum = { text_input: 0, image_input: 0, cached_input: 0, output: 0 };
+  for (const { tokens } of pictures) {
+    if (!tokens) return {};
+    sum.text_input += tokens.text_input;
+    sum.image_input += tokens.image_input;
+    sum.cached_input += tokens.cached_input;
+    sum.output += tokens.output;
+  }
+  return { tokens: sum };
 }
 
 async function onePicture(call: GenerationCall, body: JsonObject): Promise<Picture | Failed> {
@@ -91,24 +90,24 @@ async function onePicture(call: GenerationCall, body: JsonObject): Promise<Pictu
       base64: String(picture['data']),
       ...withoutUndefined({ content_type: asText(picture['mimeType']) }),
     },
-    tokens: tokensOf(asObject(usageMetadata)),
+    tokens: tokensOf(usageMetadata),
   };
 }
 
-function tokensOf(usage: JsonObject): Picture['tokens'] {
-  const details = asList(usage['promptTokensDetails']).map(asObject);
-  const image_input = readTokenCount(
-    details.find(({ modality }) => modality === 'IMAGE')?.['tokenCount'],
-  );
-  const cached_input = readTokenCount(usage['cachedContentTokenCount']);
-  const prompt = readTokenCount(usage['promptTokenCount']);
-  return {
-    text_input: Math.max(0, prompt - image_input - cached_input),
-    image_input,
-    cached_input,
-    output:
-      readTokenCount(usage['candidatesTokenCount']) + readTokenCount(usage['thoughtsTokenCount']),
-  };
+function tokensOf(usage: unknown): GenerationUsage['tokens'] {
+  return readGenerationTokens(usage, (reported) => {
+    const details = asList(reported['promptTokensDetails']).map(asObject);
+    const images = details.find(({ modality }) => modality === 'IMAGE');
+    const image_input = countIn(images, 'tokenCount');
+    const cached_input = countIn(reported, 'cachedContentTokenCount');
+    return {
+      // Negative, and so impossible, if the parts are more than the whole.
+      text_input: countIn(reported, 'promptTokenCount') - image_input - cached_input,
+      image_input,
+      cached_input,
+      output: countIn(reported, 'candidatesTokenCount') + countIn(reported, 'thoughtsTokenCount'),
+    };
+  });
 }
 
 async function bodyFor({ signal }: GenerationCall, input: ImageInput): Promise<JsonObject> {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { KlingElement, VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -60,7 +61,7 @@ export const klingProtocol: GenerationProtocol = {
   async poll(call, { id, path = '' }) {
     const at = `${path}/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path: at, headers: keyOf(call) }, [200, 404]);
-    if (status === 404) return { type: 'unknown', message: 'no such task' };
+    if (status === 404) return { type: 'missing', message: 'no such task' };
     return progressOf(asObject(body['data']));
   },
 
@@ -140,7 +141,7 @@ function produced(data: JsonObject): Progress {
   const outputs = videos.flatMap(({ id, url, duration }): UpstreamOutput[] => {
     const address = asText(url);
     if (!address) return [];
-    const more = withoutUndefined({ duration: asNumber(duration), continuation_id: asText(id) });
+    const more = withoutUndefined({ duration: readSeconds(duration), continuation_id: asText(id) });
     return [{ kind: 'video', url: address, ...more }];
   });
   if (outputs.length === 0) return failed('succeeded without a video', 'upstream');
@@ -207,7 +208,7 @@ function bodyFor(
     sound: output_audio === undefined ? undefined : output_audio ? 'on' : 'off',
     ...(operation === 'video-extension'
       ? { video_id: input.continued_job }
-      : { duration: String(input.duration) }),
+      : { duration: input.duration === undefined ? undefined : String(input.duration) }),
     ...(operation === 'text-to-video' || operation === 'reference-to-video'
       ? { aspect_ratio: input.aspect_ratio }
       : {}),

@@ -61,7 +61,7 @@ export const midjourneyProtocol: GenerationProtocol = {
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     // For an unknown task, the body of the response is `null`.
     if (status === 404 || body['status'] === undefined) {
-      return { type: 'unknown', message: 'no such job' };
+      return { type: 'missing', message: 'no such job' };
     }
     return progressOf(body);
   },

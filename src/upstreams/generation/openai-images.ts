@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
-import type { GenerationUsage } from '../../protocols/generation-usage.ts';
-import { readTokenCount } from '../../protocols/token-usage.ts';
+import { type GenerationUsage, readGenerationTokens } from '../../protocols/generation-usage.ts';
+import { countIn } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -124,19 +124,18 @@ function outputOf(picture: JsonObject, format: unknown): UpstreamOutput | undefi
  * `input_tokens` includes image tokens and cached tokens, so both are subtracted.
  */
 function usageOf(usage: unknown, images: number): GenerationUsage {
-  const reported = asObject(usage);
-  if (reported['output_tokens'] === undefined) return { images };
-  const details = asObject(reported['input_tokens_details']);
-  const cached = readTokenCount(details['cached_tokens']);
-  const image_input = readTokenCount(details['image_tokens']);
-  const input = readTokenCount(reported['input_tokens']);
-  return {
-    images,
-    tokens: {
-      text_input: Math.max(0, input - image_input - cached),
+  const tokens = readGenerationTokens(usage, (reported) => {
+    const details = reported['input_tokens_details'];
+    const cached_input = countIn(details, 'cached_tokens');
+    const image_input = countIn(details, 'image_tokens');
+    return {
+      // Negative, and so impossible, if the parts are more than the whole.
+      text_input: countIn(reported, 'input_tokens') - image_input - cached_input,
       image_input,
-      cached_input: cached,
-      output: readTokenCount(reported['output_tokens']),
-    },
-  };
+      cached_input,
+      output: countIn(reported, 'output_tokens'),
+    };
+  });
+  const isReported = asObject(usage)['output_tokens'] !== undefined;
+  return tokens && isReported ? { images, tokens } : { images };
 }

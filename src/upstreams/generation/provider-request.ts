@@ -9,6 +9,7 @@ import { Exchange } from '../transport/exchange.ts';
 import { UnsentRequestError } from '../transport/http.ts';
 import { jsonBody } from '../transport/request-body.ts';
 import type { JobCall } from './contract.ts';
+import { isOwnAddress } from './own-address.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -17,6 +18,8 @@ export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the target's base URL, or a complete URL that the provider gave. */
   readonly path: string;
+  /** See `isOwnAddress`. Set by a provider that documents URLs on several hosts of its domain. */
+  readonly own_domain?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonObject | FormData;
 }
@@ -39,10 +42,10 @@ export interface ProviderAnswer {
  */
 export async function requestProvider(
   call: JobCall,
-  { method = 'GET', path, headers, body }: ProviderRequest,
+  { method = 'GET', path, own_domain, headers, body }: ProviderRequest,
   may_repeat: boolean,
 ): Promise<ProviderAnswer> {
-  const url = addressOf(call, path);
+  const url = addressOf(call, path, own_domain);
   const encoded = body && !(body instanceof FormData) ? jsonBody(JSON.stringify(body)) : body;
   const exchange = new Exchange(call);
   try {
@@ -55,7 +58,9 @@ export async function requestProvider(
       : await readStart(response, MAX_ERROR_BYTES);
     // The rest of a cut error is not read, so its connection is closed.
     if (response.ok || bytes.byteLength < MAX_ERROR_BYTES) exchange.markComplete();
-    return { status, headers: response_headers, bytes, body: parsed(response_headers, bytes) };
+    const isMedia = MEDIA.test(response_headers.get('content-type') ?? '');
+    const content = isMedia ? { bytes, body: {} } : readable(exchange, bytes, response.ok);
+    return { status, headers: response_headers, ...content };
   } catch (error) {
     throw error instanceof UnsentRequestError ? error : exchange.toUpstreamError(error);
   } finally {
@@ -63,13 +68,45 @@ export async function requestProvider(
   }
 }
 
-function parsed(headers: ProviderAnswer['headers'], bytes: Uint8Array): JsonObject {
-  if (/^(image|video|audio)\//.test(headers.get('content-type') ?? '')) return {};
+const MEDIA = /^(?:image|video|audio)\//;
+
+/**
+ * Returns the bytes of an answer, and its parsed body, without the credentials that the provider
+ * received. A long answer without an error is a result and says nothing about a failure, so it is
+ * returned unchanged. So are URLs in an answer without an error: Weir needs them.
+ */
+function readable(
+  exchange: Exchange,
+  bytes: Uint8Array,
+  ok: boolean,
+): Pick<ProviderAnswer, 'bytes' | 'body'> {
+  const text = new TextDecoder().decode(bytes);
+  if (ok && bytes.byteLength > MAX_ERROR_BYTES) return { bytes, body: objectIn(valueIn(text)) };
+  let is_changed = false;
+  const redact = (each: string) => {
+    const redacted = exchange.redact(each);
+    is_changed ||= redacted !== each;
+    return redacted;
+  };
+  const value = valueIn(text, (_, each: unknown) =>
+    typeof each === 'string' && !(ok && ADDRESS.test(each)) ? redact(each) : each,
+  );
+  const redacted_text = value === undefined ? redact(text) : undefined;
+  const body = objectIn(value);
+  if (!is_changed) return { bytes, body };
+  return { bytes: new TextEncoder().encode(redacted_text ?? JSON.stringify(value)), body };
+}
+
+const ADDRESS = /^https?:\/\/\S+$/;
+
+const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** Returns the JSON value in a text; undefined if it is not JSON. */
+function valueIn(text: string, reviver?: (name: string, value: unknown) => unknown): unknown {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isObject(value) ? value : {};
+    return JSON.parse(text, reviver);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -77,24 +114,10 @@ function parsed(headers: ProviderAnswer['headers'], bytes: Uint8Array): JsonObje
  * Returns the URL of a request. Throws if `path` is a URL that the provider gave and its host is
  * foreign: the request contains the account's key.
  */
-function addressOf({ target }: JobCall, path: string): string {
-  if (!/^https?:/.test(path)) return target.base_url.replace(/\/+$/, '') + path;
-  if (!isOwnHost(target.base_url, path)) {
-    throw new Error(`the provider named a foreign host: ${new URL(path).host}`);
+function addressOf({ target }: JobCall, path: string, own_domain: string | undefined): string {
+  if (!/^https?:/i.test(path)) return target.base_url.replace(/\/+$/, '') + path;
+  if (!isOwnAddress(target.base_url, path, own_domain)) {
+    throw new Error(`the provider named a foreign host: ${URL.parse(path)?.host ?? 'none'}`);
   }
   return path;
-}
-
-/**
- * True if `url` has the host of `base_url`, or a host whose last two labels are the same, e.g.
- * `example.com`. Some providers give polling URLs on regional hosts. The scheme must be the same.
- */
-function isOwnHost(base_url: string, url: string): boolean {
-  const [own, other] = [new URL(base_url), new URL(url)];
-  if (own.protocol !== other.protocol) return false;
-  if (own.host === other.host) return true;
-  const domain = own.hostname.split('.').slice(-2).join('.');
-  return own.hostname.includes('.') && !/^[\d.]+$/.test(own.hostname)
-    ? other.hostname.endsWith(`.${domain}`)
-    : false;
 }

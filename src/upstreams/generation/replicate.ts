@@ -1,5 +1,6 @@
-import type { GenerationInput } from '../../catalogue/inputs.ts';
+import type { GenerationInput, ImageInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationProtocol,
   type JobCall,
@@ -29,7 +30,7 @@ export const replicateProtocol: GenerationProtocol = {
 
   async submit(call) {
     const [model = '', version] = call.physical_model.split(':');
-    const input = inputFor(call.input);
+    const input = inputFor(model, call.input);
     const answer = await submitJob(call, {
       path: version ? '/predictions' : `/models/${model}/predictions`,
       headers: keyOf(call),
@@ -47,7 +48,7 @@ export const replicateProtocol: GenerationProtocol = {
     const path = `/predictions/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
     return status === 404
-      ? { type: 'unknown', message: 'no such prediction' }
+      ? { type: 'missing', message: 'no such prediction' }
       : progressOf(body, scene);
   },
 
@@ -102,23 +103,20 @@ function outputsIn(output: unknown, scene: string): UpstreamOutput[] {
   return urls.map((url) => ({ kind, url }));
 }
 
-/** Returns the input under the names that most models share. */
-function inputFor(input: GenerationInput): JsonObject {
+/** Returns the input under the names that most models share. Some models have names of their own. */
+function inputFor(model: string, input: GenerationInput): JsonObject {
   switch (input.scene) {
-    case 'image': {
-      const [width, height] = (input.size ?? '').split('x').map(Number);
-      return withoutUndefined({
-        prompt: input.prompt,
-        negative_prompt: input.negative_prompt,
-        num_outputs: input.n > 1 ? input.n : undefined,
-        seed: input.seed,
-        output_format: input.output_format,
-        image: input.images?.[0],
-        ...(width && height ? { width, height } : { aspect_ratio: input.aspect_ratio }),
-      });
-    }
+    case 'image':
+      return withoutUndefined(
+        model.includes('gpt-image') ? tokenPricedImage(input) : image(model, input),
+      );
     case 'video':
       return withoutUndefined({
+        ...(model.includes('kling')
+          ? // Kling's modes are its resolutions: `standard` is 720p, and `pro` is 1080p.
+            { mode: input.resolution === '1080p' ? 'pro' : 'standard' }
+          : { resolution: input.resolution }),
+        ...(model.includes('upscale') ? { target_fps: input.fps } : { fps: input.fps }),
         prompt: input.prompt,
         negative_prompt: input.negative_prompt,
         image: input.image ?? input.start_image,
@@ -129,10 +127,8 @@ function inputFor(input: GenerationInput): JsonObject {
         audio: input.audio_url,
         duration: input.duration,
         aspect_ratio: input.aspect_ratio,
-        resolution: input.resolution,
         generate_audio: input.output_audio,
         seed: input.seed,
-        fps: input.fps,
       });
     case 'music':
       return withoutUndefined({ prompt: input.prompt, tags: input.tags });
@@ -143,4 +139,53 @@ function inputFor(input: GenerationInput): JsonObject {
     default:
       return input satisfies never;
   }
+}
+
+function image(model: string, input: ImageInput): JsonObject {
+  const [width, height] = (input.size ?? '').split('x').map(Number);
+  return {
+    prompt: input.prompt,
+    negative_prompt: input.negative_prompt,
+    num_outputs: input.n > 1 ? input.n : undefined,
+    seed: input.seed,
+    output_format: input.output_format,
+    // The Gemini models take several images.
+    ...(model.includes('nano-banana')
+      ? { image_input: input.images }
+      : { image: input.images?.[0] }),
+    resolution: input.resolution?.toUpperCase(),
+    ...(width && height ? { width, height } : { aspect_ratio: input.aspect_ratio }),
+  };
+}
+
+/** Aspect ratios of OpenAI's models on Replicate, by size. Their longer edge has 1,536 pixels. */
+const ASPECT_RATIOS: Readonly<Record<string, string>> = {
+  '1024x1024': '1:1',
+  '1536x1024': '3:2',
+  '1024x1536': '2:3',
+};
+
+/**
+ * OpenAI's models on Replicate. Throws RetryableUpstreamError for a size or a mask that they do not
+ * take, because another channel may take it.
+ */
+function tokenPricedImage(input: ImageInput): JsonObject {
+  const { size = 'auto', mask } = input;
+  const aspect_ratio = ASPECT_RATIOS[size];
+  if (aspect_ratio === undefined && size !== 'auto') {
+    throw new RetryableUpstreamError('server', `size ${size} is not offered`);
+  }
+  if (mask !== undefined) throw new RetryableUpstreamError('server', 'mask is not offered');
+  return {
+    prompt: input.prompt,
+    number_of_images: input.n,
+    quality: input.quality,
+    background: input.background,
+    moderation: input.moderation,
+    output_format: input.output_format,
+    output_compression: input.output_compression,
+    input_images: input.images,
+    user_id: input.user,
+    aspect_ratio,
+  };
 }

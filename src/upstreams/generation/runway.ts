@@ -25,8 +25,10 @@ const headersOf = ({ target }: JobCall) => ({
   'x-runway-version': VERSION,
 });
 
+type Ratios = Readonly<Record<string, string>>;
+
 /** Pixel sizes by aspect ratio (Runway docs: ratio). */
-const RATIOS: Readonly<Record<string, string>> = {
+const RATIOS: Ratios = {
   '16:9': '1280:720',
   '9:16': '720:1280',
   '4:3': '1104:832',
@@ -34,6 +36,46 @@ const RATIOS: Readonly<Record<string, string>> = {
   '1:1': '960:960',
   '21:9': '1584:672',
 };
+
+/**
+ * Pixel sizes by resolution and aspect ratio of the models whose clients choose a resolution. Runway
+ * has no parameter for the resolution: `ratio` decides it (Runway docs: ratio).
+ */
+const RATIOS_BY_RESOLUTION: readonly [model: RegExp, Readonly<Record<string, Ratios>>][] = [
+  [
+    /^veo/,
+    {
+      '720p': { '16:9': '1280:720', '9:16': '720:1280' },
+      '1080p': { '16:9': '1920:1080', '9:16': '1080:1920' },
+    },
+  ],
+  [
+    /^seedance/,
+    {
+      '480p': {
+        ...{ '16:9': '864:496', '9:16': '496:864', '4:3': '752:560', '3:4': '560:752' },
+        ...{ '1:1': '640:640', '21:9': '992:432' },
+      },
+      '720p': {
+        ...{ '16:9': '1280:720', '9:16': '720:1280', '4:3': '1112:834', '3:4': '834:1112' },
+        ...{ '1:1': '960:960', '21:9': '1470:630' },
+      },
+    },
+  ],
+];
+
+/**
+ * Returns the pixel size of an input. Throws RetryableUpstreamError if Runway does not offer the
+ * resolution, because another channel may offer it.
+ */
+function ratioOf(model: string, { aspect_ratio = '16:9', resolution }: VideoInput): string {
+  const sizes = RATIOS_BY_RESOLUTION.find(([pattern]) => pattern.test(model))?.[1];
+  const ratio =
+    sizes && resolution !== undefined ? sizes[resolution]?.[aspect_ratio] : RATIOS[aspect_ratio];
+  if (ratio !== undefined) return ratio;
+  const asked = `${aspect_ratio}${resolution === undefined ? '' : ` in ${resolution}`}`;
+  throw new RetryableUpstreamError('server', `${asked} is not offered`);
+}
 
 /** Runway's tasks (Runway docs: API reference). */
 export const runwayProtocol: GenerationProtocol = {
@@ -55,7 +97,7 @@ export const runwayProtocol: GenerationProtocol = {
   async poll(call, { id }) {
     const path = `/v1/tasks/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: headersOf(call) }, [200, 404]);
-    if (status === 404) return { type: 'unknown', message: 'no such task' };
+    if (status === 404) return { type: 'missing', message: 'no such task' };
     return progressOf(body);
   },
 
@@ -102,7 +144,7 @@ function requestFor({ physical_model }: GenerationCall, input: VideoInput): [str
   const common = {
     model: physical_model,
     promptText: input.prompt,
-    ratio: RATIOS[input.aspect_ratio ?? '16:9'],
+    ratio: ratioOf(physical_model, input),
     seed: input.seed,
   };
   const timed = { ...common, duration: input.duration, audio: input.output_audio };
@@ -122,10 +164,11 @@ function requestFor({ physical_model }: GenerationCall, input: VideoInput): [str
     }
     case 'video-to-video': {
       const references = reference_images?.map((uri) => ({ type: 'image', uri }));
-      return [
-        '/v1/video_to_video',
-        withoutUndefined({ ...common, videoUri: video_url, references }),
-      ];
+      // Aleph's result is as long as its source. Seedance's is as long as requested.
+      const source = physical_model.startsWith('seedance')
+        ? { ...timed, promptVideo: video_url }
+        : { ...common, videoUri: video_url };
+      return ['/v1/video_to_video', withoutUndefined({ ...source, references })];
     }
     case 'motion-control': {
       const character = { type: 'image', uri: image };

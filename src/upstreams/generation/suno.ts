@@ -1,5 +1,6 @@
 import type { MusicInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -11,7 +12,6 @@ import {
 } from './contract.ts';
 import {
   asList,
-  asNumber,
   asObject,
   asText,
   classifyRefusalInBody,
@@ -26,6 +26,9 @@ import {
 const keyOf = ({ target }: JobCall) => ({ authorization: `Bearer ${target.api_key}` });
 /** Values of `code` in a relay's response that mean: the submission is accepted. */
 const ACCEPTED_CODES = ['success', '1', '200'];
+
+/** The value of `code` for a job that does not exist. Some relays send it with status 400. */
+const NOT_FOUND_CODE = 'task_not_exist';
 
 /**
  * The protocol of relays. A relay is a third party's server that makes songs with Suno. Suno itself
@@ -55,10 +58,14 @@ export const sunoProtocol: GenerationProtocol = {
 
   async poll(call, { id }) {
     const path = `/suno/fetch/${encodeURIComponent(id)}`;
-    const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 404]);
-    const task = asObject(body['data']);
-    if (status === 404) return { type: 'unknown', message: 'no such job' };
-    return progressOf(id, task);
+    const readable = [200, 400, 404];
+    const answer = await queryJob(call, { path, headers: keyOf(call) }, readable);
+    const { status, body } = answer;
+    if (status === 404 || body['code'] === NOT_FOUND_CODE) {
+      return { type: 'missing', message: 'no such job' };
+    }
+    if (status === 400) return { type: 'unknown', message: messageIn(answer) };
+    return progressOf(id, asObject(body['data']));
   },
 };
 
@@ -112,7 +119,7 @@ function songOf(task_id: string, clip: JsonObject): UpstreamOutput | undefined {
     ...(clip_id ? { continuation_id: `${task_id}/${clip_id}` } : {}),
     ...withoutUndefined({
       title: asText(clip['title']),
-      duration: asNumber(asObject(clip['metadata'])['duration']),
+      duration: readSeconds(asObject(clip['metadata'])['duration']),
     }),
   };
 }

@@ -48,7 +48,7 @@ export const veoProtocol: GenerationProtocol = {
       { path: `/${id}`, headers: keyOf(call) },
       [200, 404],
     );
-    if (status === 404) return { type: 'unknown', message: 'no such operation' };
+    if (status === 404) return { type: 'missing', message: 'no such operation' };
     if (body['done'] !== true) return { type: 'running', status: 'processing' };
     return resultOf(body);
   },

@@ -1,5 +1,6 @@
 import type { ImageInput, VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { readSeconds } from '../../protocols/generation-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import {
   type GenerationCall,
@@ -12,7 +13,6 @@ import {
 } from './contract.ts';
 import {
   asList,
-  asNumber,
   asObject,
   asText,
   failed,
@@ -47,7 +47,7 @@ export const xaiProtocol: GenerationProtocol = {
   async poll(call, { id }) {
     const path = `/videos/${encodeURIComponent(id)}`;
     const { status, body } = await queryJob(call, { path, headers: keyOf(call) }, [200, 202, 404]);
-    if (status === 404) return { type: 'unknown', message: 'no such request' };
+    if (status === 404) return { type: 'missing', message: 'no such request' };
     // For a running job, the status is 202 and the body may be empty.
     if (status === 202) {
       return { type: 'running', status: 'processing', ...progressIn(body['progress']) };
@@ -131,7 +131,7 @@ function progressOf(body: JsonObject): Progress {
     case 'done': {
       const video = asObject(body['video']);
       if (video['respect_moderation'] === false) return failed('filtered', 'moderation');
-      const [url, seconds] = [asText(video['url']), asNumber(video['duration'])];
+      const [url, seconds] = [asText(video['url']), readSeconds(video['duration'])];
       if (!url) return failed('done without a video', 'upstream');
       const output = { kind: 'video', url, ...withoutUndefined({ duration: seconds }) } as const;
       return { type: 'produced', outputs: [output], usage: withoutUndefined({ seconds }) };

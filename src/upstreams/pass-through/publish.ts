@@ -10,8 +10,8 @@ const LEAKS = ['provider', 'request_id', 'x_groq', 'x_request_id'];
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the text of an answer with Weir's id and the public model name. `answer` is the parsed `text`.
- * The physical name is replaced in every member `model`, at any depth.
+ * Returns the text of an answer with Weir's id and the public model name. `answer` is the parsed
+ * `text`. The physical name is replaced in every member `model`, at any depth.
  */
 export function publishAnswer(text: string, answer: Json, call: UpstreamCall): string {
   const edits: Record<string, Edit> = {};
@@ -22,8 +22,8 @@ export function publishAnswer(text: string, answer: Json, call: UpstreamCall): s
 }
 
 /**
- * Returns the JSON texts of the model names to hide. These are the configured name and the name in
- * the answer, unless they are equal to the public name.
+ * Returns the JSON texts of the model names that must be hidden: the physical name and the name in
+ * the answer. A name that is equal to the public name is left out.
  */
 export function modelNames(
   answered: unknown,
@@ -55,9 +55,9 @@ export function hideModel(text: string, names: readonly string[], public_model: 
 }
 
 /**
- * Publishes the chunks of one stream. Normally all chunks start with the same members up to `id` and
- * `model`. This start is edited once and cached, so later chunks need a comparison instead of a
- * scan.
+ * Converts the chunks of one stream to their public form. Normally all chunks start with the same
+ * members, up to `id` and `model`. This start is edited once and cached. Later chunks with the same
+ * start need only a comparison.
  */
 export class ChunkPublisher {
   private head = '';
@@ -69,8 +69,8 @@ export class ChunkPublisher {
   constructor(private readonly call: UpstreamCall) {}
 
   /**
-   * Returns the public text of `chunk`, which is the parsed `text`. Removes `usage` unless the
-   * client wants it.
+   * Returns the public text of a chunk. `chunk` is the parsed `text`. If `keepUsage` is false, the
+   * member `usage` is removed.
    */
   publish(text: string, chunk: Json, keepUsage: boolean): string {
     const dropUsage = !keepUsage && 'usage' in chunk;
@@ -112,4 +112,5 @@ export class ChunkPublisher {
 
 /** The end of a chunk in which the upstream reports no usage yet. */
 const NO_USAGE = ',"usage":null}';
+/** Characters from the key `"usage"` to the end of such a chunk. */
 const USAGE_TO_END = NO_USAGE.length - 1;

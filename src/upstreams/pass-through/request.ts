@@ -12,7 +12,7 @@ import {
   parseObject,
   postOf,
   type ResponseHead,
-  readAll,
+  readFailure,
   requestWhole,
 } from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
@@ -33,12 +33,16 @@ export interface UpstreamRequest {
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
-/** A stream protocol that also meters usage. */
+/** A stream protocol that also reports the usage of the answer. */
 export interface MeteredStreamProtocol extends StreamProtocol {
   /** The usage of the whole answer; null until the upstream reports it. */
   usage(): TokenUsage | null;
   /** The usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
+  /** Works like `UpstreamStream.webSearches`. */
+  webSearches?(): number;
+  /** Works like `UpstreamStream.hasImpossibleUsage`. */
+  hasImpossibleUsage(): boolean;
   /** Works like `UpstreamStream.endEarly`. */
   cutShort(usage: TokenUsage): string;
   /** The complete answer, if the protocol's last event carries it. */
@@ -58,6 +62,15 @@ export function commonEdits({ body, physical_model }: UpstreamCall): Record<stri
   const cache = body['cache_control'];
   const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
   return { model: JSON.stringify(physical_model), ...(isOwn ? { cache_control: null } : {}) };
+}
+
+/**
+ * Returns the JSON text of a lowered output limit. A requested limit that is not a positive integer
+ * is replaced, because an upstream may read 0 or -1 as no limit.
+ */
+export function loweredLimit(requested: unknown, limit: number): string {
+  const isLimit = typeof requested === 'number' && Number.isInteger(requested) && requested > 0;
+  return String(isLimit ? Math.min(requested, limit) : limit);
 }
 
 /**
@@ -84,7 +97,10 @@ export function requestAnswer<Made>(
   );
 }
 
-/** Sends a call for a stream; resolves when the upstream has accepted it. Throws like requestAnswer. */
+/**
+ * Sends a call for a stream. Resolves when the upstream has accepted the call. Throws like
+ * `requestAnswer`.
+ */
 export async function requestStream(
   call: UpstreamCall,
   request: UpstreamRequest,
@@ -93,11 +109,13 @@ export async function requestStream(
   const exchange = await send(call, request);
   const kind = exchange.response.headers.get('content-type') ?? '';
   if (kind.startsWith('application/json')) {
-    const text = await readAll(exchange);
-    if (parseObject(text)['error']) throw classifyInlineError(call, text);
-    throw new RetryableUpstreamError(
-      'malformed',
-      'the upstream sent a whole answer instead of a stream',
+    throw await readFailure(exchange, (text) =>
+      parseObject(text)['error']
+        ? classifyInlineError(call, text)
+        : new RetryableUpstreamError(
+            'malformed',
+            'the upstream sent a whole answer instead of a stream',
+          ),
     );
   }
   const events = request.unwrap ? unwrapped(exchange, request.unwrap) : exchange;
@@ -118,6 +136,14 @@ class ProtocolStream implements UpstreamStream {
     return this.protocol.inputUsage();
   }
 
+  webSearches(): number {
+    return this.protocol.webSearches?.() ?? 0;
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.protocol.hasImpossibleUsage();
+  }
+
   endEarly(usage: TokenUsage): string {
     return this.protocol.cutShort(usage);
   }
@@ -129,7 +155,7 @@ class ProtocolStream implements UpstreamStream {
 
 /**
  * Sends a call and returns the exchange when the upstream has accepted the call. The caller must
- * read the attached response or close the exchange. Throws like requestAnswer.
+ * read the attached response or close the exchange. Throws like `requestAnswer`.
  */
 export async function send(call: UpstreamCall, request: UpstreamRequest): Promise<Exchange> {
   const body = editMembers(call.body_text, request.edits);
@@ -143,7 +169,11 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
   }
   const { ok, status, headers: response_headers } = exchange.response;
   if (ok) return exchange;
-  throw classifyFailure(call, status, response_headers, await readAll(exchange, MAX_ERROR_BYTES));
+  throw await readFailure(
+    exchange,
+    (text) => classifyFailure(call, status, response_headers, text),
+    MAX_ERROR_BYTES,
+  );
 }
 
 async function authorized(

@@ -2,8 +2,8 @@ import { EventStreamCodec } from '@smithy/core/event-streams';
 import { isObject } from '../../json/object.ts';
 
 /**
- * The last event has this member, which names Bedrock. The member is removed, so that the upstream
- * stays hidden (P5).
+ * A member of the last event. Its name reveals the upstream (Bedrock), so the member is removed
+ * (P5).
  */
 const INTERNAL_MEMBER = 'amazon-bedrock-invocationMetrics';
 /** The first four bytes of a message are its length (AWS docs: Event stream encoding). */

@@ -8,7 +8,10 @@ export interface ProtocolReader {
   take(event: EventSourceMessage): StreamEvent | undefined;
 }
 
-/** Consecutive deltas that differ only in their produced text, merged into one event. */
+/**
+ * Consecutive deltas, merged into one event. A delta is an event with a piece of the answer's text.
+ * The merged deltas differ only in this text.
+ */
 export interface DeltaRun {
   readonly event: StreamEvent;
   /** Position after the last merged delta. */
@@ -26,9 +29,9 @@ const BACKSLASH = 92;
 const PROBE_TEXT = 'template probe';
 
 /**
- * Most events of a stream differ from the event before in one string: the produced text. Such an
- * event is recognised by the bytes before and after the string. The event is not parsed. Its public
- * form is built from the public form of the last event.
+ * Reads events without parsing them. Most events of a stream differ from the previous event in one
+ * string: the produced text. Such an event is recognised by the bytes before and after the string.
+ * Its public form is built from the public form of an earlier event.
  *
  * A template is the text before and after the string, in the event and in its public form. It is
  * used only after a test: the protocol must convert an event with another string into the public
@@ -80,7 +83,7 @@ export class DeltaTemplates {
       return { text, produced, final: false, template: this.sent };
     }
     const event = this.protocol.take(message);
-    // After the terminal event, equal bytes can have another meaning.
+    // After the event that ends the answer, the same bytes can have another meaning.
     if (event?.final) this.hasTemplate = false;
     else if (event && event.produced !== '') this.learn(message, event);
     return event;
@@ -131,8 +134,8 @@ function isPlain(text: string, start = 0, end = text.length): boolean {
 }
 
 /**
- * Returns the text before and after the JSON string with this content. Returns undefined unless
- * exactly one string has this content.
+ * Returns the text before and after the JSON string with this content. Returns undefined if no
+ * string, or more than one string, has this content.
  */
 function splitAround(json: string, content: string): TextTemplate | undefined {
   const at = json.indexOf(`"${content}"`);

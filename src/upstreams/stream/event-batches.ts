@@ -3,10 +3,10 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { DeltaTemplates } from './delta-template.ts';
 
 /**
- * The most characters of one event. The largest known events, arguments of a tool call in one
- * delta, are far shorter.
+ * The most characters of one event. The largest known events contain all arguments of a tool call,
+ * and are far shorter.
  */
-const MAX_EVENT_CHARS = 4 * 1024 * 1024;
+export const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
 /** Reads the events of a provider's stream and returns their public form. */
 export interface StreamProtocol {
@@ -15,11 +15,11 @@ export interface StreamProtocol {
    * an invalid event.
    */
   take(event: EventSourceMessage): StreamEvent | undefined;
-  /** True after the terminal event. */
+  /** True after the terminal event, i.e. the event that ends the answer. */
   hasEnded(): boolean;
   /**
-   * Called at the end of the bytes. Returns the last events of the answer if the upstream left them
-   * out. Throws if the answer was cut off.
+   * Called at the end of the bytes. If the upstream left out the last events of the answer, returns
+   * them. Throws if the answer was cut off.
    */
   atEnd(): StreamEvent[];
 }
@@ -116,8 +116,8 @@ export class EventBatches {
         );
       },
     });
-    // The parser removes a byte order mark from its first bytes, but only the start of the stream
-    // may have one. So a parser that starts later gets a line break first.
+    // The parser removes a byte order mark from its first bytes. Only the start of the stream may
+    // have such a mark. So a parser that starts later gets a line break first.
     if (!this.isFirstEvent) parser.feed('\n');
     return parser;
   }
@@ -133,9 +133,9 @@ const EVENT = 'event: ';
 const DATA = 'data: ';
 
 /**
- * Reads the event between `at` and its blank line at `end` without a parser. Returns undefined
- * unless the event has one `data` line and at most one `event` line before it. Most providers send
- * such events.
+ * Reads the event between `at` and its blank line at `end` without a parser. The event must have
+ * one `data` line, and at most one `event` line before it, as most providers send them. For all
+ * other events, returns undefined.
  */
 function parsePlainEvent(text: string, at: number, end: number): EventSourceMessage | undefined {
   const isNamed = text.startsWith(EVENT, at);
@@ -155,7 +155,8 @@ const utf8 = new TextDecoder('utf-8', KEEP_BYTE_ORDER_MARK);
 
 /**
  * Decodes UTF-8 in pieces. A piece that ends with an ASCII byte does not end inside a character, so
- * it is decoded alone. From the first piece with another end, a streaming decoder is used.
+ * the piece is decoded alone. The first piece that ends with another byte, and all later pieces,
+ * are decoded by a streaming decoder.
  */
 class Utf8Decoder {
   private streaming: TextDecoder | undefined;
@@ -167,7 +168,7 @@ class Utf8Decoder {
     return this.streaming.decode(bytes, { stream: true });
   }
 
-  /** Returns the replacement character if the last character is incomplete; else an empty text. */
+  /** Returns the replacement character if the last character is incomplete; otherwise ''. */
   end(): string {
     return this.streaming?.decode() ?? '';
   }

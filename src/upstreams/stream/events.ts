@@ -2,7 +2,12 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http.ts';
-import { EventBatches, type StreamProtocol } from './event-batches.ts';
+import {
+  EventBatches,
+  type FeedResult,
+  MAX_EVENT_CHARS,
+  type StreamProtocol,
+} from './event-batches.ts';
 
 /**
  * The most bytes that are turned into events at once. One read from the network may return
@@ -10,10 +15,17 @@ import { EventBatches, type StreamProtocol } from './event-batches.ts';
  */
 const SLICE_BYTES = 32 * 1024;
 /**
- * Longest wait for a stream's end after its last event, ms. Only a complete stream frees its
- * connection.
+ * The most bytes without an event that the client may see, e.g. comments. It is more than the longest
+ * event. An upstream that sends more is broken.
+ */
+const MAX_SILENT_BYTES = 2 * MAX_EVENT_CHARS;
+/**
+ * Longest wait for the end of the body after the last event, ms. A connection can be used again
+ * only after the complete body.
  */
 const DRAIN_MS = 1_000;
+/** The most bytes after the last event. If there are more, the connection is closed instead. */
+const MAX_DRAIN_BYTES = 256 * 1024;
 
 /** The members of an exchange that `readEvents` uses. */
 export type EventExchange = Pick<
@@ -29,10 +41,12 @@ export type EventExchange = Pick<
 
 /**
  * Reads a stream of server-sent events. A batch holds the events of one read from the network.
- * Bytes may be cut anywhere, also inside a character. Leaving the loop early stops the upstream.
+ * Bytes may be cut anywhere, even inside a character. If the consumer leaves the loop early, the
+ * request is aborted, so that the upstream stops.
  *
- * If the stream breaks, the events before the break are returned first. If no batch was returned
- * yet, these events are dropped. Another channel may then serve the call from its start (P7).
+ * If the stream breaks, the events before the break are returned first. But if no batch was
+ * returned before, these events are dropped, so that another channel can serve the call from its
+ * start (P7).
  */
 export function readEvents(
   exchange: EventExchange,
@@ -52,7 +66,9 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
   private isDone = false;
   /** Received bytes that were not turned into events yet. */
   private unread: Uint8Array | undefined;
-  /** The error to throw after the batch that was returned last. */
+  /** The bytes since the last batch with events. */
+  private silent_bytes = 0;
+  /** The error that the next call of `next` throws. The events before the error are returned. */
   private pendingError: unknown;
 
   constructor(
@@ -81,6 +97,8 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
         const batch = this.readBatch(this.unread ?? (await reader.read()).value);
         if (batch.length > 0) return { done: false, value: batch };
         exchange.startClock();
+        // Other calls run before the next slice. Without this, a flood of comments would stop them.
+        if (this.unread) await nextTurn();
       }
     } catch (error) {
       await this.stop();
@@ -99,7 +117,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     const { exchange } = this;
     exchange.stopClock();
     if (!bytes) exchange.markComplete();
-    const { batch, error } = bytes ? this.events.feed(this.slice(bytes)) : this.events.end();
+    const { batch, error } = bytes ? this.feed(this.slice(bytes)) : this.events.end();
     if (error && (!this.hasStarted || batch.length === 0)) throw error;
     this.pendingError = error;
     if (!bytes) this.onBodyEnd();
@@ -110,9 +128,17 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     return batch;
   }
 
+  /** Returns the events in these bytes. Throws if too many bytes had no events. */
+  private feed(bytes: Uint8Array): FeedResult {
+    const result = this.events.feed(bytes);
+    this.silent_bytes = result.batch.length > 0 ? 0 : this.silent_bytes + bytes.byteLength;
+    if (this.silent_bytes <= MAX_SILENT_BYTES) return result;
+    throw new RetryableUpstreamError('malformed', 'the stream has too many bytes without an event');
+  }
+
   /**
-   * Returns the first bytes and keeps the others in `unread`. So only a small number of bytes becomes
-   * events in memory before a slow client reads them.
+   * Returns the first bytes and keeps the remaining bytes in `unread`. Events need more memory than
+   * bytes. So while a slow client reads, only a few bytes are in memory as events.
    */
   private slice(bytes: Uint8Array): Uint8Array {
     this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
@@ -127,15 +153,17 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
     void drain(this.exchange, reader);
   }
 
-  /** Closes the exchange after the end of the body. A pending error is still thrown. */
+  /**
+   * Closes the exchange after the end of the body. If an error is pending, `next` throws it later.
+   */
   private onBodyEnd(): void {
     this.isDone = !this.pendingError;
     this.exchange.close();
   }
 
   /**
-   * Stops the upstream. Canceling the reader of an aborted stream rejects. This rejection is
-   * ignored.
+   * Aborts the request, so that the upstream stops. Canceling the reader of an aborted stream
+   * rejects; this rejection is ignored.
    */
   private async stop(): Promise<void> {
     this.isDone = true;
@@ -146,12 +174,21 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
 
 const END_OF_ITERATION: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
+/** Resolves after the tasks that wait in the event loop. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** Reads the body to its end, because a connection is used again only after a complete answer. */
 async function drain(exchange: EventExchange, reader: BodyReader): Promise<void> {
   const deadline = new Deadline(DRAIN_MS, () => exchange.close());
   try {
-    while (!(await reader.read()).done);
-    exchange.markComplete();
+    for (let bytes = 0; bytes <= MAX_DRAIN_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) {
+        exchange.markComplete();
+        return;
+      }
+      bytes += value.byteLength;
+    }
   } catch {
     // The deadline passed or the connection was reset. The answer was complete before that.
   } finally {

@@ -1,4 +1,4 @@
-/** The pieces are joined when their number or their characters reach one of these two limits. */
+/** The pieces are joined when their number or their total characters reach one of these limits. */
 const MAX_UNJOINED_PIECES = 128;
 const MAX_UNJOINED_CHARS = 512;
 
@@ -12,7 +12,7 @@ export class TextBuilder {
   private unjoined_chars = 0;
   private total_chars = 0;
 
-  /** Characters of the whole text. */
+  /** The number of characters of the whole text. */
   get length(): number {
     return this.total_chars;
   }

@@ -53,7 +53,7 @@ export class Assembly {
     }
   }
 
-  /** Returns the answer so far, including the part that is still open. */
+  /** Returns the answer so far, including the open part. */
   answer(): NeutralAnswer {
     const unfinished = this.openPart
       ? [partOf(this.openPart, this.text.toString(), this.signature)]

@@ -1,7 +1,7 @@
 /** Reads and writes answers of OpenAI chat completions. */
 import { isObject, withoutUndefined } from '../../json/object.ts';
-import { openaiUsage } from '../../protocols/openai-usage.ts';
-import type { AnswerUsage } from '../../protocols/token-usage.ts';
+import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { Assembly } from './assembly.ts';
 import { writeCall } from './chat-write.ts';
@@ -33,36 +33,15 @@ const REASONS: Record<StopReason, string> = {
 };
 
 /**
- * Returns the stop reason. If the request forced a tool by name, OpenAI sends `stop` after the call
- * (OpenAI docs: Function calling). So an answer with calls does not become `end`, but `calls`.
+ * Returns the stop reason. If the request forced a tool by name, OpenAI sends `stop` after the tool
+ * call (OpenAI docs: Function calling). So if the answer has tool calls, `calls` replaces `end`.
  */
 function stopOf(reason: unknown, hasCalls: boolean): StopReason {
   const stop = STOPS[String(reason)] ?? 'end';
   return stop === 'end' && hasCalls ? 'calls' : stop;
 }
 
-function usageIn(value: unknown): AnswerUsage | null {
-  const usage = openaiUsage(value);
-  if (!usage || !isObject(value)) return null;
-  const details = value['completion_tokens_details'];
-  const reasoning = isObject(details) ? details['reasoning_tokens'] : undefined;
-  return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
-}
-
-/** Returns the usage as the member `usage` of a chat completion. */
-function writeUsage(usage: AnswerUsage): object {
-  const prompt_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
-  const { output_tokens, reasoning_tokens } = usage;
-  return {
-    prompt_tokens,
-    completion_tokens: output_tokens,
-    total_tokens: prompt_tokens + output_tokens,
-    prompt_tokens_details: { cached_tokens: usage.cached_input_tokens },
-    ...(reasoning_tokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens } }),
-  };
-}
-
-/** Reads a whole answer. Throws RetryableUpstreamError if it has no message. */
+/** Reads a whole answer. Throws RetryableUpstreamError if the answer has no message. */
 export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   const [choice] = listOrEmpty(answer['choices']);
   const message = isObject(choice) ? choice['message'] : undefined;
@@ -88,7 +67,7 @@ export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   }
   const hasCalls = parts.some(({ type }) => type === 'call');
   const stop = stopOf(choice['finish_reason'], hasCalls);
-  return { parts, stop, usage: usageIn(answer['usage']) };
+  return { parts, stop, usage: possible(openaiUsage(answer['usage'])) };
 }
 
 /** Returns the answer as a chat completion. */
@@ -108,7 +87,7 @@ export function writeChatAnswer(answer: NeutralAnswer, names: AnswerNames): obje
         finish_reason: REASONS[answer.stop],
       },
     ],
-    ...(usage ? { usage: writeUsage(usage) } : {}),
+    ...(usage ? { usage: writeOpenaiUsage(usage) } : {}),
   };
 }
 
@@ -151,7 +130,7 @@ export class ChatReader implements StreamReader {
         });
       }
     }
-    const usage = usageIn(chunk['usage']);
+    const usage = possible(openaiUsage(chunk['usage']));
     if (usage) events.push({ type: 'usage', usage });
     return events;
   }
@@ -196,7 +175,7 @@ export class ChatReader implements StreamReader {
 
 const DELTAS = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const;
 
-/** Writes a stream of chat completion chunks. */
+/** Converts neutral events to the server-sent events of a chat completion stream, as text. */
 export class ChatWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private callCount = 0;
@@ -254,7 +233,9 @@ export class ChatWriter implements StreamWriter {
     const { stop, usage } = this.assembly.answer();
     const finish = this.writeDelta({}, REASONS[stop]);
     const usageChunk =
-      this.wantsUsage && usage ? this.writeChunk({ choices: [], usage: writeUsage(usage) }) : '';
+      this.wantsUsage && usage
+        ? this.writeChunk({ choices: [], usage: writeOpenaiUsage(usage) })
+        : '';
     return `${finish}${usageChunk}data: [DONE]\n\n`;
   }
 

@@ -25,7 +25,7 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that are read below, and members that do not change the answer. */
+/** Members of the body that this file reads, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages stream stream_options user metadata store service_tier cache_control ' +
@@ -37,7 +37,7 @@ const KNOWN = new Set(
 );
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
 
-/** Reads a request. Throws WeirError (400) if it is not well formed. */
+/** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readChat(body: ReadonlyJsonObject): ReadRequest {
   const features = new FeatureUses();
   features.noteOthers(body, KNOWN);
@@ -132,8 +132,8 @@ function readTool(value: unknown, param: string, features: FeatureUses): Tool[] 
 }
 
 /**
- * Reads the definition of a function tool. In chat completions, it is the tool's member `function`.
- * In responses, it is the tool itself.
+ * Reads the definition of a function tool. In chat completions, `definition` is the tool's member
+ * `function`. In responses, `definition` is the tool itself.
  */
 export function readFunction(
   definition: ReadonlyJsonObject,
@@ -181,7 +181,7 @@ function readFormat(value: unknown, features: FeatureUses): Format | undefined {
 
 /**
  * Reads the requested format of an answer. In chat completions, `format` has the members of
- * `json_schema`. In responses, it is `text.format`.
+ * `json_schema`. In responses, `format` is `text.format`.
  */
 export function readNamedFormat(
   format: ReadonlyJsonObject,
@@ -241,7 +241,7 @@ export function addToUser(turns: Turn[], parts: readonly UserPart[]): void {
   else turns.push({ role: 'user', parts });
 }
 
-/** Reads content that may only be text: a string, or a list of text parts. */
+/** Reads content that may contain only text: a string, or a list of text parts. */
 export function readTexts(content: unknown, param: string): TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return listOrEmpty(content).map((value, at) => {
@@ -279,7 +279,7 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
 
 /**
  * Reads a file part of chat completions or responses. Only an inline file (a `data:` URL) can be
- * translated: a file id is known only to the provider that stores the file.
+ * translated. A file id cannot, because only the provider that stores the file knows the id.
  */
 export function readFile(
   file: ReadonlyJsonObject,

@@ -51,8 +51,8 @@ function writeTurn(turn: Turn): object[] {
 }
 
 /**
- * Writes one message for each tool result, and then one message with the other parts. The results
- * must follow directly after their calls.
+ * Writes one message for each tool result, and then one message with the remaining parts. The
+ * results come first, because OpenAI requires them directly after the tool calls.
  */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
@@ -112,7 +112,7 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
   });
 }
 
-/** Returns a call of a tool in the form of chat completions. */
+/** Returns a tool call in the format of chat completions. */
 export function writeCall({ id, name, arguments: text }: Extract<AssistantPart, { type: 'call' }>) {
   return { id, type: 'function', function: { name, arguments: text } };
 }
@@ -138,13 +138,13 @@ function writeFormat(format: Format | undefined): unknown {
 }
 
 /**
- * The largest token budgets that become low and medium effort. OpenAI's own models use about as
- * many tokens.
+ * The largest token budgets that become low and medium effort. OpenAI's own models use about these
+ * numbers of tokens.
  */
 const MAX_LOW_TOKENS = 2_048;
 const MAX_MEDIUM_TOKENS = 8_192;
 
-/** Returns the effort of a reasoning setting. A token budget becomes `low`, `medium` or `high`. */
+/** Returns a reasoning setting as an effort. A token budget becomes `low`, `medium` or `high`. */
 export function writeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return 'none';

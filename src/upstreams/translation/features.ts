@@ -1,7 +1,7 @@
 /**
- * Features that a request may use, in addition to plain text turns. If an upstream's protocol does
- * not support a feature, Weir refuses the request instead of dropping the feature, and the error
- * names the parameter. `docs/protocols.md` is generated from these tables.
+ * Features that a request may use, in addition to plain text. If the upstream's protocol does not
+ * support a feature, Weir refuses the request with an error that names the parameter. Weir never
+ * drops a feature. `docs/protocols.md` is generated from these tables.
  */
 export const FEATURES = {
   system: 'a system prompt',
@@ -14,7 +14,7 @@ export const FEATURES = {
   tools: 'tools',
   forced_tool: 'a forced tool',
   strict_tools: 'strict tools',
-  serial_calls: 'parallel tool calls switched off',
+  serial_calls: 'a limit of one tool call at a time',
   images_in_results: 'images in tool results',
   failed_results: 'failed tool results',
   broken_arguments: 'tool call arguments that are not a JSON object',
@@ -41,8 +41,8 @@ export const FEATURES = {
 export type Feature = keyof typeof FEATURES;
 
 /**
- * Features that every protocol supports. The only exception is that responses do not support
- * `stop`.
+ * Features that every protocol supports. The only exception: the protocol `responses` does not
+ * support `stop`.
  */
 const COMMON = [
   ...(['system', 'image_inline', 'tools', 'forced_tool', 'json_schema', 'stop'] as const),

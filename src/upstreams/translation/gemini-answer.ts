@@ -3,6 +3,7 @@
  */
 import { isObject } from '../../json/object.ts';
 import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { Assembly } from './assembly.ts';
 import type {
@@ -57,12 +58,12 @@ export function readGeminiAnswer(answer: ReadonlyJsonObject, isSerial = false): 
     throw new RetryableUpstreamError('malformed', 'the answer has no candidate');
   }
   for (const event of reader.read(answer)) assembly.add(event);
-  return { ...assembly.answer(), usage: geminiUsage(answer['usageMetadata']) };
+  return { ...assembly.answer(), usage: possible(geminiUsage(answer['usageMetadata'])) };
 }
 
 /**
- * Reads a stream of Gemini. Gemini's parts are never cut between two chunks. Consecutive texts
- * become one neutral part, and so do consecutive texts of reasoning.
+ * Reads a stream of Gemini. Gemini never cuts a part between two chunks. Consecutive texts become
+ * one neutral part. Consecutive texts of reasoning also become one neutral part.
  */
 export class GeminiReader implements StreamReader {
   private open: 'text' | 'reasoning' | undefined;
@@ -84,7 +85,7 @@ export class GeminiReader implements StreamReader {
     for (const part of listOrEmpty(isObject(content) ? content['parts'] : [])) {
       if (isObject(part)) events.push(...this.readPart(part));
     }
-    const usage = geminiUsage(chunk['usageMetadata']);
+    const usage = possible(geminiUsage(chunk['usageMetadata']));
     if (usage) events.push({ type: 'usage', usage });
     const reason = isObject(candidate) ? candidate['finishReason'] : undefined;
     if (typeof reason === 'string' || isBlocked(chunk)) {
@@ -159,8 +160,8 @@ function writePart(part: AssistantPart): object[] {
 }
 
 /**
- * Writes a stream of Gemini. A tool call is written when it is complete, because Gemini cannot
- * stream arguments in deltas.
+ * Converts neutral events to the server-sent events of a Gemini stream, as text. A tool call is
+ * written when it is complete, because Gemini cannot stream arguments in deltas.
  */
 export class GeminiWriter implements StreamWriter {
   private readonly assembly = new Assembly();
@@ -218,8 +219,8 @@ function modelContent(parts: readonly object[]): object {
 }
 
 /**
- * Returns the event that ends a broken stream of a Gemini client. A timeout has the status that
- * Google's API gives it (Google Cloud docs: Errors, google.rpc.Code).
+ * Returns the event that ends a broken stream of a Gemini client. The statuses are those of
+ * Google's API (Google Cloud docs: Errors, google.rpc.Code).
  */
 export function geminiErrorEvent({ code, message }: { code: string; message: string }): string {
   const status =

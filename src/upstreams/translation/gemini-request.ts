@@ -49,7 +49,7 @@ function camelCaseMembers(value: unknown): ReadonlyJsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [toCamelCase(key), each]));
 }
 
-/** Reads a request. Throws WeirError (400) if it is not well formed. */
+/** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readGemini(original: ReadonlyJsonObject): ReadRequest {
   const body = camelCaseMembers(original);
   const features = new FeatureUses();
@@ -119,8 +119,8 @@ function textsIn(parts: unknown, param: string): string[] {
 
 function readContents(contents: readonly unknown[], features: FeatureUses): Turn[] {
   const turns: Turn[] = [];
-  // Calls without a result yet, oldest first. If a result has no id, it belongs to the first of
-  // these calls that has the same function name.
+  // The tool calls without a result, oldest first. If a result has no id, it belongs to the first
+  // of these calls with the same function name.
   const openCalls: { id: string; name: string }[] = [];
   for (const [at, value] of contents.entries()) {
     const param = `contents[${at}]`;

@@ -13,8 +13,8 @@ import type {
 import { parseArguments } from './reading.ts';
 
 /**
- * Sent as the signature of a tool call. Gemini accepts this value if a model of another provider
- * made the call (Gemini API docs: Thought signatures).
+ * Weir sends this value as the signature of each tool call, because another provider's model may
+ * have made the call. Gemini accepts this value (Gemini API docs: Thought signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 

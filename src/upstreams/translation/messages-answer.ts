@@ -1,7 +1,7 @@
 /** Reads and writes answers of Anthropic messages. */
 import { isObject } from '../../json/object.ts';
-import { anthropicUsage } from '../../protocols/anthropic-usage.ts';
-import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
+import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
+import { type AnswerUsage, possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { Assembly } from './assembly.ts';
 import type {
@@ -38,30 +38,13 @@ function readStop(source: ReadonlyJsonObject): Pick<NeutralAnswer, 'stop' | 'sto
   return { stop, ...(typeof sequence === 'string' ? { stop_sequence: sequence } : {}) };
 }
 
-function usageIn(value: unknown, before: TokenUsage | null): AnswerUsage | null {
-  const usage = anthropicUsage(value, before);
-  const details = isObject(value) ? value['output_tokens_details'] : undefined;
-  const thinking = isObject(details) ? details['thinking_tokens'] : undefined;
-  return usage && typeof thinking === 'number' ? { ...usage, reasoning_tokens: thinking } : usage;
-}
-
-/** Returns the member `usage` of a message. All its numbers are 0 if no usage is known. */
-function writeUsage(usage: AnswerUsage | null): object {
-  return {
-    input_tokens: usage?.input_tokens ?? 0,
-    cache_creation_input_tokens: usage?.cache_write_tokens ?? 0,
-    cache_read_input_tokens: usage?.cached_input_tokens ?? 0,
-    output_tokens: usage?.output_tokens ?? 0,
-  };
-}
-
-/** Reads a whole answer. Throws RetryableUpstreamError if it has no content. */
+/** Reads a whole answer. Throws RetryableUpstreamError if the answer has no content. */
 export function readMessagesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   if (!Array.isArray(answer['content'])) {
     throw new RetryableUpstreamError('malformed', 'the answer has no content');
   }
   const parts = answer['content'].flatMap((block) => (isObject(block) ? readBlock(block) : []));
-  return { parts, ...readStop(answer), usage: usageIn(answer['usage'], null) };
+  return { parts, ...readStop(answer), usage: possible(anthropicUsage(answer['usage'], null)) };
 }
 
 function readBlock(block: ReadonlyJsonObject): AssistantPart[] {
@@ -94,7 +77,7 @@ export function writeMessagesAnswer(answer: NeutralAnswer, { id, model }: Answer
     content: answer.parts.flatMap(writeBlock),
     stop_reason: REASONS[answer.stop],
     stop_sequence: answer.stop_sequence ?? null,
-    usage: writeUsage(answer.usage),
+    usage: writeAnthropicUsage(answer.usage),
   };
 }
 
@@ -147,7 +130,7 @@ export class MessagesReader implements StreamReader {
   }
 
   private readUsage(source: unknown): NeutralEvent[] {
-    if (isObject(source)) this.usage = usageIn(source['usage'], this.usage);
+    if (isObject(source)) this.usage = possible(anthropicUsage(source['usage'], this.usage));
     return this.usage ? [{ type: 'usage', usage: this.usage }] : [];
   }
 }
@@ -187,7 +170,7 @@ const DELTAS: Record<OpenedPart['type'], [type: string, member: string]> = {
   call: ['input_json_delta', 'partial_json'],
 };
 
-/** Writes the events of a streamed message. */
+/** Converts neutral events to the server-sent events of a streamed message, as text. */
 export class MessagesWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private index = -1;
@@ -233,7 +216,7 @@ export class MessagesWriter implements StreamWriter {
     const message = {
       ...{ id, type: 'message', role: 'assistant', model, content: [] },
       ...{ stop_reason: null, stop_sequence: null },
-      usage: writeUsage(this.assembly.answer().usage),
+      usage: writeAnthropicUsage(this.assembly.answer().usage),
     };
     return formatEvent('message_start', { message });
   }
@@ -246,7 +229,7 @@ export class MessagesWriter implements StreamWriter {
     const { stop, stop_sequence, usage } = this.assembly.answer();
     const delta = { stop_reason: REASONS[stop], stop_sequence: stop_sequence ?? null };
     return (
-      formatEvent('message_delta', { delta, usage: writeUsage(usage) }) +
+      formatEvent('message_delta', { delta, usage: writeAnthropicUsage(usage) }) +
       formatEvent('message_stop', {})
     );
   }

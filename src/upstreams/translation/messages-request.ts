@@ -25,7 +25,7 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that are read below, and members that do not change the answer. */
+/** Members of the body that this file reads, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model messages system stream max_tokens metadata service_tier inference_geo cache_control ' +
@@ -33,7 +33,7 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-/** Reads a request. Throws WeirError (400) if it is not well formed. */
+/** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
   const features = new FeatureUses();
   features.noteOthers(body, KNOWN);
@@ -183,8 +183,8 @@ function readAssistant(content: unknown, param: string, features: FeatureUses): 
             arguments: JSON.stringify(block['input'] ?? {}),
           },
         ];
-      // Reasoning of earlier turns is not a feature. So the request is not refused if the upstream's
-      // protocol cannot carry the reasoning. The writer for that protocol drops it.
+      // Reasoning of earlier turns is not a feature. If the upstream's protocol cannot carry it,
+      // its writer drops it, and the request is not refused.
       case 'thinking':
         return [
           withoutUndefined({

@@ -55,8 +55,8 @@ function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   if ('off' in reasoning) return { type: 'disabled' as const };
   const requested_tokens =
     'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
-  // The tokens of thinking count toward `max_tokens`. So thinking gets at most half of them, but not
-  // less than the smallest budget.
+  // `max_tokens` includes the tokens of thinking. So thinking gets at most half of `max_tokens`,
+  // but never less than the smallest budget.
   const budget_tokens = Math.max(
     MIN_BUDGET_TOKENS,
     Math.min(requested_tokens, Math.floor(max_tokens / 2)),
@@ -120,7 +120,7 @@ function writeAssistantPart(part: AssistantPart): object[] {
     }
     case 'reasoning':
       if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
-      // Anthropic refuses thinking without its signature.
+      // Anthropic refuses a thinking block without its signature.
       return part.signature === undefined
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];

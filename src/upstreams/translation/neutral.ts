@@ -1,8 +1,8 @@
 /**
- * The neutral form between chat protocols. A reader converts a request from the client's protocol
- * into this form. A writer converts it from this form into the upstream's protocol. Answers go the
- * other way. So each protocol needs only one reader and one writer. No code translates directly
- * between two protocols.
+ * The neutral form of chat requests and answers. A reader converts a request from the client's
+ * protocol into the neutral form. A writer converts the neutral form into the upstream's protocol.
+ * Answers go the opposite way. So each protocol needs only one reader and one writer for requests,
+ * and one of each for answers. No code translates directly between two protocols.
  */
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
@@ -33,16 +33,16 @@ interface AudioPart {
   readonly data: string;
 }
 
-/** Reasoning of a model. The provider accepts it in a later request only with its signature. */
+/** Reasoning of a model. In a later request, the provider accepts it only with its signature. */
 interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string;
-  /** Encrypted reasoning. If it is set, `text` is empty. */
+  /** Encrypted reasoning. If `redacted` is set, `text` is empty. */
   readonly redacted?: string;
 }
 
-/** A model's call of a tool. */
+/** A tool call by the model. */
 interface CallPart {
   readonly type: 'call';
   readonly id: string;
@@ -84,8 +84,9 @@ export interface Tool {
 }
 
 /**
- * Which tools the model may or must call. `auto`: the model decides. `any`: it must call at least
- * one tool. `none`: it must not call a tool. `tool`: it must call the named tool.
+ * Which tools the model may or must call. `auto`: the model decides. `any`: the model must call at
+ * least one tool. `none`: the model must not call a tool. `tool`: the model must call the named
+ * tool.
  */
 export type ToolChoice =
   | { readonly type: 'auto' | 'any' | 'none' }
@@ -178,20 +179,21 @@ export type NeutralEvent =
   | { readonly type: 'end' };
 
 /**
- * Values that the answer to a client contains: its id, model and time, and the client's request.
+ * Values that the answer to a client contains: the answer's id, model and time, and the client's
+ * request.
  */
 export interface AnswerNames {
   readonly id: string;
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
-  /** The client's request. Some protocols repeat its members in the answer. */
+  /** The client's request. Some protocols repeat members of the request in the answer. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
 /** Reads a stream of one protocol. */
 export interface StreamReader {
-  /** Returns the neutral events of one parsed event. It is null for the mark `[DONE]`. */
+  /** Returns the neutral events of one parsed event. `event` is null for the mark `[DONE]`. */
   read(event: Readonly<Record<string, unknown>> | null): NeutralEvent[];
 }
 
@@ -201,6 +203,6 @@ export interface StreamReader {
  */
 export interface StreamWriter {
   write(event: NeutralEvent): string;
-  /** Returns what was written so far as a whole answer in the client's protocol. */
+  /** Returns the answer so far, as a whole answer in the client's protocol. */
   answer(): object;
 }

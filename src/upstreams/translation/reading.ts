@@ -29,14 +29,14 @@ export class FeatureUses {
 }
 
 /**
- * Returns a 400 error that names the parameter. `problem` is the rest of the error's message, for
+ * Returns a 400 error that names the parameter. `problem` is the second part of the message, for
  * example `must be a string.`
  */
 export function parameterError(param: string, problem: string): WeirError {
   return new WeirError('invalid_request', `${param}: ${problem}`, { param });
 }
 
-/** Returns the value if it is an array; else an empty list. */
+/** Returns the value if it is an array; otherwise an empty list. */
 export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -53,7 +53,7 @@ export function requireObject(value: unknown, param: string): ReadonlyJsonObject
   throw parameterError(param, 'must be an object.');
 }
 
-/** Returns the value if it is a number; else undefined. */
+/** Returns the value if it is a number; otherwise undefined. */
 export function numberOrUndefined(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }

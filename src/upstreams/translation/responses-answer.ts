@@ -1,5 +1,6 @@
 /** Writes answers of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
+import { writeResponsesUsage } from '../../protocols/responses-usage.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { AnswerNames, AssistantPart, NeutralAnswer } from './neutral.ts';
 
@@ -51,22 +52,8 @@ export function responseObject(
     ...Object.fromEntries(repeated),
     access_programs: null,
     service_tier: 'default',
-    usage: usage ? writeUsage(usage) : null,
+    usage: usage ? writeResponsesUsage(usage) : null,
     ...user,
-  };
-}
-
-function writeUsage(usage: AnswerUsage): object {
-  const input_tokens = usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
-  return {
-    input_tokens,
-    input_tokens_details: {
-      cached_tokens: usage.cached_input_tokens,
-      cache_write_tokens: usage.cache_write_tokens,
-    },
-    output_tokens: usage.output_tokens,
-    output_tokens_details: { reasoning_tokens: usage.reasoning_tokens ?? 0 },
-    total_tokens: input_tokens + usage.output_tokens,
   };
 }
 
@@ -94,8 +81,8 @@ export function itemId({ id }: AnswerNames, type: keyof typeof PREFIXES, at: num
 }
 
 /**
- * Returns a part of an answer as an item of a response. If `status` is `in_progress`, a message item
- * has no content yet.
+ * Returns a part of an answer as an item of a response. If `status` is `in_progress`, the content
+ * of a message item is empty.
  */
 export function itemOf(
   part: AssistantPart,
@@ -130,8 +117,8 @@ export function contentOf({ type, text }: Extract<AssistantPart, { type: 'text' 
 }
 
 /**
- * Returns the signature of a reasoning part if the client asked for it. The client may send the
- * signature back later.
+ * Returns the signature of a reasoning part, if the client requested it with `include`. The client
+ * may send the signature in a later request.
  */
 function encryptedContent(
   part: Extract<AssistantPart, { type: 'reasoning' }>,

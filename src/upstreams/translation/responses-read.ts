@@ -1,7 +1,7 @@
 /** Reads answers of OpenAI responses (OpenAI docs: Responses). */
 import { isObject } from '../../json/object.ts';
 import { responsesUsage } from '../../protocols/responses-usage.ts';
-import type { AnswerUsage } from '../../protocols/token-usage.ts';
+import { possible } from '../../protocols/token-usage.ts';
 import type {
   AssistantPart,
   NeutralAnswer,
@@ -21,12 +21,12 @@ export function readResponsesAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
     answer,
     parts.some(({ type }) => type === 'call'),
   );
-  return { parts, stop, usage: usageIn(answer['usage']) };
+  return { parts, stop, usage: possible(responsesUsage(answer['usage'])) };
 }
 
 /**
- * Returns the parts of an item. The list is empty for the call of a tool that the provider itself
- * runs.
+ * Returns the parts of an item. The list is empty for an unknown item, e.g. the call of a tool that
+ * the provider itself runs.
  */
 function partsOf(item: ReadonlyJsonObject): AssistantPart[] {
   switch (item['type']) {
@@ -64,14 +64,6 @@ function stopOf(answer: ReadonlyJsonObject, hasCalls: boolean): StopReason {
   const reason = isObject(details) ? details['reason'] : undefined;
   if (answer['status'] === 'incomplete') return reason === 'content_filter' ? 'filter' : 'length';
   return hasCalls ? 'calls' : 'end';
-}
-
-function usageIn(value: unknown): AnswerUsage | null {
-  const usage = responsesUsage(value);
-  if (!usage || !isObject(value)) return null;
-  const details = value['output_tokens_details'];
-  const reasoning = isObject(details) ? details['reasoning_tokens'] : undefined;
-  return typeof reasoning === 'number' ? { ...usage, reasoning_tokens: reasoning } : usage;
 }
 
 /** Reads the events of a streamed response. OpenAI ends each part before it starts the next one. */
@@ -121,8 +113,8 @@ export class ResponsesReader implements StreamReader {
   }
 
   /**
-   * OpenAI sends a summary of reasoning in several parts, which become one neutral reasoning part.
-   * The first opens the neutral part. Each later one adds a line break to it.
+   * OpenAI sends a summary of reasoning in several parts. They become one neutral reasoning part.
+   * The first part of OpenAI opens the neutral part. Each later part adds a line break.
    */
   private openSummary(): NeutralEvent[] {
     if (this.open === 'reasoning') return [{ type: 'delta', text: '\n' }];
@@ -138,7 +130,7 @@ export class ResponsesReader implements StreamReader {
 
   private readEnd(response: unknown): NeutralEvent[] {
     if (!isObject(response)) return [];
-    const usage = usageIn(response['usage']);
+    const usage = possible(responsesUsage(response['usage']));
     return [
       ...(usage ? [{ type: 'usage' as const, usage }] : []),
       { type: 'stop', stop: stopOf(response, this.hasCalls) },

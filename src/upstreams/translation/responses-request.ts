@@ -23,7 +23,7 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that are read below, and members that do not change the answer. */
+/** Members of the body that this file reads, and members that do not change the answer. */
 const KNOWN = new Set(
   (
     'model input instructions stream stream_options store previous_response_id metadata user ' +
@@ -33,7 +33,7 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-/** Reads a request. Throws WeirError (400) if it is not well formed. */
+/** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readResponses(body: ReadonlyJsonObject): ReadRequest {
   const features = new FeatureUses();
   features.noteOthers(body, KNOWN);

@@ -16,7 +16,10 @@ import {
   writeResponse,
 } from './responses-answer.ts';
 
-/** Writes the events of a streamed response. Their `sequence_number` has no gaps. */
+/**
+ * Converts neutral events to the server-sent events of a streamed response, as text. The first
+ * `sequence_number` is 0, and each event has the next number.
+ */
 export class ResponsesWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private sequence_number = 0;

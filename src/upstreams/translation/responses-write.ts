@@ -50,7 +50,7 @@ function writeTurn(turn: Turn): object[] {
   }
 }
 
-/** Writes one item per tool result, and one message with the other parts. */
+/** Writes one item for each tool result, and then one message with the remaining parts. */
 function writeUser(parts: readonly UserPart[]): object[] {
   const results = parts.flatMap((part) =>
     part.type === 'result'
@@ -99,7 +99,7 @@ function writeAssistantPart(part: AssistantPart): object[] {
       const { id: call_id, name, arguments: text } = part;
       return [{ type: 'function_call', call_id, name, arguments: text }];
     }
-    // All reasoning is dropped. It can come from another provider's model, and OpenAI's models
+    // All reasoning is dropped, because it may come from another provider's model. OpenAI's models
     // cannot use such reasoning.
     case 'reasoning':
       return [];

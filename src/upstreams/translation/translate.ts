@@ -54,7 +54,7 @@ interface ClientTranslator {
   readonly stream: (names: AnswerNames) => StreamWriter;
 }
 
-/** Write answers for clients. The key is the client's protocol. */
+/** The functions that write answers for clients, by the client's protocol. */
 export const CLIENT_TRANSLATORS: Record<ClientProtocol, ClientTranslator> = {
   openai: { answer: writeChatAnswer, stream: (names) => new ChatWriter(names) },
   anthropic: { answer: writeMessagesAnswer, stream: (names) => new MessagesWriter(names) },
@@ -69,10 +69,11 @@ interface UpstreamTranslator {
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
 
-/** Write requests for upstreams and read their answers. The key is the upstream's protocol. */
+/** The functions that write requests and read answers, by the upstream's protocol. */
 export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> = {
   openai: {
-    // The answer to the client needs the usage. OpenAI streams it only with this option.
+    // The answer to the client needs the usage. OpenAI sends the usage in a stream only with this
+    // option.
     request: (request) => ({
       ...writeChat(request),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
@@ -99,14 +100,14 @@ export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> =
 
 const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
-/** Reads a client's request. Throws WeirError (400) if it is not well formed. */
+/** Reads a client's request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readRequest(client: ClientProtocol, body: ReadonlyJsonObject): ReadRequest {
   return READERS[client](body);
 }
 
 /**
- * Returns a 400 error for the first feature that the upstream's protocol does not support; else
- * undefined.
+ * Returns a 400 error for the first feature that the upstream's protocol does not support. Returns
+ * undefined if the protocol supports all features.
  */
 export function untranslatableError(
   uses: readonly FeatureUse[],
@@ -140,8 +141,7 @@ export function translateCall(
 
 /**
  * Returns the last events of a stream that ends early because the money for its call is exhausted.
- * The stop reason of the answer is `length`. `isOpen` tells whether a part of the
- * answer is still open.
+ * The stop reason of the answer is `length`. `isOpen` is true if a part of the answer is open.
  */
 export function writeEarlyEnd(writer: StreamWriter, isOpen: boolean, usage: TokenUsage): string {
   return (

@@ -1,5 +1,5 @@
 import type { ClientProtocol } from '../../protocols/names.ts';
-import type { TokenUsage } from '../../protocols/token-usage.ts';
+import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
 import type {
   StreamEvent,
   TextTemplate,
@@ -22,7 +22,7 @@ const MS_PER_S = 1_000;
 
 /**
  * Returns a protocol that serves clients of the protocol `client` through `upstream`. It translates
- * the call, and the answer event by event. `upstream` still limits the output, hides ids and model
+ * the call, and then the answer, event by event. `upstream` limits the output, hides ids and model
  * names, counts the text and classifies failures. `form` is the format of the request bodies that
  * `upstream` takes.
  */
@@ -39,10 +39,11 @@ export function translateProtocol(
       const { call: translatedCall, request } = translateCall(client, form, call);
       const answer = await upstream.complete(translatedCall);
       const neutral = UPSTREAM_TRANSLATORS[form].answer(parseObject(answer.body_text), request);
-      return {
-        ...answer,
-        body_text: JSON.stringify(CLIENT_TRANSLATORS[client].answer(neutral, names)),
-      };
+      const write = (usage: AnswerUsage | null) =>
+        JSON.stringify(CLIENT_TRANSLATORS[client].answer({ ...neutral, usage }, names));
+      if (answer.usage) return { ...answer, body_text: write(neutral.usage) };
+      // The client's protocol needs the usage, so the client sees Weir's own count.
+      return { ...answer, body_text: write(null), withUsage: write };
     },
 
     async stream(call) {
@@ -69,9 +70,12 @@ function namesOf(call: UpstreamCall): AnswerNames {
 class TranslatedStream implements UpstreamStream {
   readonly events: AsyncIterable<StreamEvent[]>;
   private hasOpenPart = false;
+  /** True if the upstream reported usage. */
+  private hasUsage = false;
   /**
-   * The template whose events are neutral deltas. It is forgotten at each other event, because that
-   * event may change what the reader makes of the next one.
+   * Each event of the upstream that matches this template becomes one neutral delta. Undefined if no
+   * template is known. An event that does not match clears it, because the reader may convert the
+   * events after it differently.
    */
   private textTemplate: TextTemplate | undefined;
 
@@ -89,6 +93,10 @@ class TranslatedStream implements UpstreamStream {
 
   inputUsage(): TokenUsage | null {
     return this.stream.inputUsage();
+  }
+
+  hasImpossibleUsage(): boolean {
+    return this.stream.hasImpossibleUsage();
   }
 
   endEarly(usage: TokenUsage): string {
@@ -114,16 +122,28 @@ class TranslatedStream implements UpstreamStream {
     };
   }
 
-  private translate({ text: _, value, template, pieces, ...event }: StreamEvent): StreamEvent {
+  private translate({ text: _, value, template, pieces, ...rest }: StreamEvent): StreamEvent {
+    const { withUsage: __, ...event } = rest;
     if (template)
       return { ...event, text: this.translateTexts(template, pieces ?? [event.produced]) };
     this.textTemplate = undefined;
-    return { ...event, text: value === undefined ? '' : this.writeAll(this.reader.read(value)) };
+    const read = value === undefined ? [] : this.reader.read(value);
+    const events = this.stream.hasImpossibleUsage()
+      ? read.filter(({ type }) => type !== 'usage')
+      : read;
+    if (events.some(({ type }) => type === 'usage')) this.hasUsage = true;
+    if (this.hasUsage || !events.some(({ type }) => type === 'end')) {
+      return { ...event, text: this.writeAll(events) };
+    }
+    // The client's protocol needs the usage, so the client sees Weir's own count.
+    const withUsage = (usage: TokenUsage) =>
+      this.write({ type: 'usage', usage }) + this.writeAll(events);
+    return { ...event, text: '', withUsage };
   }
 
   /**
-   * Translates events that differ only in their text. The first is parsed. If it is nothing but a
-   * neutral delta with its text, so are the others, and they are not parsed.
+   * Translates events that differ only in their text. The first event is parsed. If it becomes one
+   * neutral delta with its text, all later events become such deltas, without being parsed.
    */
   private translateTexts(template: TextTemplate, pieces: readonly string[]): string {
     let text = '';

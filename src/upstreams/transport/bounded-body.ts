@@ -6,11 +6,14 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** The most bytes of an error response's body. Such bodies contain only a message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Returns the whole body as text. Throws RetryableUpstreamError if it is larger than `max_bytes`. */
+/**
+ * Returns the whole body as text. Throws RetryableUpstreamError if it is larger than `max_bytes`.
+ */
 export function readText(response: HttpResponse, max_bytes: number): Promise<string> {
   const { headers } = response;
   const content_length = headers.get('content-length');
-  // The text of a compressed or chunked body can be longer than its `Content-Length`.
+  // Without an exact `Content-Length`, the size is known only after reading. A compressed body, for
+  // example, is longer than its `Content-Length`.
   const isExact = !headers.has('content-encoding') && !headers.has('transfer-encoding');
   if (content_length === null || !isExact) {
     return readBytes(response, max_bytes).then((all) => new TextDecoder().decode(all));
@@ -29,7 +32,7 @@ export async function readBytes(
   return start;
 }
 
-/** Returns the first `max_bytes` of the body, and leaves the rest unread. */
+/** Returns the first `max_bytes` of the body. Later bytes are not read. */
 export async function readStart(
   { body }: HttpResponse,
   max_bytes: number,
@@ -46,7 +49,7 @@ export async function readStart(
   return Buffer.concat(pieces, Math.min(bytes, max_bytes));
 }
 
-/** The error of a body that is larger than its bound. */
+/** Returns the error for a body that is larger than its limit. */
 export function tooLargeError(): RetryableUpstreamError {
   return new RetryableUpstreamError('malformed', 'the answer is too large');
 }

@@ -3,7 +3,7 @@ import type { HttpClient } from './http.ts';
 import { sendWithHttp1 } from './http1/client.ts';
 import { sendWithFetch } from './platform-fetch.ts';
 
-/** The HTTP clients by the name that settings use. */
+/** The HTTP clients, by their names in the configuration. */
 export const HTTP_CLIENTS: Record<TransportName, HttpClient> = {
   own: sendWithHttp1,
   fetch: sendWithFetch,
@@ -14,7 +14,7 @@ const HAS_PROXY = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].som
   (name) => process.env[name],
 );
 
-/** Returns the client for a target: the one that its channel names, but `fetch` with a proxy. */
+/** Returns `fetch` if a proxy is configured; otherwise the client that the channel names. */
 export function httpClientFor(target: {
   readonly transport?: TransportName | undefined;
 }): HttpClient {

@@ -39,8 +39,8 @@ function tick(): void {
 }
 
 /**
- * Resolves or rejects like `work`, but rejects with the signal's reason if the signal is aborted
- * first. Then `work` goes on, and nobody receives its outcome.
+ * Resolves or rejects like `work`. If the signal is aborted first, rejects with the signal's
+ * reason. In this case `work` continues, and its outcome is ignored.
  */
 export function untilAborted<Result>(work: Promise<Result>, signal: CallSignal): Promise<Result> {
   if (Bun.peek.status(work) !== 'pending') return work;
@@ -64,7 +64,9 @@ export class Deadline implements Watched {
   private readonly expires_at_ms: number;
   private isOver = false;
 
-  /** `onExpire` is called once, after `timeout_ms`, unless the deadline is canceled before. */
+  /**
+   * `onExpire` is called once, after `timeout_ms`. If the deadline is canceled, it is not called.
+   */
   constructor(
     timeout_ms: number,
     private readonly onExpire: () => void,

@@ -2,11 +2,13 @@ import { isObject } from '../../json/object.ts';
 import {
   type CallSignal,
   RetryableUpstreamError,
+  TerminalUpstreamError,
   type UpstreamCall,
   type UpstreamTarget,
 } from '../contract.ts';
 import { MAX_ANSWER_BYTES, MAX_ERROR_BYTES, readText, tooLargeError } from './bounded-body.ts';
 import { httpClientFor } from './clients.ts';
+import { redact } from './credentials.ts';
 import { type Watched, watch } from './deadlines.ts';
 import type { EncodedBody, HttpRequest, HttpResponse, SentRequest } from './http.ts';
 import { encodeForm, jsonBody } from './request-body.ts';
@@ -16,7 +18,8 @@ type CallHeaders = Readonly<Record<string, string>>;
 
 /** The parts of a call that an exchange uses. */
 export interface ExchangeCall {
-  readonly target: Pick<UpstreamTarget, 'timeout_ms' | 'stall_timeout_ms' | 'transport'>;
+  readonly target: Pick<UpstreamTarget, 'timeout_ms' | 'stall_timeout_ms' | 'transport'> &
+    Partial<Pick<UpstreamTarget, 'api_key'>>;
   /** Aborted when the client leaves or the call's deadline passes. */
   readonly signal: CallSignal;
 }
@@ -27,7 +30,11 @@ export interface ExchangeRequest extends Omit<HttpRequest, 'body'> {
 }
 
 /**
- * One HTTP exchange with an upstream. It is aborted at its deadline, or when the client leaves.
+ * One HTTP request to an upstream and its response. The exchange is aborted at its deadline, or
+ * when the client leaves.
+ *
+ * What an upstream says about a failure enters Weir here. It may quote the credentials that it
+ * received, and it reaches logs and operators. So the exchange removes them (see `redact`).
  *
  * The clock runs only while Weir waits for the upstream, so that a slow client does not count as a
  * slow upstream (P9). Each read of a stream sets a new deadline.
@@ -41,8 +48,9 @@ export class Exchange implements Watched {
   private isClosed = false;
   private isComplete = false;
   private attached: HttpResponse | undefined;
-  /** The request that was sent. The exchange needs it to abort the request. */
+  /** The request that was sent; kept so that the exchange can abort it. */
   private request: SentRequest | undefined;
+  private sent_headers: HttpRequest['headers'] = {};
   /** Longest wait for the next bytes, ms. */
   private timeout_ms: number;
 
@@ -60,8 +68,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Sends a request with the target's HTTP client and resolves after the head of the response. If it
-   * throws or rejects, `toUpstreamError` turns the error into an upstream error.
+   * Sends a request with the target's HTTP client and resolves after the head of the response. If
+   * it throws or rejects, `toUpstreamError` turns the error into an upstream error.
    */
   send(request: ExchangeRequest): Promise<HttpResponse> {
     const { body } = request;
@@ -73,6 +81,7 @@ export class Exchange implements Watched {
     const { signal, target } = this.call;
     if (signal.aborted) throw signal.reason;
     if (this.hasTimedOut) throw new Error('the deadline passed before the request was sent');
+    this.sent_headers = request.headers;
     this.request = httpClientFor(target)(request);
     return this.request.response;
   }
@@ -88,8 +97,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Uses the channel's stall timeout, if it has one, for all later waits. Called when the answer has
-   * started.
+   * Uses the channel's stall timeout, if it has one, for all later waits. Called when the answer
+   * has started.
    */
   useStallTimeout(): void {
     this.timeout_ms = this.call.target.stall_timeout_ms ?? this.timeout_ms;
@@ -105,15 +114,37 @@ export class Exchange implements Watched {
     this.isComplete = true;
   }
 
-  /** Ends the exchange. Aborts the request unless the answer is complete. */
+  /** Ends the exchange. If the answer is not complete, aborts the request. */
   close(): void {
     this.isClosed = true;
     if (!this.isComplete) this.request?.abort();
   }
 
+  /** Returns the text without the credentials that the upstream received. */
+  redact(text: string): string {
+    return redact(text, this.call.target.api_key ?? '', this.sent_headers);
+  }
+
+  /** Returns an upstream error without the credentials that the upstream received. */
+  withoutCredentials(error: unknown): unknown {
+    if (error instanceof RetryableUpstreamError) {
+      const { failure, message, retry_after_ms, status } = error;
+      const redacted = this.redact(message);
+      if (redacted === message) return error;
+      // A new error, because the stack of the old one has the message too.
+      return new RetryableUpstreamError(failure, redacted, retry_after_ms, status);
+    }
+    if (!(error instanceof TerminalUpstreamError)) return error;
+    const { error_id, public_message, param, status } = error;
+    const redacted = this.redact(public_message);
+    const redacted_param = param === null ? null : this.redact(param);
+    if (redacted === public_message && redacted_param === param) return error;
+    return new TerminalUpstreamError(error_id, redacted, redacted_param, status);
+  }
+
   /**
-   * Converts an error of sending or reading. If the client left, returns the signal's reason,
-   * otherwise an upstream error.
+   * Converts an error of sending or reading. If the client left, returns the signal's reason.
+   * Otherwise returns an upstream error without credentials.
    */
   toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;
@@ -121,8 +152,11 @@ export class Exchange implements Watched {
     if (this.hasTimedOut) {
       return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
     }
-    if (error instanceof Error && error.name.endsWith('UpstreamError')) return error;
-    return new RetryableUpstreamError('connection', `the connection broke: ${String(error)}`);
+    if (error instanceof Error && error.name.endsWith('UpstreamError')) {
+      return this.withoutCredentials(error);
+    }
+    const message = this.redact(`the connection broke: ${String(error)}`);
+    return new RetryableUpstreamError('connection', message);
   }
 
   /**
@@ -183,28 +217,38 @@ export async function requestWhole<Result>(
   } finally {
     exchange.close();
   }
-  return parse(response, text);
+  try {
+    return parse(response, response.ok ? text : exchange.redact(text));
+  } catch (error) {
+    throw exchange.withoutCredentials(error);
+  }
 }
 
 /**
- * Reads the whole attached response, at most `max_bytes`, and ends the exchange. Throws an upstream
- * error.
+ * Reads the whole attached response, at most `max_bytes`, and ends the exchange. The response tells
+ * of a failure: returns the error that `toError` makes of its text, without credentials. Throws an
+ * upstream error if the response cannot be read.
  */
-export async function readAll(exchange: Exchange, max_bytes = MAX_ANSWER_BYTES): Promise<string> {
+export async function readFailure(
+  exchange: Exchange,
+  toError: (text: string) => unknown,
+  max_bytes = MAX_ANSWER_BYTES,
+): Promise<unknown> {
+  let text: string;
   try {
-    const text = await readText(exchange.response, max_bytes);
+    text = await readText(exchange.response, max_bytes);
     exchange.markComplete();
-    return text;
   } catch (error) {
     throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
   }
+  return exchange.withoutCredentials(toError(exchange.redact(text)));
 }
 
 /**
- * Yields the bytes of the attached response as they arrive, at most `max_bytes`. Throws as
- * `readAll`.
+ * Yields the bytes of the exchange's response as they arrive, and ends the exchange. Throws an
+ * upstream error if the response breaks off or is longer than `max_bytes`.
  */
 export async function* readChunks(
   exchange: Exchange,
@@ -239,7 +283,7 @@ export function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Throws the same error as for JSON that is not an object.
+    // The error below is also right for a text that is not JSON.
   }
   throw new RetryableUpstreamError('malformed', 'the upstream did not send a JSON object');
 }

@@ -21,7 +21,7 @@ const OPERATOR_CODES = [
   'billing_not_active',
   'invalid_api_key',
 ];
-/** Anthropic reports an error about the quota with status 400. Only the message identifies it. */
+/** Anthropic reports an exhausted quota with status 400. Only the message shows the cause. */
 const OPERATOR_MESSAGE =
   /your credit balance is too low|reached your specified (?:api )?usage limits/i;
 /**
@@ -33,15 +33,15 @@ const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|respon
 const TOO_LONG = /prompt is too long|maximum context length|context window/i;
 const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
 /**
- * Statuses that mean that the channel's key or address is wrong. A client causes them only if a
- * content filter sends one of them.
+ * Statuses that mean that the channel's key or address is wrong. The only exception is a content
+ * filter that refuses a client's request with such a status.
  */
 const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
 
 /**
  * Converts an error response of an upstream. A 4xx that the client caused becomes a
- * TerminalUpstreamError. All other errors, e.g. of keys, quotas and rates, are retryable on
- * another channel.
+ * TerminalUpstreamError. All other errors, e.g. about keys, quotas and rates, become a
+ * RetryableUpstreamError, because another channel may succeed.
  */
 export function classifyFailure(
   call: UpstreamCall,
@@ -68,9 +68,9 @@ function retryableClass(
   { type, code, message, isFromModelApi }: ErrorBody,
 ): Retryable | null {
   if (OPERATOR_CODES.includes(code) || OPERATOR_CODES.includes(type)) return 'auth';
-  // A message may quote the request. A client that sends these words must not disable a channel.
+  // A message may quote the request. A client must not disable a channel by sending these words.
   if (OPERATOR_MESSAGE.test(message) && !OPERATOR_MESSAGE.test(JSON.stringify(body))) return 'auth';
-  // If a request exceeds the account's whole rate limit, waiting does not help.
+  // If one request is larger than the account's rate limit, waiting does not help.
   if (status === 429) return /^request too large/i.test(message) ? null : 'throttle';
   if (OPERATOR_STATUSES.includes(status)) return isFiltered(code, message) ? null : 'auth';
   // The physical model comes from the configuration, so the operator must fix it.
@@ -105,7 +105,7 @@ function isFiltered(code: string, message: string): boolean {
   );
 }
 
-/** The HTTP statuses of errors that came without a status. The key is the error's code or type. */
+/** The HTTP status for an error that came without a status, by the error's code or type. */
 const STATUS_OF: Record<string, number> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,

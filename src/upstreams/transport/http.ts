@@ -5,8 +5,8 @@
  */
 
 /**
- * Headers that both clients add to every request. Weir requests no compression: a model's events are
- * small and must not wait in a compressor.
+ * Headers that both clients add to every request. Weir requests no compression: a model's events
+ * are small and must not wait in a compressor.
  */
 export const COMMON_HEADERS = {
   accept: '*/*',
@@ -15,22 +15,26 @@ export const COMMON_HEADERS = {
 } as const;
 
 /**
- * TLS settings of all requests to upstreams: the certificate must be trusted and must name the host,
- * also if an environment variable disables checks. The platform sends the host's name (SNI) and
- * offers TLS 1.2 and 1.3 only.
+ * TLS settings of all requests to upstreams. The certificate must be trusted and must name the
+ * host, even if an environment variable disables such checks. The platform sends the host's name
+ * (SNI) and offers only TLS 1.2 and 1.3.
  */
 export const TLS_SETTINGS = { rejectUnauthorized: true } as const;
 
 /** The most bytes of a response's head. */
 export const MAX_HEAD_BYTES = 64 * 1024;
 
-/** The most idle connections of each pool for one host. Further connections are closed. */
-export const MAX_IDLE_CONNECTIONS = { calls: 512, jobs: 64 } as const;
+/**
+ * The most idle connections of each pool for one host. Further connections are closed. Up to 256
+ * polls of jobs (`MAX_RUNNING_EFFECTS`) run at the same time, so a smaller pool would often open
+ * new connections.
+ */
+export const MAX_IDLE_CONNECTIONS = { calls: 512, jobs: 256 } as const;
 
 /**
- * The connections that a request may use. `calls` are chat and direct calls, `jobs` are the requests
- * of generations. They share no connections, so that thousands of polls cannot close the idle
- * connections of calls.
+ * The pool whose connections a request uses. `calls` is for chat and direct calls, `jobs` for the
+ * requests of generations. The two pools share no connections. So thousands of polls cannot push
+ * out the idle connections of calls.
  */
 export type ConnectionPool = keyof typeof MAX_IDLE_CONNECTIONS;
 
@@ -68,13 +72,13 @@ export interface SentRequest {
 }
 
 /**
- * Sends a request. Redirects are returned, not followed: they would send the channel's key to
- * another host. A client has no time-out and no bound for bodies; the exchange has them. Throws
- * UnsentRequestError if a header's value cannot be sent.
+ * Sends a request. Redirects are returned, not followed, because following them could send the
+ * channel's key to another host. The HTTP client itself limits neither the time nor the size of
+ * bodies; `Exchange` does. Throws UnsentRequestError if a header's value cannot be sent.
  */
 export type HttpClient = (request: HttpRequest) => SentRequest;
 
-/** No byte of the request was sent, so the upstream has certainly not begun to process it. */
+/** No byte of the request was sent, so it is certain that the upstream did not process it. */
 export class UnsentRequestError extends Error {
   override readonly name = 'UnsentRequestError';
   /** The code of the failed connection, e.g. `ECONNREFUSED`. */
@@ -100,7 +104,9 @@ const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
  */
 export function requireSafe(name: string, value: string | undefined): string {
   if (value !== undefined && !UNSAFE.test(value)) return value;
-  throw new UnsentRequestError(`the header ${name} has a value that cannot be sent`);
+  throw new UnsentRequestError(
+    `the header ${name} cannot be sent: its value contains a forbidden character`,
+  );
 }
 
 /** The received bytes are not a valid HTTP/1.1 response. */

@@ -16,7 +16,7 @@ import { contentCoding } from './http1/decoded.ts';
 const UNSENT_CODES =
   /^(?:ConnectionRefused|ECONNREFUSED|ENOTFOUND|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH|DNS\w*|ERR_TLS_CERT_\w+|CERT_\w+|UNABLE_TO_(?:GET|VERIFY)_\w+|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*)$/;
 
-/** Sends requests with the platform's `fetch`, for proxies and for upstreams that need it. */
+/** Sends a request with the platform's `fetch`, for proxies and for upstreams that need `fetch`. */
 export function sendWithFetch(request: HttpRequest): SentRequest {
   const { method, url, headers, body, may_repeat } = request;
   const all: Record<string, string> = { ...COMMON_HEADERS };
@@ -29,9 +29,10 @@ export function sendWithFetch(request: HttpRequest): SentRequest {
     ...(body ? { body: body.content } : {}),
     signal: controller.signal,
     redirect: 'manual',
-    // The exchange's clock replaces Bun's default of five minutes.
+    // `Exchange` limits the time, so Bun's default limit of five minutes is switched off.
     timeout: false,
-    // A reused connection may be closing. Then `fetch` fails, or sends the request again.
+    // If a reused connection closes, `fetch` fails or sends the request again. So a request that
+    // must not be sent twice gets a new connection.
     keepalive: may_repeat,
     tls: TLS_SETTINGS,
   }).then(checked, (error: unknown) => {
@@ -40,7 +41,10 @@ export function sendWithFetch(request: HttpRequest): SentRequest {
   return { response, abort: () => controller.abort() };
 }
 
-/** Refuses what Weir's own client refuses and `fetch` accepts: a head too long, unknown codings. */
+/**
+ * Throws MalformedResponse for a response that `fetch` accepts but Weir's own client refuses: the
+ * head is too long, or the content coding is unknown.
+ */
 function checked(response: Response): HttpResponse {
   let head_bytes = 0;
   response.headers.forEach((value, name) => {

@@ -11,8 +11,9 @@ export function fieldsBody(fields: URLSearchParams): EncodedBody {
 }
 
 /**
- * Returns a form with files as one body. Its files are at most a few tens of megabytes and already
- * in memory, and a body with a known length needs no chunks.
+ * Returns a form with files as one body. This is possible because the files are already in memory
+ * and have at most a few tens of megabytes. The body has a known length, so it is sent without
+ * chunks.
  */
 export async function encodeForm(form: FormData): Promise<EncodedBody> {
   // The platform writes the parts and chooses the boundary between them.

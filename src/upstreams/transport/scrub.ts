@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../contract.ts';
+import { redact } from './credentials.ts';
 
 const MAX_MESSAGE_CHARS = 500;
 /** The text that stands for the model's name while the other patterns are applied. */
@@ -11,8 +12,7 @@ const REVEALING_TEXTS: [pattern: RegExp, replacement: string][] = [
   [/\b(?:[a-z0-9-]+\.)+(?:com|ai|io|net|org|dev|cloud|internal|local|cn)\b(?::\d+)?/gi, '***'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '***'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '***'],
-  // Ids and fragments of keys contain a digit or a `*`. Names of parameters contain neither a digit
-  // nor a `*`.
+  // Ids and fragments of keys contain a digit or a `*`. Names of parameters contain neither.
   [/\b(?:req|org|proj|acct|sk|key|user|team)[-_](?=[\w*-]*[\d*])[\w*-]{4,}/g, '***'],
   [/\s*\(?\brequest[ _-]?id:?\s*[\w*-]+\)?/gi, ''],
   // Names of providers, except in names of headers that the client sends.
@@ -20,15 +20,16 @@ const REVEALING_TEXTS: [pattern: RegExp, replacement: string][] = [
 ];
 
 /**
- * Returns an upstream's message without anything that reveals the upstream (P5): the physical model,
- * addresses, request and organization ids, fragments of keys. At most 500 characters.
+ * Returns an upstream's message without anything that reveals the upstream (P5): the physical
+ * model, addresses, request and organization ids, fragments of keys. At most 500 characters.
  */
 export function scrub(
   message: string,
   call: Pick<UpstreamCall, 'physical_model' | 'public_model' | 'target'>,
 ): string {
   const { physical_model, public_model, target } = call;
-  let text = message.slice(0, 4 * MAX_MESSAGE_CHARS);
+  // The key is removed first: a cut through the key would leave its start.
+  let text = redact(message, target.api_key).slice(0, 4 * MAX_MESSAGE_CHARS);
   if (target.api_key !== '') text = text.replaceAll(target.api_key, '***');
   for (const name of [physical_model, public_model]) {
     if (name !== '') text = text.replaceAll(name, MODEL_MARK);

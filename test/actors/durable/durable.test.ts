@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
+import { retireReplica } from '../../../db/replicas.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import type { ActorCommand } from '../../../src/actors/durable/command.ts';
 import { DurableActors } from '../../../src/actors/durable/durable.ts';
@@ -107,7 +108,7 @@ describe('durable actors', () => {
   test('a replica that was declared dead writes nothing; its actors are adopted under a new epoch', async () => {
     const zombie = await replica({ act: async () => 'done' });
     await zombie.send(parcel('orphan'));
-    await database.sql`update replica set status = 'dead' where id = ${zombie.id}`;
+    await retireReplica(database.sql, zombie.id);
     const late = { kind: 'courier', id: 'orphan', event: { type: 'DELIVERED' } };
     expect(await zombie.send(late)).toEqual({ type: 'fenced' });
     const heir = await replica({ act: async () => 'done' });

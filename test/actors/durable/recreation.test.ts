@@ -12,26 +12,40 @@ describe('a live actor is created again from its row', () => {
 
   afterAll(() => world.close());
 
-  /** A replica whose live machine throws while `state.isBroken`. */
-  async function brittleReplica() {
-    const state = { isBroken: false };
-    const replica = await world.replica({ kind: brittleWalkerKind(() => state.isBroken) });
-    return { replica, state };
+  /**
+   * An owner, and a second replica whose machine throws while `state.isBroken`. `send` commits an
+   * event on the owner and announces it to the second replica.
+   */
+  async function brittleObserver() {
+    const state = { isBroken: false, onThrow: () => {} };
+    const owner = await world.replica();
+    const replica = await world.replica({
+      kind: brittleWalkerKind(() => {
+        if (state.isBroken) state.onThrow();
+        return state.isBroken;
+      }),
+    });
+    const send = async (id: string, type = 'STEP') => {
+      await owner.send(id, type);
+      replica.announce(id, (await world.row(id)).seq, owner.id);
+    };
+    return { owner, replica, state, send };
   }
 
   test('if its machine throws; the watchers stay and are told', async () => {
-    const { replica, state } = await brittleReplica();
-    await replica.send('thrown');
+    const { owner, replica, state, send } = await brittleObserver();
+    await owner.send('thrown');
     const watch = await replica.watch('thrown');
     state.isBroken = true;
-    await replica.send('thrown');
+    await send('thrown');
     const second = await replica.watch('thrown');
     // Until its row is read, the actor is as it was before the event.
     expect([second.seq, second.snapshot.status]).toEqual([1, 'active']);
     await replica.registry.idle();
     state.isBroken = false;
-    await replica.send('thrown');
-    await replica.send('thrown', 'ARRIVE');
+    await send('thrown');
+    await send('thrown', 'ARRIVE');
+    await replica.registry.idle();
     expect(watch.seqs()).toEqual([2, 3, 4]);
     expect(second.seqs()).toEqual([2, 3, 4]);
     expect(watch.changes[0]?.event.type).toBe(RESTORED);
@@ -40,14 +54,19 @@ describe('a live actor is created again from its row', () => {
   });
 
   test('if its machine throws while the database is away: later', async () => {
-    const { replica, state } = await brittleReplica();
-    await replica.send('thrown-away');
+    const { owner, replica, state, send } = await brittleObserver();
+    await owner.send('thrown-away');
     const watch = await replica.watch('thrown-away');
-    replica.reads.isAway = true;
+    // The events were read before the machine threw, and the row cannot be read after it.
+    state.onThrow = () => {
+      replica.reads.isAway = true;
+    };
     state.isBroken = true;
-    await replica.send('thrown-away');
+    await send('thrown-away');
+    await replica.registry.idle();
+    expect(replica.reads.isAway).toBe(true);
     state.isBroken = false;
-    await replica.send('thrown-away');
+    await send('thrown-away');
     await replica.registry.idle();
     expect(watch.seqs()).toEqual([]);
     replica.reads.isAway = false;
@@ -57,16 +76,18 @@ describe('a live actor is created again from its row', () => {
   });
 
   test('if it ended meanwhile; then it leaves the memory', async () => {
-    const { replica, state } = await brittleReplica();
-    await replica.send('thrown-end');
+    const { owner, replica, state, send } = await brittleObserver();
+    await owner.send('thrown-end');
     const watch = await replica.watch('thrown-end');
-    replica.reads.hold();
+    state.onThrow = () => replica.reads.hold();
     state.isBroken = true;
-    await replica.send('thrown-end');
-    await replica.send('thrown-end', 'ARRIVE');
+    await send('thrown-end');
+    await replica.reads.answered();
+    await owner.send('thrown-end', 'ARRIVE');
+    replica.announce('thrown-end', 3, owner.id);
     replica.reads.release();
     await replica.registry.idle();
-    expect(watch.changes.map(({ seq, snapshot }) => [seq, snapshot.status])).toEqual([[3, 'done']]);
+    expect(watch.changes.at(-1)).toMatchObject({ seq: 3, snapshot: { status: 'done' } });
     expect(replica.size).toBe(0);
   });
 
@@ -121,7 +142,7 @@ describe('a live actor is created again from its row', () => {
     await replica.registry.idle();
     expect(replica.find('invented')?.isBehind).toBe(false);
     // The comparison sees an event before this replica hears of its own commit.
-    replica.hears = false;
+    replica.isNotified = false;
     await replica.send('invented');
     const { last } = replica;
     replica.reads.hold();
@@ -153,18 +174,16 @@ describe('a live actor is created again from its row', () => {
   });
 
   test('not if its row cannot be restored; the others go on', async () => {
-    const { replica, state } = await brittleReplica();
-    for (const id of ['bad-row', 'good-row']) await replica.send(id);
+    const { owner, replica, state } = await brittleObserver();
+    for (const id of ['bad-row', 'good-row']) await owner.send(id);
     const bad = await replica.watch('bad-row');
     const good = await replica.watch('good-row');
     replica.registry.start();
-    state.isBroken = true;
-    replica.reads.hold();
-    await replica.send('bad-row');
-    await replica.send('good-row');
+    for (const id of ['bad-row', 'good-row']) await owner.send(id);
     await world.sql`update actor set snapshot = '{"value": "nowhere", "context": {}}'
       where id = 'bad-row'`;
-    replica.reads.release();
+    state.isBroken = true;
+    for (const id of ['bad-row', 'good-row']) replica.announce(id, 2, owner.id);
     await replica.registry.idle();
     state.isBroken = false;
     expect([bad.seqs(), good.seqs()]).toEqual([[], [2]]);

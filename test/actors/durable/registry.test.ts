@@ -289,10 +289,10 @@ describe('the live actors of a replica', () => {
     const replica = await world.replica();
     await replica.send('lost');
     const watch = await replica.watch('lost');
-    replica.hears = false;
+    replica.isNotified = false;
     await replica.send('lost');
     await replica.send('unheard');
-    replica.hears = true;
+    replica.isNotified = true;
     const of = (id: string, seq: number) => ({ kind: 'walker', id, seq, owner: replica.id });
     replica.registry.onRepeated(of('lost', 2));
     replica.registry.onRepeated(of('unheard', 1));

@@ -31,9 +31,9 @@ test('a grant knows its amount after a return', async () => {
     { type: 'returned', granted: 40, closed: false },
   );
   const grant = new Grant('key', 'org', deps);
-  await grant.request(100, 100, null);
-  await grant.return(60, 0, false);
-  await grant.request(10, 10, null);
+  await grant.request({ need: 100, want: 100, recall_seq: null });
+  await grant.return({ amount: 60, recall_acked: 0, close: false });
+  await grant.request({ need: 10, want: 10, recall_seq: null });
   expect(commands.map(({ expected_granted }) => expected_granted)).toEqual([0, 100, 40]);
 });
 

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../../db/client.ts';
-import { findImbalances } from '../../../db/ledger/audit.ts';
 import { systemClock, systemIdSource } from '../../../src/actors/clock.ts';
 import { Lane } from '../../../src/actors/money/lane.ts';
 import { QuotaMachine } from '../../../src/actors/money/quota-machine.ts';
 import { Quotas } from '../../../src/actors/money/quotas.ts';
 import { usageOf } from '../../sim/calls.ts';
+import { findMoneyFaults } from '../../support/money-faults.ts';
 import { hintsTo } from '../../support/money-hints.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 
 describe('the quota actor', () => {
   let database: Database;
   let drop: () => Promise<void>;
+  const worlds: { replica_id: string; quotas: Quotas }[] = [];
 
   beforeAll(async () => {
     const fresh = await createTestDatabase();
@@ -20,7 +21,7 @@ describe('the quota actor', () => {
   });
 
   afterAll(async () => {
-    expect(await findImbalances(database.sql)).toEqual([]);
+    expect(await findMoneyFaults(database.sql, { memory: worlds })).toEqual([]);
     await database.close();
     await drop();
   });
@@ -54,7 +55,8 @@ describe('the quota actor', () => {
       onFenced: () => undefined,
     });
     created.push(quotas);
-    return { quota: quotas.getOrCreate({ id, organization_id }), id, organization_id };
+    worlds.push({ replica_id, quotas });
+    return { quota: quotas.getOrCreate({ id, organization_id }), quotas, id, organization_id };
   }
 
   async function heldBy(id: string): Promise<number> {
@@ -63,7 +65,7 @@ describe('the quota actor', () => {
     return row?.held ?? Number.NaN;
   }
 
-  const ask = (amount: number, wait_ms = 200) => ({ amount, minimum: () => amount, wait_ms });
+  const ask = (amount: number, wait_ms = 60_000) => ({ amount, minimum: () => amount, wait_ms });
 
   test('P1: a reservation ends once; later attempts fail', async () => {
     const { quota, id, organization_id } = await account(null);
@@ -88,7 +90,7 @@ describe('the quota actor', () => {
   test('if calls in flight hold the money, the refusal names a retry time', async () => {
     const { quota } = await account(100);
     const running = await quota.reserve(ask(100));
-    const refused = await quota.reserve(ask(50)).catch((error: unknown) => error);
+    const refused = await quota.reserve(ask(50, 200)).catch((error: unknown) => error);
     expect(refused).toMatchObject({ id: 'quota_in_flight', details: { retry_after: 2 } });
     running.release();
     expect((await quota.reserve(ask(50))).amount).toBe(50);
@@ -98,16 +100,22 @@ describe('the quota actor', () => {
     const { quota, id, organization_id } = await account(100);
     await (await quota.reserve(ask(100))).settle(usageOf(organization_id, id), 100);
     const refused = await quota.reserve(ask(1, 60_000)).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ id: 'quota_exceeded' });
+    expect(refused).toMatchObject({
+      ...{ id: 'quota_exceeded', message: 'The usage limit of this API key is reached.' },
+      details: { balance_usd: 0, estimated_cost_usd: 1e-9 },
+    });
     const rich = await account(null);
     const tooMuch = await rich.quota.reserve(ask(2_000_000)).catch((error: unknown) => error);
-    expect(tooMuch).toMatchObject({ id: 'insufficient_balance' });
+    expect(tooMuch).toMatchObject({
+      id: 'insufficient_balance',
+      details: { balance_usd: expect.any(Number), estimated_cost_usd: 0.002 },
+    });
   });
 
   test('if no other call is in flight, a call that extends gets the money that is left', async () => {
     const { quota, id } = await account(100);
     const running = await quota.reserve(ask(80));
-    const more = { amount: 50, minimum: () => 10, wait_ms: 300 };
+    const more = { amount: 50, minimum: () => 10, wait_ms: 60_000 };
     expect(await running.extend(more)).toBe(20);
     expect(running.amount).toBe(100);
     running.release();
@@ -135,6 +143,22 @@ describe('the quota actor', () => {
     expect(sent.mock.calls.filter(([{ type }]) => type === 'RESERVE')).toHaveLength(10);
     sent.mockRestore();
     for (const reservation of waiting) (await reservation).release();
+    await quota.close();
+    expect(await heldBy(id)).toBe(0);
+  });
+
+  test('P16: what the actors believe to hold is in the rows of their grants', async () => {
+    const { quota, quotas, id, organization_id } = await account(null);
+    expect(quotas.heldByMemory()).toMatchObject([{ granted: 0, settled: 0, busy: false }]);
+    const running = await quota.reserve(ask(100));
+    const settling = running.settle(usageOf(organization_id, id), 60);
+    expect(quotas.heldByMemory()).toMatchObject([{ settled: 60, busy: true }]);
+    await settling;
+    await Bun.sleep(1);
+    const rows = await database.sql`
+      select id as grant_id, granted_nano_usd as granted, settled_nano_usd as settled, false as busy
+      from quota_grant where key_id = ${id} and status = 'open'`;
+    expect(quotas.heldByMemory()).toEqual([...rows] as never);
     await quota.close();
     expect(await heldBy(id)).toBe(0);
   });

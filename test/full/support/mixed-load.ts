@@ -38,6 +38,8 @@ export class MixedLoad {
   constructor(
     private readonly target: { base_url: string; api_key: string },
     clients: number,
+    /** Begins each reference. It differs between loads that run at the same time. */
+    private readonly prefix = '',
   ) {
     this.clients = Array.from({ length: clients }, (_, client) => this.run(client));
   }
@@ -51,7 +53,11 @@ export class MixedLoad {
   private async run(client: number): Promise<void> {
     const kind = KINDS[client % KINDS.length] ?? 'chat';
     for (let turn = 0; !this.isStopping; turn += 1) {
-      const call: MixedCall = { kind, reference: `${client}-${turn}`, outcome: 'running' };
+      const call: MixedCall = {
+        kind,
+        reference: `${this.prefix}${client}-${turn}`,
+        outcome: 'running',
+      };
       this.calls.push(call);
       await this.make(call, turn).catch(() => {
         call.outcome = 'broken';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  countInputTokens,
-  countTokens,
-  maxInputTokens,
-} from '../../../src/inference/budget/tokens.ts';
+import { inputBound } from '../../../src/inference/budget/input-bound.ts';
+import { countInputTokens, countTokens } from '../../../src/inference/budget/tokens.ts';
 
 describe('counting tokens', () => {
   test('special tokens in a text are ordinary characters', () => {
@@ -33,7 +30,8 @@ describe('counting tokens', () => {
     });
     fc.assert(
       fc.property(fc.record({ messages: fc.array(message, { maxLength: 5 }) }), (body) => {
-        expect(countInputTokens(body)).toBeLessThanOrEqual(maxInputTokens(body));
+        const { max_tokens } = inputBound(body, JSON.stringify(body), 'claude-opus-4-7');
+        expect(countInputTokens(body)).toBeLessThanOrEqual(max_tokens);
       }),
       { numRuns: 500 },
     );

@@ -58,7 +58,7 @@ async function scene(
 ) {
   upstream.answer = answer;
   const clock = new VirtualClock();
-  const config = channelConfig('a', { base_url: upstream.url, timeout_ms: 300 });
+  const config = channelConfig('a', { base_url: upstream.url, timeout_ms: 1_500 });
   const channel = channelActor(config, clock);
   const seen = { settled: [] as Settled[], released: 0, extended: [] as number[] };
   const owner = {
@@ -74,6 +74,7 @@ async function scene(
     release: () => {
       seen.released += 1;
     },
+    takeBack: () => undefined,
   };
   const body = { model: MODEL.id, stream: true, messages: [{ role: 'user', content: 'Hi' }] };
   const body_text = JSON.stringify({ ...body, ...more });
@@ -88,7 +89,7 @@ async function scene(
     headers: {},
     signal: new AbortController().signal,
   };
-  const budget = new Budget(MODEL, call.body, body_text);
+  const budget = new Budget(call);
   const reservation = new Reservation(owner, 'grant', budget.amountToReserve(true));
   const permit = channel.tryAcquire();
   if (!permit) throw new Error('a fresh channel has room');
@@ -231,17 +232,24 @@ describe('a stream that outgrows its reservation', () => {
 
 describe('the beginning of a stream', () => {
   test('is its first token: an upstream that sends only the role is late', async () => {
-    const answer = () => streamed([role, ...Array.from({ length: 50 }, () => ': still here\n\n')]);
+    const answer = () => streamed([role, ...Array.from({ length: 80 }, () => ': still here\n\n')]);
     const { begin } = await scene(() => slowly(answer()));
     const error = await begin().catch((each: unknown) => each);
     expect(error).toBeInstanceOf(RetryableUpstreamError);
     expect((error as RetryableUpstreamError).failure).toBe('timeout');
   });
 
+  test('is its first token: an upstream that sends thousands of empty events is broken', async () => {
+    const { begin } = await scene(() => streamed([role.repeat(2_000)]));
+    expect(await begin().catch((each: unknown) => each)).toMatchObject({ failure: 'malformed' });
+    const { begin: patient } = await scene(() => streamed([role.repeat(500), chunk('one'), end()]));
+    expect((await read(await patient())).split('"role":"assistant"')).toHaveLength(501);
+  });
+
   test('ends the time limit: the rest may take longer, and does not count as latency', async () => {
     const { begin, channel, clock } = await scene(() =>
       slowly(
-        streamed([role, chunk('one'), ...Array.from({ length: 12 }, () => chunk('.')), end()]),
+        streamed([role, chunk('one'), ...Array.from({ length: 45 }, () => chunk('.')), end()]),
       ),
     );
     const body = await begin();

@@ -1,32 +1,38 @@
 import type { MutatedFile } from '../mutant.ts';
 
-const LEDGER_TESTS = ['test/actors/money/ledger.test.ts'];
+const LEDGER_TESTS = ['test/actors/money/ledger.test.ts', 'test/actors/money/holds.test.ts'];
+const MISHAPS = ['test/actors/money/mishaps.test.ts'];
 const SCHEDULED = ['test/sim/near-cap.test.ts'];
 
 export const LEDGER: readonly MutatedFile[] = [
   {
-    path: 'src/actors/money/ledger.ts',
+    path: 'src/actors/money/hold-commands.ts',
     tests: LEDGER_TESTS,
     mutants: [
-      {
-        name: 'a charge exceeds its hold',
-        from: 'Math.min(command.line.charged_nano_usd, hold.amount_nano_usd)',
-        to: 'command.line.charged_nano_usd',
-      },
       {
         name: 'the overrun of a hold is lost',
         from: 'command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged)',
         to: 'command.line.overrun_nano_usd',
       },
       {
-        name: 'the rest of a settled hold is not released',
-        from: '    this.freeMoney(key, hold.amount_nano_usd - charged);\n',
-        to: '',
+        name: 'a settled hold is settled again',
+        from: "if (hold.status !== 'held') return holdEnded(hold);\n    const added",
+        to: 'const added',
       },
       {
-        name: 'a settled hold is settled again',
-        from: "if (hold.status !== 'held') return holdEnded(hold);\n    const charged",
-        to: 'const charged',
+        name: 'a charge above a hold exceeds the cap',
+        from: 'Math.min(missing, key_free ?? missing, balance)',
+        to: 'Math.min(missing, balance)',
+      },
+      {
+        name: 'a charge above a hold exceeds the balance',
+        from: 'Math.min(missing, key_free ?? missing, balance)',
+        to: 'Math.min(missing, key_free ?? missing)',
+      },
+      {
+        name: 'free money for a charge above a hold is not set aside',
+        from: '    this.books.setAside(key, added);\n',
+        to: '',
       },
       {
         name: 'an expired hold counts as released',
@@ -48,6 +54,17 @@ export const LEDGER: readonly MutatedFile[] = [
         from: '    hold.amount_nano_usd = command.amount;\n',
         to: '',
       },
+    ],
+  },
+  {
+    path: 'src/actors/money/books.ts',
+    tests: LEDGER_TESTS,
+    mutants: [
+      {
+        name: 'the rest of a settled hold is not released',
+        from: '    this.freeMoney(key, hold.amount_nano_usd - charged);\n',
+        to: '',
+      },
       {
         name: 'held money does not count against the cap',
         from: 'key.limit_nano_usd - key.used_nano_usd - key.held_nano_usd',
@@ -64,6 +81,22 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'return undefined;',
       },
       {
+        name: 'a charged amount stays held by the organization',
+        from: '    organization.held_nano_usd -= amount;\n',
+        to: '',
+      },
+      {
+        name: 'the balance grows by the money that is set aside',
+        from: 'organization.balance_nano_usd -= amount;',
+        to: 'organization.balance_nano_usd += amount;',
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/grant-commands.ts',
+    tests: LEDGER_TESTS,
+    mutants: [
+      {
         name: 'a dead replica gets a grant',
         from: "grant.status === 'closed' || !this.liveReplicas.has(command.replica_id)",
         to: "grant.status === 'closed'",
@@ -79,35 +112,37 @@ export const LEDGER: readonly MutatedFile[] = [
         to: 'if (false) {',
       },
       {
+        name: 'a call that has run is not paid if its key was revoked',
+        from: 'command.for_overrun ? undefined : unusableStatus(key)',
+        to: 'unusableStatus(key)',
+        tests: MISHAPS,
+      },
+      {
         name: 'a repeated return returns money again',
-        from: 'if (grant.granted_nano_usd === command.expected_granted)\n      this.shrinkGrant',
-        to: 'this.shrinkGrant',
+        from: 'if (grant.granted_nano_usd === command.expected_granted)\n      books.shrinkGrant',
+        to: 'books.shrinkGrant',
       },
       {
         name: 'a grant is closed with unposted charges',
-        from: '    this.post(grant);\n    if (command.recall_acked >',
+        from: '    books.post(grant);\n    if (command.recall_acked >',
         to: '    if (command.recall_acked >',
       },
       {
         name: 'a reaped grant keeps its money',
-        from: '      this.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);\n',
+        from: '      books.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);\n',
         to: '',
       },
       {
         name: 'a reaped grant returns its charges too',
-        from: 'this.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);',
-        to: 'this.shrinkGrant(grant, grant.granted_nano_usd);',
+        from: 'books.shrinkGrant(grant, grant.granted_nano_usd - grant.settled_nano_usd);',
+        to: 'books.shrinkGrant(grant, grant.granted_nano_usd);',
       },
-      {
-        name: 'a charged amount stays held by the organization',
-        from: '    organization.held_nano_usd -= amount;\n',
-        to: '',
-      },
-      {
-        name: 'the balance grows by the money that is set aside',
-        from: 'organization.balance_nano_usd -= amount;',
-        to: 'organization.balance_nano_usd += amount;',
-      },
+    ],
+  },
+  {
+    path: 'src/actors/money/shortage.ts',
+    tests: LEDGER_TESTS,
+    mutants: [
       {
         name: 'money in the grants of other keys is not recalled',
         from: 'if (hasUnrecalled) {',
@@ -116,8 +151,8 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'the money of the requesting grant counts as money elsewhere',
-        from: ' && open.id !== request.grant_id',
-        to: '',
+        from: 'open.id !== request.grant_id',
+        to: 'true',
       },
     ],
   },
@@ -191,13 +226,13 @@ export const LEDGER: readonly MutatedFile[] = [
       },
       {
         name: 'the answer to a repeated charge has the requested amounts',
-        from: 'if (booked === lines.length)',
-        to: 'if (booked <= lines.length)',
+        from: 'if (booked === lines.length && !has_absorbed)',
+        to: 'if (!has_absorbed)',
       },
       {
         name: 'the answer to an absorbed charge has the requested amounts',
-        from: 'by_id.get(line.id) ?? line',
-        to: 'line',
+        from: 'if (booked === lines.length && !has_absorbed)',
+        to: 'if (booked === lines.length)',
       },
     ],
   },

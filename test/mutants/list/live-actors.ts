@@ -43,6 +43,17 @@ export const LIVE_ACTORS: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/actors/durable/live-logic.ts',
+    tests: ['test/actors/durable/passivation.test.ts'],
+    mutants: [
+      {
+        name: 'a live actor does not know its timers',
+        from: "if (type === 'setTimer') this",
+        to: "if (type === 'never') this",
+      },
+    ],
+  },
+  {
     path: 'src/actors/durable/live-actor.ts',
     tests: RECREATION,
     mutants: [

@@ -75,12 +75,12 @@ export const PRICES: readonly MutatedFile[] = [
   },
   {
     path: 'src/catalogue/generation-price.ts',
-    tests: ['test/catalogue/generation-price.test.ts'],
+    tests: ['test/catalogue/generation-price.test.ts', 'test/catalogue/priced-parameters.test.ts'],
     mutants: [
       {
         name: 'a charge is rounded down',
-        from: 'requireSafeInteger(Math.ceil(used * unitPrice(price, input)))',
-        to: 'requireSafeInteger(Math.floor(used * unitPrice(price, input)))',
+        from: 'requireSafeInteger(Math.ceil(used * unitPrice(price, parameters)))',
+        to: 'requireSafeInteger(Math.floor(used * unitPrice(price, parameters)))',
       },
       {
         name: 'a generation without results is charged',
@@ -104,8 +104,8 @@ export const PRICES: readonly MutatedFile[] = [
       },
       {
         name: 'price tiers are ignored',
-        from: '(tier?.nano_usd ?? price.nano_usd)',
-        to: 'price.nano_usd',
+        from: 'return unit + further;',
+        to: 'return price.nano_usd + further;',
       },
       {
         name: 'one matching parameter selects a tier',
@@ -114,8 +114,8 @@ export const PRICES: readonly MutatedFile[] = [
       },
       {
         name: 'zero reported seconds count as not reported',
-        from: 'usage.seconds ?? requestedUnits(',
-        to: 'usage.seconds || requestedUnits(',
+        from: 'second: usage.seconds ??',
+        to: 'second: (usage.seconds || undefined) ??',
       },
       {
         name: 'the number of images that the provider reported is ignored',
@@ -123,9 +123,46 @@ export const PRICES: readonly MutatedFile[] = [
         to: 'outputs',
       },
       {
+        name: 'a charge exceeds what was requested',
+        from: 'Math.min(reported, requested)',
+        to: 'reported',
+      },
+      {
+        name: 'a resolution that is not known has the base price',
+        from: 'isOpen(name) || parameters[name] === value',
+        to: 'parameters[name] === value',
+      },
+      {
+        name: 'the measured resolution is ignored',
+        from: '? { ...input, resolution: measured.resolution }',
+        to: '? input',
+      },
+      {
         name: 'a price with two units is accepted',
         from: 'unit === undefined || others.length > 0',
         to: 'unit === undefined',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/generation/runway.ts',
+    tests: ['test/catalogue/priced-parameters.test.ts'],
+    mutants: [
+      {
+        name: 'Runway ignores the resolution',
+        from: 'sizes && resolution !== undefined ? sizes[resolution]?.[aspect_ratio] : RATIOS[aspect_ratio]',
+        to: 'RATIOS[aspect_ratio]',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/generation/fal.ts',
+    tests: ['test/catalogue/priced-parameters.test.ts'],
+    mutants: [
+      {
+        name: 'fal serves every resolution of Kling with one endpoint',
+        from: "const mode = resolution === '1080p' ? 'pro' : 'standard';",
+        to: "const mode = 'standard';",
       },
     ],
   },
@@ -140,64 +177,8 @@ export const PRICES: readonly MutatedFile[] = [
       },
       {
         name: 'megapixels are rounded down',
-        from: 'Math.ceil((parsed.width * parsed.height) / PIXELS_PER_MEGAPIXEL - 0.05)',
+        from: 'Math.ceil((parsed.width * parsed.height) / PIXELS_PER_MEGAPIXEL)',
         to: 'Math.floor((parsed.width * parsed.height) / PIXELS_PER_MEGAPIXEL)',
-      },
-    ],
-  },
-  {
-    path: 'src/inference/budget/budget.ts',
-    tests: ['test/inference/budget/budget.test.ts'],
-    mutants: [
-      {
-        name: 'the output limit ignores n',
-        from: 'Math.floor(this.maxOutputTokensFor(held) / this.choices)',
-        to: 'this.maxOutputTokensFor(held)',
-      },
-      {
-        name: 'the output limit of each choice may exceed the requested limit',
-        from: 'Math.min(covered, Math.floor(this.max_output_tokens / this.choices))',
-        to: 'covered',
-      },
-      {
-        name: 'the output limit may be 0',
-        from: 'return Math.max(1, Math.min(covered,',
-        to: 'return Math.max(0, Math.min(covered,',
-      },
-      {
-        name: 'a call that is covered exactly gets an output limit',
-        from: 'if (held >= requested) return undefined;',
-        to: 'if (held > requested) return undefined;',
-      },
-      {
-        name: 'the reservation ignores n',
-        from: 'model.max_output_tokens) * this.choices;',
-        to: 'model.max_output_tokens);',
-      },
-      {
-        name: 'a client may request more output than the maximum of the model',
-        from: 'Math.min(requested ?? model.max_output_tokens, model.max_output_tokens)',
-        to: '(requested ?? model.max_output_tokens)',
-      },
-      {
-        name: 'a stream reserves money for its whole answer',
-        from: 'Math.min(this.max_output_tokens, FIRST_STREAM_TOKENS)',
-        to: 'this.max_output_tokens',
-      },
-      {
-        name: 'the minimum of a call covers no output token',
-        from: 'maxChargeFor(this.input_tokens, 1, this.price)',
-        to: 'maxChargeFor(this.input_tokens, 0, this.price)',
-      },
-      {
-        name: 'no money is reserved for cache writes of one hour',
-        from: '...(mayWriteFor1h ? {} : { cache_write_1h: 0 })',
-        to: 'cache_write_1h: 0',
-      },
-      {
-        name: 'the usage of an incomplete answer has the reported output tokens',
-        from: 'output_tokens: countTokens(answer_text),',
-        to: 'output_tokens: reported?.output_tokens ?? countTokens(answer_text),',
       },
     ],
   },

@@ -1,6 +1,7 @@
 import type { MutatedFile } from '../mutant.ts';
 
 const QUOTA_TESTS = ['test/actors/money/quota.test.ts'];
+const MISHAPS = ['test/actors/money/mishaps.test.ts'];
 const SCHEDULED = ['test/sim/near-cap.test.ts'];
 
 export const QUOTA: readonly MutatedFile[] = [
@@ -9,13 +10,8 @@ export const QUOTA: readonly MutatedFile[] = [
     tests: QUOTA_TESTS,
     mutants: [
       {
-        name: 'a call that extends its reservation waits for itself',
-        from: "(waiter.event === 'EXTEND' ? 1 : 0)",
-        to: '0',
-      },
-      {
         name: 'a charge that the database rejected stays on the grant',
-        from: "if (grant_id === this.grant.id) this.machine.send({ type: 'UNBOOKED', amount: charge });",
+        from: 'if (grant) this.onCharged(grant, charge, undefined);',
         to: '',
       },
       {
@@ -24,14 +20,9 @@ export const QUOTA: readonly MutatedFile[] = [
         to: '',
       },
       {
-        name: 'a close that the running sync did not see is lost',
-        from: 'while (this.isCloseRequested) {',
-        to: 'if (this.isCloseRequested) {',
-      },
-      {
         name: 'waiting calls are not admitted when money becomes free',
-        from: '      this.admitWaiting();\n      this.wake?.();',
-        to: '      this.wake?.();',
+        from: '      this.admitWaiting();\n      this.sync.wake();',
+        to: '      this.sync.wake();',
       },
       {
         name: 'the machine gets an event for every waiting call',
@@ -39,26 +30,65 @@ export const QUOTA: readonly MutatedFile[] = [
         to: '',
       },
       {
+        name: 'a charge ignores its reservation',
+        from: 'this.machine.settle(reserved, actual).charge',
+        to: 'this.machine.settle(0, actual).charge',
+      },
+      {
+        name: 'a suspended key stays suspended after a new authentication',
+        from: "      this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });\n",
+        to: '',
+      },
+      {
+        name: 'memory follows the charge, not the row',
+        from: 'unbooked = settled - (answer.grant_settled + grant.unanswered);',
+        to: 'return;',
+        tests: MISHAPS,
+      },
+      {
+        name: 'a charge above its reservation takes no free money',
+        from: 'const isShort = overrun > this.machine.idle && this.currentGrant(grant_id);',
+        to: 'const isShort = false;',
+        tests: MISHAPS,
+      },
+      {
+        name: 'a grant of the new replica is dropped',
+        from: 'if (this.sync.current.replica_id === this.deps.replica_id()) return;\n    this.sync',
+        to: 'this.sync',
+        tests: MISHAPS,
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/grant-sync.ts',
+    tests: QUOTA_TESTS,
+    mutants: [
+      {
+        name: 'a call that extends its reservation waits for itself',
+        from: "(waiter.event === 'EXTEND' ? 1 : 0)",
+        to: '0',
+      },
+      {
+        name: 'a close that the running sync did not see is lost',
+        from: 'while (this.isCloseRequested) {',
+        to: 'if (this.isCloseRequested) {',
+      },
+      {
         name: 'money of calls in flight counts as spent',
-        from: 'if (short.elsewhere > 0 || hasOtherCalls || this.unsettled > 0) {',
-        to: 'if (short.elsewhere > 0 || this.unsettled > 0) {',
+        from: 'if (short.elsewhere > 0 || hasOtherCalls || this.quota.hasUnsettled) {',
+        to: 'if (short.elsewhere > 0 || this.quota.hasUnsettled) {',
       },
       {
         name: 'money of calls in flight on other replicas counts as spent',
-        from: 'if (short.elsewhere > 0 || hasOtherCalls || this.unsettled > 0) {',
-        to: 'if (hasOtherCalls || this.unsettled > 0) {',
+        from: 'if (short.elsewhere > 0 || hasOtherCalls || this.quota.hasUnsettled) {',
+        to: 'if (hasOtherCalls || this.quota.hasUnsettled) {',
         tests: ['test/actors/money/ledger-answers.test.ts'],
       },
       {
         name: 'a recall returns no money',
         from: "isRecalled ? { type: 'RECALLED' } : { type: 'SHRINK', keep }",
-        to: "{ type: 'SHRINK', keep: this.machine.idle }",
+        to: "{ type: 'SHRINK', keep: machine.idle }",
         tests: SCHEDULED,
-      },
-      {
-        name: 'a charge ignores its reservation',
-        from: 'return this.machine.settle(reserved, actual);',
-        to: 'return this.machine.settle(0, actual);',
       },
       {
         name: 'a call is admitted with less than its minimum',
@@ -67,9 +97,26 @@ export const QUOTA: readonly MutatedFile[] = [
         tests: SCHEDULED,
       },
       {
-        name: 'a suspended key stays suspended after a new authentication',
-        from: "      this.machine.send({ type: 'STATUS_CHANGED', status: 'active' });\n",
+        name: 'an answer that was lost is not asked for',
+        from: 'if (grant.granted > 0 || grant.isUncertain) {',
+        to: 'if (grant.granted > 0) {',
+        tests: MISHAPS,
+      },
+    ],
+  },
+  {
+    path: 'src/actors/money/overruns.ts',
+    tests: MISHAPS,
+    mutants: [
+      {
+        name: 'an overrun does not wait for the unused money of others',
+        from: 'if (this.clock.now() < first.waits_until) return true;',
         to: '',
+      },
+      {
+        name: 'an overrun takes nothing if not all of it is free',
+        from: 'first.amount = this.machine.idle + (isShort ? answer.free : 0);',
+        to: 'first.amount = 0;',
       },
     ],
   },
@@ -86,6 +133,12 @@ export const QUOTA: readonly MutatedFile[] = [
         name: 'a settled reservation is released as well',
         from: '    if (this.hasEnded) return;\n    this.hasEnded = true;\n    this.owner.release',
         to: '    this.hasEnded = true;\n    this.owner.release',
+      },
+      {
+        name: 'an extension of an ended call keeps its money',
+        from: '      this.owner.takeBack(this.grant_id, extra);\n',
+        to: '',
+        tests: MISHAPS,
       },
       {
         name: 'an extension is not added to the reservation',
@@ -191,10 +244,10 @@ export const QUOTA: readonly MutatedFile[] = [
     tests: ['test/sim/faults.test.ts'],
     mutants: [
       {
-        name: 'a closed grant is used again',
-        from: '    this.id = this.deps.ids.uuid();\n    this.granted = 0;',
-        to: '    this.granted = 0;',
-        tests: QUOTA_TESTS,
+        name: 'a request names the replica of now, not of its grant',
+        from: 'const { replica_id } = this;',
+        to: 'const replica_id = this.deps.replica_id();',
+        tests: MISHAPS,
       },
       {
         name: 'the actor ignores the granted amount of its row',

@@ -205,7 +205,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'a stream never extends its reservation',
-        from: 'return estimated_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;',
+        from: 'return this.produced_tokens + EXTENSION_MARGIN_TOKENS < this.covered_tokens;',
         to: 'return true;',
       },
       {
@@ -241,8 +241,8 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'events before the first token are lost',
-        from: 'first ? first.concat(value ?? []) : (value ?? [])',
-        to: 'value ?? []',
+        from: 'for (const event of batch) first.push(event);\n    if (batch.some(hasContent)) return first;',
+        to: 'if (batch.some(hasContent)) return batch;',
       },
       {
         name: 'the time to the first token is not recorded',

@@ -206,4 +206,46 @@ export const TASKS: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'src/inference/tasks/progress.ts',
+    tests: ['test/inference/tasks/missing-jobs.test.ts'],
+    mutants: [
+      {
+        name: 'a missing job fails its task without waiting',
+        from: 'polls < MISSING_JOB_POLLS || missing_ms < MISSING_JOB_MS',
+        to: 'polls < MISSING_JOB_POLLS',
+      },
+      {
+        name: 'a missing job fails its task after one late poll',
+        from: 'polls < MISSING_JOB_POLLS || missing_ms < MISSING_JOB_MS',
+        to: 'missing_ms < MISSING_JOB_MS',
+      },
+      {
+        name: 'the count of a missing job goes on after the job was found',
+        from: 'if (work.job.missing) await endMissingJob(this.deps.sql, work.id);',
+        to: '',
+      },
+      {
+        name: 'an answer that cannot be read is logged at each poll',
+        from: 'if (this.logged.has(task_id)) return;',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/http/host.ts',
+    tests: ['test/http/malformed-host.test.ts'],
+    mutants: [
+      {
+        name: 'a port out of range is a valid Host',
+        from: '!URL.canParse(',
+        to: '!Boolean(',
+      },
+      {
+        name: 'two Host headers are valid',
+        from: ' || !HOST.test(host)',
+        to: '',
+      },
+    ],
+  },
 ];

@@ -114,8 +114,20 @@ describe('a whole Anthropic answer', () => {
       ...{ cache_write_tokens: 9, cache_write_1h_tokens: 5 },
     });
     const odd = { ...usage, cache_creation: { ephemeral_1h_input_tokens: 50 } };
-    expect((await answered(JSON.stringify({ content: [], usage: odd }))).usage).toMatchObject({
-      ...{ cache_write_tokens: 9, cache_write_1h_tokens: 9 },
+    expect((await answered(JSON.stringify({ content: [], usage: odd }))).usage).toBeNull();
+  });
+
+  test('adds the tokens of a compaction, which are not part of the message’s own', async () => {
+    const compaction = {
+      ...{ type: 'compaction', input_tokens: 100, cache_read_input_tokens: 20 },
+      ...{ cache_creation_input_tokens: 0, output_tokens: 30 },
+    };
+    const usage = {
+      ...{ input_tokens: 3, output_tokens: 4 },
+      iterations: [compaction, { type: 'message', input_tokens: 3, output_tokens: 4 }],
+    };
+    expect((await answered(JSON.stringify({ content: [], usage }))).usage).toMatchObject({
+      ...{ input_tokens: 123, output_tokens: 34 },
     });
   });
 

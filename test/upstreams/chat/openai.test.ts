@@ -102,11 +102,12 @@ describe('a whole OpenAI answer', () => {
       prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
       completion_tokens_details: { reasoning_tokens: 20 },
     };
-    expect((await answered(JSON.stringify({ choices: [{}], usage }))).usage).toEqual({
+    expect((await answered(JSON.stringify({ choices: [{}], usage }))).usage).toMatchObject({
       input_tokens: 30,
       cached_input_tokens: 60,
       cache_write_tokens: 10,
       output_tokens: 50,
+      reasoning_tokens: 20,
     });
     const beside = { ...usage, total_tokens: 170 };
     expect((await answered(JSON.stringify({ choices: [{}], usage: beside }))).usage).toMatchObject({

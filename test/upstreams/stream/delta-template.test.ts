@@ -12,6 +12,8 @@ const call = {
   answer_id: 'answer',
   body_text: '{}',
   body: {},
+  mostAnswers: () => 1,
+  model_context_window: 100_000,
   model_max_output_tokens: 1_000,
   headers: {},
   signal: new AbortController().signal,

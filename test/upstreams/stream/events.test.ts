@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 import type { StreamProtocol } from '../../../src/upstreams/stream/event-batches.ts';
 import { type EventExchange, readEvents } from '../../../src/upstreams/stream/events.ts';
+import { until } from '../../support/until.ts';
 
 /** Returns every event unchanged. The data `end` is the terminal event; `break` throws. */
 class EchoDialect implements StreamProtocol {
@@ -134,6 +135,41 @@ describe('reading server-sent events', () => {
   test('accepts many comments, which are not one long event', async () => {
     const piece = `: ${'x'.repeat(1024 * 1024)}\n\n`;
     expect((await read([...Array(6).fill(piece), 'data: end\n\n'])).texts).toEqual(['|end']);
+  });
+
+  test('fails after too many comments, and other tasks run between them', async () => {
+    const flood = ': x\n\n'.repeat(200_000);
+    let turns = 0;
+    const other = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const { error } = await read([...Array(20).fill(flood), 'data: end\n\n']);
+    clearInterval(other);
+    expect(error).toMatchObject({ failure: 'malformed' });
+    // One read has a million bytes. Without turns between its slices, only 8 other tasks would run.
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  test('accepts any number of comments between events', async () => {
+    const flood = `: ${'x'.repeat(6 * 1024 * 1024)}\n\n`;
+    const { texts } = await read([
+      flood,
+      'data: 1\n\n',
+      flood,
+      'data: 2\n\n',
+      flood,
+      'data: end\n\n',
+    ]);
+    expect(texts).toEqual(['|1', '|2', '|end']);
+  });
+
+  test('closes a connection that sends much after the terminal event', async () => {
+    const { exchange, log } = exchangeOf(
+      ['data: end\n\n', ...Array(300).fill('x'.repeat(1024))].map((piece) => Buffer.from(piece)),
+    );
+    for await (const _ of readEvents(exchange, new EchoDialect()));
+    await until('the exchange is closed', () => log.includes('close'));
+    expect(log).not.toContain('complete');
   });
 
   test('P9: stops the clock while the client is not reading', async () => {

@@ -125,8 +125,10 @@ describe('a passed-through request', () => {
     upstream.asked.length = 0;
     const call = { ...callOf(upstream.url, JSON.parse(text)), body_text: text };
     await protocolFor(client, PROTOCOL_OF[written]).complete(call);
-    // Weir stores responses itself, so it adds `store: false`.
-    const sent = upstream.asked[0]?.text.replace(/,"store":false/, '');
+    // Weir stores responses itself, so it adds `store: false`. It also bounds web searches.
+    const sent = upstream.asked[0]?.text
+      .replace(/,"store":false/, '')
+      .replace(/,"max_(uses|tool_calls)":10/, '');
     expect(sent).toBe(text.replace('"gpt-test"', '"physical-9"'));
   });
 });

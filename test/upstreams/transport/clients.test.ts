@@ -9,8 +9,8 @@ import {
 import {
   Exchange,
   type ExchangeRequest,
-  readAll,
   readChunks,
+  readFailure,
   requestWhole,
 } from '../../../src/upstreams/transport/exchange.ts';
 import { MAX_HEAD_BYTES, MAX_IDLE_CONNECTIONS } from '../../../src/upstreams/transport/http.ts';
@@ -173,7 +173,9 @@ describe.each(TRANSPORTS)('the HTTP client %s', (transport) => {
         if (text !== '') socket.write(text);
         setTimeout(() => client.abort(left), 20);
       };
-      const work = open(callWith(LONG_MS, client.signal)).then((exchange) => readAll(exchange));
+      const work = open(callWith(LONG_MS, client.signal)).then((exchange) =>
+        readFailure(exchange, (text) => text),
+      );
       // Before the head, nothing is attached, and the raw error is not converted yet.
       const error = await failureOf(work);
       expect(text === '' ? error instanceof Error : error === left).toBe(true);

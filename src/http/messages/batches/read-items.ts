@@ -2,13 +2,13 @@ import { JSONParser, TokenType } from '@streamparser/json';
 import type { NewItem } from '../../../../db/batches/items.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import { isObject } from '../../../json/object.ts';
-import { MAX_JSON_DEPTH } from '../../body.ts';
+import { JsonShape } from '../../json-shape.ts';
 
 /** The provider's limits for a batch (Anthropic docs: Batch processing). */
 export const MAX_ITEMS = 100_000;
 const MAX_CUSTOM_ID_CHARS = 64;
 const CUSTOM_ID = /^[a-zA-Z0-9_-]+$/;
-/** Bytes that are parsed at a time. Weir can serve other calls before the next slice. */
+/** The size of a slice. Between two slices Weir can serve other calls. */
 const SLICE_BYTES = 16 * 1024;
 const MAX_QUOTED_CHARS = 100;
 
@@ -18,7 +18,8 @@ export type ReadItem = Omit<NewItem, 'request_id'>;
 /**
  * Parses the body of a batch slice by slice, and yields the validated requests of each slice. So
  * the objects of a body of 256 MB are not all in memory, and Weir can serve other calls between two
- * slices. Throws WeirError that names the wrong parameter.
+ * slices. `isFilesBeta` is true if the client's headers enable the files API. Throws WeirError that
+ * names the wrong parameter.
  */
 export async function* readItems(
   bytes: Uint8Array,
@@ -38,14 +39,14 @@ class ItemReader {
   private readonly positions = new Map<string, number>();
   private items: ReadItem[] = [];
   private count = 0;
-  private depth = 0;
+  private readonly shape = new JsonShape();
   private previousToken: TokenType | undefined;
   private hasList = false;
 
   constructor(private readonly isFilesBeta: boolean) {
     this.parser.onToken = ({ token, value }) => {
       this.checkEnvelope(token, value);
-      this.checkDepth(token);
+      this.checkShape(token);
       this.previousToken = token;
     };
     this.parser.onValue = ({ value }) => this.addItem(value);
@@ -75,18 +76,17 @@ class ItemReader {
     }
   }
 
-  private checkDepth(token: TokenType): void {
-    if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) {
-      this.depth += 1;
-      if (this.depth <= MAX_JSON_DEPTH) return;
-      throw new WeirError('invalid_json', 'The body is nested too deeply.', { param: 'body' });
-    }
-    if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.depth -= 1;
+  private checkShape(token: TokenType): void {
+    if (token === TokenType.COLON) this.shape.addMember();
+    else if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) this.shape.open();
+    else if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET)
+      this.shape.close();
   }
 
-  /** Throws unless the body is an object with `requests` as its only member. */
+  /** Throws WeirError if the body is not an object whose only member is `requests`. */
   private checkEnvelope(token: TokenType, value: unknown): void {
-    const { previousToken: before, depth } = this;
+    const before = this.previousToken;
+    const { depth } = this.shape;
     if (depth === 0 && token !== TokenType.LEFT_BRACE)
       throw invalidItem('body', 'must be an object');
     if (depth !== 1) return;

@@ -35,6 +35,8 @@ export class BatchRoutes {
     const { request, server } = context;
     const key = await this.admit(context);
     const headers = nativeHeaders(request);
+    // The origin is read first, so that nothing can fail between the creation and the answer.
+    const origin = this.originOf(context);
     // Receiving and storing a large body may take longer than Bun's idle timeout.
     server?.timeout(request, 0);
     const release = this.budget.reserve(request.headers.get('content-length'));
@@ -42,7 +44,7 @@ export class BatchRoutes {
       const bytes = await readJsonBytes(request, MAX_BATCH_BODY_BYTES);
       const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
       const batch = await this.batches.create(key, headers, readItems(bytes, isFilesBeta));
-      return json(this.record(context, batch));
+      return json(batchRecord(batch, origin));
     } finally {
       release();
     }
@@ -107,8 +109,12 @@ export class BatchRoutes {
     return json({ id, type: 'message_batch_deleted' });
   };
 
-  private record({ request }: RequestContext, batch: BatchRow) {
-    return batchRecord(batch, publicOrigin(request, this.deps.public_url));
+  private record(context: RequestContext, batch: BatchRow) {
+    return batchRecord(batch, this.originOf(context));
+  }
+
+  private originOf({ request }: RequestContext): string {
+    return publicOrigin(request, this.deps.public_url);
   }
 
   private get batches(): Batches {

@@ -13,7 +13,8 @@ import { type Destination, destinationOf, type HeadPrefix, type Origin } from '.
 import type { Http1Response } from './response.ts';
 
 /**
- * Weir's own HTTP/1.1 client (why not always `fetch`: decisions, upstream-connections).
+ * Weir's own HTTP/1.1 client. `docs/decisions/upstream-connections.md` says why Weir does not
+ * always use `fetch`.
  *
  * If a reused connection closes before the first byte of the response, the upstream closed the
  * connection while it was idle. Then the request is sent once more over a new connection, if it may
@@ -41,8 +42,8 @@ const MUST_HAVE_LENGTH: Partial<Record<HttpRequest['method'], true>> = { POST: t
 const ASCII = /^[\t\r\n\x20-\x7e]*$/;
 
 /**
- * Returns the head prefix of a request. It is built only if the request differs from the
- * destination's last request.
+ * Returns the head of a request up to the value of its content length. If method, content type and
+ * headers are the same as in the destination's last request, the cached text is returned.
  */
 function headPrefixOf(destination: Destination, request: HttpRequest): HeadPrefix {
   const { method, headers, body } = request;
@@ -93,7 +94,7 @@ class Http1Exchange implements SentRequest {
   private reject!: (error: unknown) => void;
   private connection: Connection | undefined;
   private isReused = false;
-  /** True if the request was sent over a reused connection before. */
+  /** True if the request was already sent once, over a reused connection. */
   private isRepeated = false;
   private isAborted = false;
 
@@ -122,8 +123,8 @@ class Http1Exchange implements SentRequest {
   }
 
   onFailure(error: unknown): void {
-    // A reused connection without a response was closed while it was idle. In all other cases the
-    // upstream may have processed the request, so it is not sent again.
+    // If a reused connection ends without a response, the upstream had closed it while it was idle.
+    // In all other cases the upstream may have processed the request, so it is not sent again.
     const isStale = this.isReused && this.connection?.isUnanswered === true;
     if (this.isAborted || !isStale) {
       this.reject(this.isUnsent() ? new UnsentRequestError(error) : error);

@@ -25,7 +25,7 @@ export interface RequestBytes {
   readonly is_head_only: boolean;
 }
 
-/** A request as bytes, and the handlers of its response. */
+/** A request as bytes, and the functions that handle its response. */
 export interface Http1Request {
   readonly bytes: RequestBytes;
   /** Called after the head of the response. May throw, which fails the request. */
@@ -45,14 +45,16 @@ export class Connection implements ParserSink {
   private request: Http1Request | undefined;
   private parser: ResponseParser | undefined;
   private response: Http1Response | undefined;
-  /** The part of the request that the socket has not accepted yet. */
+  /** The part of the request that the socket did not accept yet. */
   private unsent: Buffer | undefined;
   /** True after the first byte of the current response. */
   private hasReceived = false;
   private hasSent = false;
   private isClosed = false;
 
-  /** `onIdle` is called when the connection is free again; `onClose` when it is closed. */
+  /**
+   * `onIdle` is called when another request may use the connection; `onClose` when it is closed.
+   */
   constructor(
     private readonly address: Address,
     private readonly onIdle: (connection: Connection) => void,
@@ -131,7 +133,7 @@ export class Connection implements ParserSink {
     if (this.request) this.write(this.request.bytes);
   }
 
-  /** Writes the rest of the request when the socket can accept more. */
+  /** Called when the socket can accept more bytes. Writes the unsent part of the request. */
   onDrain(): void {
     const { socket, unsent } = this;
     if (!socket || !unsent) return;
@@ -191,7 +193,7 @@ export class Connection implements ParserSink {
     this.onDrain();
   }
 
-  /** Frees the connection after a complete response, or closes it if it cannot be used again. */
+  /** Called after a complete response. Closes the connection if it cannot be used again. */
   private finish(parser: ResponseParser): void {
     const isFree = parser.canReuseConnection && !this.unsent;
     this.request?.onComplete();

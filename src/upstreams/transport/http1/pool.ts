@@ -10,8 +10,8 @@ const SWEEP_MS = 10_000;
 /** The most cached URLs of calls. Each path of a channel has one URL. */
 const MAX_DESTINATIONS = 10_000;
 /**
- * The most hosts of each pool. If there are more, the oldest is forgotten: its idle connections are
- * closed when they are too old. Providers may name a new host in each job.
+ * The most hosts of each pool. Providers may name a new host in each job. Above this number, the
+ * oldest host is forgotten, and its idle connections are closed after `IDLE_MS`.
  */
 const MAX_ORIGINS = 2_000;
 
@@ -36,8 +36,8 @@ const origins: Record<ConnectionPool, Map<string, Origin>> = { calls: new Map(),
 const destinations = new Map<string, Destination>();
 
 /**
- * Returns the destination of a URL. Destinations of calls are cached. Nearly every poll of a job has
- * its own URL, so caching them would only push out those of calls.
+ * Returns the destination of a URL. Destinations of calls are cached. Destinations of jobs are not:
+ * nearly every poll of a job has its own URL, so these URLs would push out the URLs of calls.
  */
 export function destinationOf(pool: ConnectionPool, url: string): Destination {
   if (pool === 'jobs') return parseDestination(pool, url);
@@ -67,15 +67,15 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
 }
 
 /**
- * The pool of connections to one host. A request never waits for a connection: if none is idle, a
- * new one is opened.
+ * The pool of connections to one host. A request never waits for a connection: if no connection is
+ * idle, a new connection is opened.
  */
 export class Origin {
   /** Idle connections, each with the `performance.now()` when it became idle. */
   private readonly idle = new Map<Connection, number>();
   /**
-   * Idle connections, newest last. It can also contain connections that are closed. The newest idle
-   * connection is used first, so that the others become old and are closed.
+   * Idle connections, newest last. The stack can also contain closed connections. The newest idle
+   * connection is used first, so that unneeded connections become old and are closed.
    */
   private readonly stack: Connection[] = [];
   private sweeper: Timer | undefined;

@@ -1,6 +1,6 @@
 /**
- * The headers of a response. Weir reads only a few headers. So it searches each one in the text and
- * does not parse the others.
+ * The headers of a response. Weir reads only a few headers. So a header is searched in the text
+ * when it is read, and the text is not parsed.
  */
 export class ResponseHeaders {
   /** The text in lower case. Positions are the same as in `text`. */
@@ -36,8 +36,8 @@ export class ResponseHeaders {
 }
 
 /**
- * Maps a header's name to the start of its line. The map is a cache, because the same few names are
- * read again.
+ * Maps a header's name to the start of its line. This is a cache: Weir reads the same few names in
+ * every response.
  */
 const lineStarts = new Map<string, string>();
 

@@ -7,6 +7,14 @@ import { ResponseHeaders } from './response-headers.ts';
  */
 export const MAX_LINE_BYTES = 8 * 1024;
 
+/**
+ * The most bytes of a response that are neither its head nor its body: informational responses,
+ * extensions of chunks, and trailers. Weir uses none of them, so an upstream must not send many.
+ */
+export const MAX_OVERHEAD_BYTES = 256 * 1024;
+/** The size line of a chunk without extensions has at most this many characters. */
+const PLAIN_SIZE_CHARS = 16;
+
 /** Bytes from a socket. */
 export type Bytes = Buffer<ArrayBuffer>;
 
@@ -40,7 +48,7 @@ const END_OF_LINE = '\r\n';
 const HEAD = /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n]*)?(?:\r\n[\w!#$%&'*+.^`|~-]+:[^\r\n\0]*)*$/;
 const CHUNK_SIZE = /^([0-9a-f]{1,8})[ \t]*(?:;.*)?$/i;
 const CONTENT_LENGTH = /^\d{1,15}$/;
-/** Returned instead of a position if more bytes are needed. */
+/** The reading functions return this instead of a position if more bytes are needed. */
 const INCOMPLETE = -1;
 
 /** Parses one response. Its bytes may be cut anywhere (RFC 9112). */
@@ -50,6 +58,7 @@ export class ResponseParser {
   private incomplete: Bytes | undefined;
   /** The number of bytes of the body or chunk that were not received yet. */
   private remaining_bytes = 0;
+  private overhead_bytes = 0;
   private isReusable = false;
 
   /** `isBodiless` is true for the response to a HEAD request, which has no body (RFC 9112, 6.3). */
@@ -68,7 +77,7 @@ export class ResponseParser {
     return this.isDone && this.isReusable;
   }
 
-  /** Parses the next bytes. Throws MalformedResponse; the parser must not be used after that. */
+  /** Parses the next bytes. After a MalformedResponse is thrown, the parser must not be used. */
   feed(bytes: Bytes): void {
     const input = this.incomplete ? Buffer.concat([this.incomplete, bytes]) : bytes;
     this.incomplete = undefined;
@@ -104,7 +113,8 @@ export class ResponseParser {
         this.sink.onData(input, at, input.length);
         return input.length;
       case 'done':
-        // Bytes came after the end of a response, so the connection cannot be trusted any more.
+        // Bytes that follow a complete response belong to no request. So no request may use this
+        // connection again.
         this.isReusable = false;
         return input.length;
       default:
@@ -122,7 +132,10 @@ export class ResponseParser {
     if (!HEAD.test(text)) throw new MalformedResponse('the response has no valid HTTP/1.1 head');
     const status = Number(text.slice(9, 12));
     // An informational response, such as Early Hints, comes before the final one (RFC 9110, 15.2).
-    if (status >= 100 && status < 200 && status !== 101) return end + END_OF_HEAD.length;
+    if (status >= 100 && status < 200 && status !== 101) {
+      this.addOverhead(text.length);
+      return end + END_OF_HEAD.length;
+    }
     if (status === 101) throw new MalformedResponse('the upstream switched to another protocol');
     const headers = new ResponseHeaders(text);
     this.chooseFraming(status, headers, text.startsWith('HTTP/1.1'));
@@ -179,12 +192,20 @@ export class ResponseParser {
     if (this.state === 'chunk-size') {
       const size = CHUNK_SIZE.exec(line)?.[1];
       if (size === undefined) throw new MalformedResponse('a chunk has an invalid size');
+      if (line.length > PLAIN_SIZE_CHARS) this.addOverhead(line.length);
       this.remaining_bytes = Number.parseInt(size, 16);
       this.state = this.remaining_bytes === 0 ? 'trailer' : 'chunk';
     } else if (this.state === 'chunk-end') {
       if (line !== '') throw new MalformedResponse('a chunk is longer than its size');
       this.state = 'chunk-size';
     } else if (line === '') this.end();
+    else this.addOverhead(line.length);
+  }
+
+  private addOverhead(bytes: number): void {
+    this.overhead_bytes += bytes;
+    if (this.overhead_bytes <= MAX_OVERHEAD_BYTES) return;
+    throw new MalformedResponse('the response has too many bytes around its head and body');
   }
 
   private end(): void {

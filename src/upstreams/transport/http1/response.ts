@@ -24,8 +24,8 @@ interface Waiter {
 }
 
 /**
- * A range of received bytes. It is not a view (`subarray`): creating a view for each range would be
- * the slowest step of a call here.
+ * A range of received bytes. It is not a view (`subarray`), because creating a view for each range
+ * would be slower than all other steps here.
  */
 interface ByteRange {
   readonly bytes: Bytes;
@@ -83,8 +83,8 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   }
 
   /**
-   * Rejects the pending read. Later reads return the bytes that were received, and then reject. After
-   * the end of the body, it has no effect.
+   * Rejects the pending read. Later reads return the bytes that were received, and then reject. Has
+   * no effect if the body is complete.
    */
   fail(error: unknown): void {
     if (this.hasEnded) return;
@@ -93,8 +93,8 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   }
 
   /**
-   * Ends the pending read if the body has new bytes, its end or an error. The connection calls it
-   * after it pushed all bytes that arrived together, so that one read returns them.
+   * Ends the pending read if the body has new bytes, has ended or has failed. The connection calls
+   * `wake` after it pushed all bytes that arrived together, so that one read returns them.
    */
   wake(): void {
     const { waiter } = this;
@@ -107,7 +107,7 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
 
   text(): Promise<string> {
     this.isReadWhole = true;
-    // Most bodies arrive together with the head of the response. Then no wait is needed.
+    // Most bodies arrive together with the head of the response. These need no wait.
     return this.hasEnded ? Promise.resolve(this.takeText()) : this.waitForText();
   }
 
@@ -120,7 +120,8 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   async read(): Promise<Piece> {
     while (this.buffered_bytes === 0) {
       if (this.hasEnded) return { done: true };
-      // Resumes only here, so that the next piece is not buffered while the last one is processed.
+      // Reading resumes only here, so that no further piece is buffered while the caller processes
+      // the last piece.
       this.resume();
       await this.waitForBytes();
     }

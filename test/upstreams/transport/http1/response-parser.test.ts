@@ -4,6 +4,7 @@ import { MAX_HEAD_BYTES, MalformedResponse } from '../../../../src/upstreams/tra
 import {
   type Bytes,
   MAX_LINE_BYTES,
+  MAX_OVERHEAD_BYTES,
   ResponseParser,
 } from '../../../../src/upstreams/transport/http1/response-parser.ts';
 
@@ -170,6 +171,26 @@ describe('parsing a response', () => {
     ],
   ])('refuses %s', (_, text) => {
     expect(() => whole(text)).toThrow(MalformedResponse);
+  });
+
+  test.each([
+    ['informational responses', `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n`, '', SIZED],
+    [
+      'chunk extensions',
+      `1;${'a'.repeat(50)}\r\nx\r\n`,
+      `${HEAD}Transfer-Encoding: chunked\r\n\r\n`,
+      '0\r\n\r\n',
+    ],
+    ['trailers', 'Trailer: x\r\n', `${HEAD}Transfer-Encoding: chunked\r\n\r\n0\r\n`, '\r\n'],
+  ])('refuses too many %s, and accepts a few', (_, part, start, end) => {
+    expect(whole(start + part.repeat(100) + end).hasEnded).toBe(true);
+    const parts = Math.ceil((1.2 * MAX_OVERHEAD_BYTES) / part.trim().length);
+    expect(() => whole(start + part.repeat(parts) + end)).toThrow(MalformedResponse);
+  });
+
+  test('accepts any number of chunks without extensions', () => {
+    const text = `${HEAD}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(200_000)}0\r\n\r\n`;
+    expect(whole(text).body.length).toBe(200_000);
   });
 
   test('is not complete if the connection closes too early', () => {

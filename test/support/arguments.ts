@@ -1,7 +1,7 @@
 /** Reads the options of a command line. Every error names the option. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
-/** An argument that `bin/bench` does not accept. */
+/** An argument that a command does not accept. */
 export class ArgumentError extends Error {}
 
 /** The given options by name. An option that is not given is missing. */
@@ -59,4 +59,20 @@ export function commitOf(values: Values<'against'>): string {
   const { against } = values;
   if (typeof against === 'string' && against !== '' && !against.startsWith('-')) return against;
   throw new ArgumentError('--against needs a commit, for example --against HEAD.');
+}
+
+/** Returns the seed of `--seed`; without it, a seed of the clock. */
+export function seedOf(values: Values<'seed'>): number {
+  return values.seed === undefined ? Date.now() % 1_000_000 : whole(values, 'seed', 1);
+}
+
+/** Runs `read`. If an argument is wrong, prints the error and ends the process with exit code 2. */
+export function orExit<Options>(read: () => Options): Options {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    console.error(`${error.message} Try --help.`);
+    process.exit(2);
+  }
 }

@@ -1,0 +1,116 @@
+import type { HoldRow, KeyRow } from '../../../db/ledger/rows.ts';
+import type { UsageLine } from '../../../db/ledger/settle.ts';
+import { decideAmount } from '../../machines/grant.ts';
+import { type Books, unusableStatus } from './books.ts';
+import type {
+  EndHoldCommand,
+  ExtendHoldCommand,
+  HoldCommand,
+  LedgerAnswer,
+  SettleHoldCommand,
+} from './ledger-commands.ts';
+import type { Shortage } from './shortage.ts';
+
+/** Applies the commands for holds to the locked rows of one transaction. */
+export class HoldCommands {
+  /** The usage lines of the holds that were settled, to be inserted. */
+  readonly lines: (UsageLine & { hold_id: string })[] = [];
+
+  constructor(
+    private readonly books: Books,
+    private readonly shortage: Shortage,
+  ) {}
+
+  async hold(command: HoldCommand): Promise<LedgerAnswer> {
+    const { rows } = this.books;
+    const existing = rows.holds.get(command.hold_id);
+    if (existing) return existing.status === 'held' ? { type: 'held' } : holdEnded(existing);
+    const key = rows.keys.get(command.key_id);
+    if (!key) return { type: 'not_found' };
+    const unusable = unusableStatus(key);
+    if (unusable) return { type: 'key_unusable', status: unusable };
+    const refused = await this.setAside(key, command.amount, command.recall_seq ?? null);
+    if (refused) return refused;
+    rows.holds.set(command.hold_id, {
+      id: command.hold_id,
+      key_id: key.id,
+      organization_id: key.organization_id,
+      status: 'held',
+      amount_nano_usd: command.amount,
+      charged_nano_usd: 0,
+      reference: command.reference,
+      expires_at: command.expires_at,
+    });
+    return { type: 'held' };
+  }
+
+  async extend(command: ExtendHoldCommand): Promise<LedgerAnswer> {
+    const hold = this.books.rows.holds.get(command.hold_id);
+    if (!hold) return { type: 'not_found' };
+    if (hold.status !== 'held') return holdEnded(hold);
+    const extra = command.amount - hold.amount_nano_usd;
+    if (extra <= 0) return { type: 'held' };
+    const refused = await this.setAside(this.books.key(hold.key_id), extra, null);
+    if (refused) return refused;
+    hold.amount_nano_usd = command.amount;
+    return { type: 'held' };
+  }
+
+  /** Charges a hold. A charge above the hold first adds free money to it. */
+  settle(command: SettleHoldCommand): LedgerAnswer {
+    const hold = this.books.rows.holds.get(command.hold_id);
+    if (!hold) return { type: 'not_found' };
+    if (hold.status !== 'held') return holdEnded(hold);
+    const added = this.addFreeMoney(hold, command.line.charged_nano_usd - hold.amount_nano_usd);
+    const charged = Math.min(command.line.charged_nano_usd, hold.amount_nano_usd);
+    const overrun = command.line.overrun_nano_usd + (command.line.charged_nano_usd - charged);
+    this.books.closeHold(hold, 'settled', charged);
+    this.lines.push({
+      ...command.line,
+      hold_id: hold.id,
+      charged_nano_usd: charged,
+      overrun_nano_usd: overrun,
+    });
+    return added > 0 ? { ...holdEnded(hold), added } : holdEnded(hold);
+  }
+
+  end(command: EndHoldCommand): LedgerAnswer {
+    const hold = this.books.rows.holds.get(command.hold_id);
+    if (!hold) return { type: 'not_found' };
+    if (hold.status === 'held') {
+      this.books.closeHold(hold, command.type === 'RELEASE_HOLD' ? 'released' : 'expired', 0);
+    }
+    return holdEnded(hold);
+  }
+
+  /** Adds at most `missing` nano-USD to the hold, and returns how much was free. */
+  private addFreeMoney(hold: HoldRow, missing: number): number {
+    const key = this.books.key(hold.key_id);
+    const { key_free, balance } = this.books.fundsOf(key);
+    const added = Math.max(0, Math.min(missing, key_free ?? missing, balance));
+    this.books.setAside(key, added);
+    hold.amount_nano_usd += added;
+    return added;
+  }
+
+  /** Sets money aside for a hold. Returns undefined; `contended` or `short` if it is not free. */
+  private async setAside(
+    key: KeyRow,
+    amount: number,
+    recall_seq: number | null,
+  ): Promise<LedgerAnswer | undefined> {
+    const decision = decideAmount(
+      { need: amount, want: amount },
+      { ...this.books.fundsOf(key), replicas: 1 },
+    );
+    if (decision.type === 'short') return this.shortage.explain(decision, key, { recall_seq });
+    this.books.setAside(key, amount);
+    return undefined;
+  }
+}
+
+function holdEnded(hold: HoldRow): Extract<LedgerAnswer, { type: 'hold_ended' }> {
+  if (hold.status === 'held') throw new Error(`hold ${hold.id} has not ended`);
+  const { status, amount_nano_usd, charged_nano_usd: charged } = hold;
+  return { type: 'hold_ended', status, charged, released: amount_nano_usd - charged };
+}

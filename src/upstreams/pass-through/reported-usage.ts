@@ -1,0 +1,42 @@
+import type { AnswerUsage, TokenUsage, UsageReport } from '../../protocols/token-usage.ts';
+import type { UpstreamAnswer, UpstreamCall } from '../contract.ts';
+
+/**
+ * An upstream may ignore the output limit of a request, so a report is compared with the longest
+ * answer of the model. The catalogue may lag behind the provider. A report of more than 10 times the
+ * longest answer is impossible.
+ */
+const MOST_OUTPUT_PER_ANSWER = 10;
+/**
+ * If the provider runs tools, the model reads its context several times for one answer. A report of
+ * more than 10 times the context window is impossible.
+ */
+const MOST_INPUT_PER_WINDOW = 10;
+
+/**
+ * Returns the members of a whole answer that tell its usage. `write` returns the public body with a
+ * usage; it is used only if the report is impossible.
+ */
+export function wholeUsage(
+  report: UsageReport,
+  call: UpstreamCall,
+  write: (usage: TokenUsage) => string,
+): Pick<UpstreamAnswer, 'usage' | 'withUsage' | 'has_impossible_usage'> {
+  const checked = checkedUsage(report, call);
+  if (checked !== 'impossible') return { usage: checked };
+  return { usage: null, withUsage: write, has_impossible_usage: true };
+}
+
+/** Returns the report, or `impossible` if the call cannot cause so many tokens. */
+export function checkedUsage(report: UsageReport, call: UpstreamCall): UsageReport {
+  if (report === null || report === 'impossible') return report;
+  const most = call.model_max_output_tokens * MOST_OUTPUT_PER_ANSWER;
+  const isPossible =
+    (report.output_tokens <= most || report.output_tokens <= most * call.mostAnswers()) &&
+    inputTokens(report) <= call.model_context_window * MOST_INPUT_PER_WINDOW;
+  return isPossible ? report : 'impossible';
+}
+
+function inputTokens(usage: AnswerUsage): number {
+  return usage.input_tokens + usage.cached_input_tokens + usage.cache_write_tokens;
+}

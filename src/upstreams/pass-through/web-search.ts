@@ -1,0 +1,69 @@
+import type { Edit } from '../../json/members.ts';
+import { isObject } from '../../json/object.ts';
+
+/** If a request names no bound, an answer may have this many web searches. */
+export const DEFAULT_WEB_SEARCHES = 10;
+
+/** The tools of a provider that search the web: `web_search` of OpenAI, `web_search_20250305` of Anthropic. */
+const WEB_SEARCH = /^web_search(_\d[\d_]*)?$/;
+
+/** True if the type of a tool is a web search that the provider runs. */
+export function isWebSearch(type: unknown): boolean {
+  return typeof type === 'string' && WEB_SEARCH.test(type);
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+function searchTools(body: Body): readonly Body[] {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return [];
+  return tools.filter((tool) => isObject(tool) && isWebSearch(tool['type']));
+}
+
+/**
+ * Returns the most web searches that the provider may run for a request, as it leaves. Messages
+ * have the bound in the tool, and responses in `max_tool_calls`.
+ */
+export function maxWebSearches(body: Body): number {
+  const bound = countOr(body['max_tool_calls'], DEFAULT_WEB_SEARCHES);
+  return searchTools(body).reduce((sum, { max_uses }) => sum + countOr(max_uses, bound), 0);
+}
+
+/** Returns edits that bound the web searches of a message, if its tools have no bound. */
+export function messageSearchLimits(body: Body): Record<string, Edit> {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return {};
+  if (searchTools(body).every(({ max_uses }) => isCount(max_uses))) return {};
+  const bounded = tools.map((tool: unknown) =>
+    isObject(tool) && isWebSearch(tool['type']) && !isCount(tool['max_uses'])
+      ? { ...tool, max_uses: DEFAULT_WEB_SEARCHES }
+      : tool,
+  );
+  return { tools: JSON.stringify(bounded) };
+}
+
+/** Returns edits that bound the web searches of a response, if the request has no bound. */
+export function responseSearchLimits(body: Body): Record<string, Edit> {
+  if (isCount(body['max_tool_calls']) || searchTools(body).length === 0) return {};
+  return { max_tool_calls: String(DEFAULT_WEB_SEARCHES) };
+}
+
+/** Returns the web searches in the output items of a response. Opening a found page is free. */
+export function searchesIn(output: readonly unknown[]): number {
+  return output.filter(isSearch).length;
+}
+
+/** True if an output item of a response is a web search. */
+export function isSearch(item: unknown): boolean {
+  if (!isObject(item) || item['type'] !== 'web_search_call') return false;
+  const { action } = item;
+  return !isObject(action) || action['type'] === 'search' || action['type'] === undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+function countOr(value: unknown, fallback: number): number {
+  return isCount(value) ? value : fallback;
+}

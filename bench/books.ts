@@ -2,11 +2,11 @@
 import type { Sql } from '../db/client.ts';
 import { compareBooks } from '../test/support/books/compare-books.ts';
 import { findMoneyNotAtRest } from '../test/support/books/money-at-rest.ts';
-import { type ProviderWork, readProviderWork } from '../test/support/books/provider-work.ts';
+import { type ProviderWork, takeCalls } from '../test/support/books/provider-work.ts';
 
 /**
- * The simulator keeps only the last 200,000 calls. So the calls of each measurement are read
- * after it, outside of the measured time.
+ * The simulator keeps only the last 200,000 calls of an account. So the calls of each measurement are
+ * taken after it, outside of the measured time.
  */
 export class SimulatorBooks {
   /** The work of all measurements so far. */
@@ -30,14 +30,21 @@ export class SimulatorBooks {
     return copy;
   }
 
-  /** Runs one measurement. Adds its calls once all of them have ended. */
+  /** Runs one measurement. Adds its calls once those that the simulator knows have ended. */
   async during<Result>(measure: () => Promise<Result>): Promise<Result> {
-    await fetch(`${this.simulator_url}/_sim/books`, { method: 'DELETE' });
     const result = await measure();
-    const { calls, forgotten } = await readProviderWork(this.simulator_url, [this.account]);
+    await this.collect();
+    return result;
+  }
+
+  /**
+   * Adds the calls since the last time. wrk leaves its last requests unanswered; on a busy machine
+   * Weir may send these to the simulator after the measurement. So collect again after Weir stopped.
+   */
+  async collect(): Promise<void> {
+    const { calls, forgotten } = await takeCalls(this.simulator_url, this.account);
     for (const call of calls) this.work.calls.push(call);
     this.work.forgotten += forgotten;
-    return result;
   }
 }
 
@@ -60,6 +67,7 @@ export async function countDifferences(books: SimulatorBooks, sql: Sql): Promise
 
 /** Compares the calls of a whole run with the database of a Weir that has stopped. */
 export async function auditRun(books: SimulatorBooks, sql: Sql): Promise<Audit> {
+  await books.collect();
   const differences = await countDifferences(books, sql);
   const { work, answers } = books;
   const at_rest = await findMoneyNotAtRest(sql, { are_grants_returned: true });

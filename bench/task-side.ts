@@ -119,7 +119,7 @@ export class TaskSide {
     await until(`each task was polled ${polls_before} times`, async () =>
       isReady((await jobsOf(simulator)).filter(({ id }) => !known.has(id))),
     );
-    await this.#running.stop();
+    await this.stop();
     this.#prepared = this.#books;
     const counts = { polled: polled - PROVIDERS, parked: unfinished - polled };
     await databases.use(this.#template, (sql) => cloneTasks(sql, counts));
@@ -198,9 +198,12 @@ export class TaskSide {
     return found;
   }
 
+  /** Stops Weir. Takes its last calls, which are not the other side's. */
   async stop(): Promise<void> {
-    await this.#weir?.stop();
+    if (!this.#weir) return;
+    await this.#weir.stop();
     this.#weir = undefined;
+    await this.#books.collect();
   }
 
   get #running(): RunningWeir {

@@ -29,21 +29,27 @@ export async function controlRoute(
   return refusal(404, `nothing at ${request.method} /_sim${path}`);
 }
 
-/** Query parameters: `account`, `since` (the id of a call), and `calls=0` for totals only. */
+/**
+ * Query parameters: `account`, `since` (the id of a call), and `calls=0` for totals only. DELETE
+ * empties the books; with `take=1` it removes the calls that have ended, and answers with them.
+ */
 function books({ books }: Simulator, request: Request): Response {
+  const query = new URL(request.url).searchParams;
+  const account = query.get('account') ?? undefined;
+  if (request.method === 'DELETE' && query.get('take') === '1') {
+    return Response.json(books.take(account));
+  }
   if (request.method === 'DELETE') {
     books.clear();
     return new Response(null, { status: 204 });
   }
-  const query = new URL(request.url).searchParams;
-  const account = query.get('account');
   const since = query.get('since');
   const calls = books.list({
-    ...(account === null ? {} : { account }),
+    ...(account === undefined ? {} : { account }),
     ...(since === null ? {} : { since }),
   });
   const totals = totalsOf(calls);
-  const { forgotten } = books;
+  const forgotten = books.forgotten(account);
   return Response.json(
     query.get('calls') === '0' ? { totals, forgotten } : { calls, totals, forgotten },
   );

@@ -15,7 +15,7 @@ Simulates the protocols of model providers on 127.0.0.1, with random answers.
   Anthropic             http://127.0.0.1:N/anthropic       key: sim-ANYTHING
   and /azure, /google/v1beta, /xai/v1, /stability, /ideogram, /bfl/v1, /kling, /runway, /ark/api/v3,
   /midjourney/mj, /suno, /fal, /replicate/v1, /cohere, /deepl, /bedrock, /vertex: see simulator/README.md
-  books                 http://127.0.0.1:N/_sim/books      ?account= &since= &calls=0
+  books                 http://127.0.0.1:N/_sim/books      ?account= &since= &calls=0; DELETE ?take=1
   faults of an account  http://127.0.0.1:N/_sim/accounts/ANYTHING
 
 Directives, in the last user text, as in [[sim tokens=20 chunk_ms=5]]:

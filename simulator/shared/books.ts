@@ -73,43 +73,95 @@ export interface BookFilter {
 
 const KEPT_CALLS = 200_000;
 
-/** Keeps the newest `kept_calls` calls. Lists them with the oldest first. */
+/** A call with its place in the order of all calls. */
+interface Entry {
+  readonly number: number;
+  readonly call: Call;
+}
+
+/**
+ * Keeps the newest `kept_calls` calls of each account, so that a busy account cannot push out the
+ * calls of another. Lists them with the oldest first.
+ */
 export class Books {
-  #calls: Call[] = [];
-  /** Index of the oldest call once the list is full. The next new call replaces that call. */
-  #next = 0;
-  #forgotten = 0;
+  readonly #accounts = new Map<string, Ring>();
+  #opened = 0;
 
   constructor(readonly kept_calls = KEPT_CALLS) {}
 
   /** The number of calls that newer calls have replaced since the books were empty. */
-  get forgotten(): number {
-    return this.#forgotten;
+  forgotten(account?: string): number {
+    return this.#rings(account).reduce((sum, { replaced }) => sum + replaced, 0);
   }
 
   open(call: Call): void {
-    if (this.#calls.length < this.kept_calls) {
-      this.#calls.push(call);
-      return;
-    }
-    this.#forgotten += 1;
-    this.#calls[this.#next] = call;
-    this.#next = (this.#next + 1) % this.kept_calls;
+    const ring = this.#accounts.get(call.account) ?? new Ring(this.kept_calls);
+    this.#accounts.set(call.account, ring);
+    this.#opened += 1;
+    ring.push({ number: this.#opened, call });
   }
 
-  list(filter: BookFilter): Call[] {
-    const calls = [...this.#calls.slice(this.#next), ...this.#calls.slice(0, this.#next)];
-    const after =
-      filter.since === undefined ? 0 : calls.findLastIndex(({ id }) => id === filter.since) + 1;
-    return calls
-      .slice(after)
-      .filter((call) => filter.account === undefined || call.account === filter.account);
+  list({ account, since }: BookFilter): Call[] {
+    const entries = this.#rings(account).flatMap((ring) => ring.entries());
+    const calls = entries.sort((a, b) => a.number - b.number).map(({ call }) => call);
+    const after = since === undefined ? 0 : calls.findLastIndex(({ id }) => id === since) + 1;
+    return calls.slice(after);
+  }
+
+  /**
+   * Removes the calls that have ended, and starts to count forgotten calls anew. A running call
+   * stays, so that whoever takes again later misses no call.
+   */
+  take(account?: string): { calls: Call[]; forgotten: number } {
+    const hasEnded = ({ outcome }: Call) => outcome !== 'running';
+    const taken = {
+      calls: this.list(account === undefined ? {} : { account }).filter(hasEnded),
+      forgotten: this.forgotten(account),
+    };
+    for (const ring of this.#rings(account)) ring.remove(({ call }) => hasEnded(call));
+    return taken;
   }
 
   clear(): void {
-    this.#calls = [];
+    this.#accounts.clear();
+  }
+
+  #rings(account: string | undefined): Ring[] {
+    if (account === undefined) return [...this.#accounts.values()];
+    const ring = this.#accounts.get(account);
+    return ring === undefined ? [] : [ring];
+  }
+}
+
+/** The newest entries of one account. */
+class Ring {
+  #entries: Entry[] = [];
+  /** Index of the oldest entry once the list is full. The next new entry replaces it. */
+  #next = 0;
+  /** The number of replaced entries. */
+  replaced = 0;
+
+  constructor(readonly size: number) {}
+
+  push(entry: Entry): void {
+    if (this.#entries.length < this.size) {
+      this.#entries.push(entry);
+      return;
+    }
+    this.replaced += 1;
+    this.#entries[this.#next] = entry;
+    this.#next = (this.#next + 1) % this.size;
+  }
+
+  /** With the oldest first. */
+  entries(): Entry[] {
+    return [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)];
+  }
+
+  remove(isRemoved: (entry: Entry) => boolean): void {
+    this.#entries = this.entries().filter((entry) => !isRemoved(entry));
     this.#next = 0;
-    this.#forgotten = 0;
+    this.replaced = 0;
   }
 }
 

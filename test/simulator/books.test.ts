@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import fc from 'fast-check';
-import { Books, newCall, totalsOf } from '../../simulator/shared/books.ts';
+import { Books, type Call, newCall, totalsOf } from '../../simulator/shared/books.ts';
 import { type RunningSimulator, startSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
 import { ACCOUNT, at, chat, eventsIn, type Json, message, user } from './ask.ts';
@@ -145,20 +145,48 @@ describe('the books', () => {
     expect(accounts.find(({ id }) => id === ACCOUNT)).toMatchObject({ running: 0 });
   });
 
-  test('keep only the last calls in memory', () => {
+  test('keep only the last calls of each account in memory, in their order', () => {
     fc.assert(
-      fc.property(fc.nat(30), (extra) => {
-        const books = new Books(20);
-        const ids = Array.from({ length: 10 + extra }, (_, index) => `call-${index}`);
-        for (const id of ids) books.open(newCall(id, id.at(-1) ?? '', 'openai'));
-        expect(books.list({}).map(({ id }) => id)).toEqual(ids.slice(-20));
-        expect(books.forgotten).toBe(Math.max(0, ids.length - 20));
-        const nines = ids.slice(-20).filter((id) => id.endsWith('9'));
-        expect(books.list({ account: '9' }).map(({ id }) => id)).toEqual(nines);
-        expect(books.list({ since: String(ids.at(-3)) }).map(({ id }) => id)).toEqual(
-          ids.slice(-2),
+      fc.property(fc.array(fc.constantFrom('a', 'b', 'c')), (accounts) => {
+        const books = new Books(5);
+        const calls = accounts.map((account, index) => newCall(`call-${index}`, account, 'openai'));
+        for (const call of calls) books.open(call);
+        const of = (name: string) => calls.filter(({ account }) => account === name);
+        const kept = new Set(['a', 'b', 'c'].flatMap((name) => of(name).slice(-5)));
+        expect(books.list({})).toEqual(calls.filter((call) => kept.has(call)));
+        expect(books.forgotten()).toBe(calls.length - kept.size);
+        expect(books.list({ account: 'a' })).toEqual(of('a').slice(-5));
+        expect(books.forgotten('a')).toBe(Math.max(0, of('a').length - 5));
+        const last = [...kept]
+          .map(({ id }) => id)
+          .sort((x, y) => Number(x.slice(5)) - Number(y.slice(5)));
+        const [since = ''] = last;
+        expect(books.list({ since }).map(({ id }) => id)).toEqual(last.slice(1));
+        expect(totalsOf(books.list({})).outcomes.running).toBe(kept.size);
+      }),
+    );
+  });
+
+  test('give away each ended call once, whenever they are taken', () => {
+    const step = fc.constantFrom('open', 'end', 'take', 'other');
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const books = new Books(100);
+        const [running, ended, taken]: Call[][] = [[], [], []];
+        for (const [index, step] of steps.entries()) {
+          const call = newCall(`call-${index}`, step === 'other' ? 'b' : 'a', 'openai');
+          if (step === 'other' || step === 'open') books.open(call);
+          if (step === 'open') running?.push(call);
+          const last = step === 'end' ? running?.shift() : undefined;
+          if (last) ended?.push(Object.assign(last, { outcome: 'whole' }));
+          if (step === 'take') taken?.push(...books.take('a').calls);
+        }
+        taken?.push(...books.take('a').calls);
+        expect(taken).toEqual(ended as Call[]);
+        expect(books.list({ account: 'a' })).toEqual(running as Call[]);
+        expect(books.list({ account: 'b' })).toHaveLength(
+          steps.filter((s) => s === 'other').length,
         );
-        expect(totalsOf(books.list({})).outcomes.running).toBe(Math.min(20, ids.length));
       }),
     );
   });

@@ -75,16 +75,10 @@ export async function readProviderWork(
   accounts?: readonly string[],
   timeout_ms = 30_000,
 ): Promise<ProviderWork> {
-  const books = (query: string) => json<Answer>(`${simulator_url}/_sim/books?${query}`);
-  const names = accounts?.map((account) => `&account=${encodeURIComponent(account)}`) ?? [''];
-  const isAtRest = async () => {
-    // The totals are small. All calls are read only once.
-    const found = await Promise.all(names.map((name) => books(`calls=0${name}`)));
-    return found.every(({ totals }) => totals.outcomes.running === 0);
-  };
-  // A call that does not end is a difference, not an error.
-  await until('every call has ended', isAtRest, timeout_ms).catch(() => undefined);
-  const found = await Promise.all(names.map((name) => books(name.slice(1))));
+  await waitForCalls(simulator_url, accounts, timeout_ms);
+  const found = await Promise.all(
+    queries(accounts).map((query) => json<Answer>(`${simulator_url}/_sim/books?${query}`)),
+  );
   const calls = found.flatMap((answer) => answer.calls);
   const lost = new Set(
     calls.flatMap(({ job_id, outcome }) => (outcome === 'lost' && job_id ? [job_id] : [])),
@@ -95,8 +89,49 @@ export async function readProviderWork(
   return {
     calls: calls.filter(({ job_id }) => job_id === null).map(callWork),
     jobs: jobs.filter(isIncluded).map((job) => jobWork(job, lost)),
-    forgotten: found[0]?.forgotten ?? 0,
+    forgotten: found.reduce((sum, { forgotten }) => sum + forgotten, 0),
   };
+}
+
+/**
+ * Waits as `readProviderWork` does. Then removes the calls of one account from the books and returns
+ * them, without jobs. A call that starts later stays in the books for the next time.
+ */
+export async function takeCalls(
+  simulator_url: string,
+  account: string,
+  timeout_ms = 30_000,
+): Promise<ProviderWork> {
+  await waitForCalls(simulator_url, [account], timeout_ms);
+  const [query] = queries([account]);
+  const { calls, forgotten } = await json<Pick<Answer, 'calls' | 'forgotten'>>(
+    `${simulator_url}/_sim/books?take=1&${query}`,
+    'DELETE',
+  );
+  const isCall = ({ job_id }: Call) => job_id === null;
+  return { calls: calls.filter(isCall).map(callWork), jobs: [], forgotten };
+}
+
+async function waitForCalls(
+  simulator_url: string,
+  accounts: readonly string[] | undefined,
+  timeout_ms: number,
+): Promise<void> {
+  const isAtRest = async () => {
+    // The totals are small. All calls are read only once.
+    const found = await Promise.all(
+      queries(accounts).map((query) =>
+        json<Answer>(`${simulator_url}/_sim/books?calls=0&${query}`),
+      ),
+    );
+    return found.every(({ totals }) => totals.outcomes.running === 0);
+  };
+  // A call that does not end is a difference, not an error.
+  await until('every call has ended', isAtRest, timeout_ms).catch(() => undefined);
+}
+
+function queries(accounts: readonly string[] | undefined): string[] {
+  return accounts?.map((account) => `account=${encodeURIComponent(account)}`) ?? [''];
 }
 
 function callWork(call: Call): CallWork {
@@ -133,8 +168,8 @@ function jobWork(job: JobEntry, lost: ReadonlySet<string>): JobWork {
   };
 }
 
-async function json<Body>(url: string): Promise<Body> {
-  const response = await fetch(url);
+async function json<Body>(url: string, method = 'GET'): Promise<Body> {
+  const response = await fetch(url, { method });
   if (!response.ok) throw new Error(`${response.status} from ${url}`);
   return (await response.json()) as Body;
 }

@@ -5,7 +5,7 @@ import { findMoneyNotAtRest } from '../test/support/books/money-at-rest.ts';
 import { type ProviderWork, takeCalls } from '../test/support/books/provider-work.ts';
 
 /**
- * The simulator keeps only the last 200,000 calls of an account. So the calls of each measurement are
+ * The simulator keeps only the last 500,000 calls of an account. So the calls of each measurement are
  * taken after it, outside of the measured time.
  */
 export class SimulatorBooks {

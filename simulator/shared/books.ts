@@ -71,7 +71,7 @@ export interface BookFilter {
   since?: string;
 }
 
-const KEPT_CALLS = 200_000;
+const KEPT_CALLS = 500_000;
 
 /** A call with its place in the order of all calls. */
 interface Entry {

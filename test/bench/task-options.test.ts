@@ -6,7 +6,7 @@ describe('the arguments of bin/bench tasks', () => {
   test('by default select 100,000 unfinished tasks, of which 10,000 are polled', () => {
     expect(readTaskOptions([])).toEqual({
       ...{ mode: 'unfinished', unfinished: 100_000, polled: 10_000, against: undefined },
-      ...{ pairs: 10, seconds: 10, watch_seconds: 60, connections: 256 },
+      ...{ pairs: 10, seconds: 15, watch_seconds: 60, connections: 256 },
       ...{ short: false, write: true },
     });
   });

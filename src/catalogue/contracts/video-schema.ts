@@ -92,7 +92,8 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'image_urls':
       return Type.Array(reference('The first frame, then the last frame.'), {
         minItems: 1,
-        maxItems: 2,
+        // Only this operation has a last frame.
+        maxItems: offers.operations?.includes('start-end-to-video') ? 2 : 1,
       });
     case 'reference_images':
       return references(offers.max_reference_images);

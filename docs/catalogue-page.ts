@@ -1,6 +1,7 @@
 import { BUILT_IN_DEFAULTS, builtInModels } from '../src/catalogue/built-in.ts';
 import { DIRECT_CONTRACTS } from '../src/catalogue/contracts/direct.ts';
 import { contractOf, offersOf } from '../src/catalogue/contracts/families.ts';
+import { LEFT_OUT, type LeftOut } from '../src/catalogue/contracts/left-out.ts';
 import {
   DIRECT_OPERATIONS,
   FAMILIES,
@@ -21,6 +22,7 @@ export function cataloguePage(): string {
   return [
     introduction(models),
     ...byFamily.flatMap(({ family, models }) => section(family, models)),
+    leftOut(),
     RULES,
   ].join('\n');
 }
@@ -92,6 +94,33 @@ function rulesOf(family: Family, models: readonly ModelDeclaration[]): string {
     models.flatMap((model) => contractOf(family, model.id, offersOf(family, model.offers)).rules),
   );
   return `\n${[...rules].map((rule) => `- ${rule}`).join('\n')}\n`;
+}
+
+const LEFT_OUT_KINDS: Record<LeftOut['kind'], string> = {
+  specification: 'the specification',
+  answered: 'Weir itself',
+  hint: 'a hint',
+};
+
+/** The list of parameters that a call may have although they do not reach the upstream. */
+function leftOut(): string {
+  const rows = LEFT_OUT.map(({ parameter, scenes, families, values, kind, reason }) => {
+    const of = families ? names(families) : scenes.join(', ');
+    const which = values?.map((value) => `\`${String(value)}\``).join(', ') ?? 'all';
+    return `| \`${parameter}\` | ${which} | ${of} | ${LEFT_OUT_KINDS[kind]} | ${reason} |`;
+  });
+  return `## What is taken and left out
+
+Every parameter of a generation reaches the provider, or the call is refused and the error names the parameter. If
+the parameter is a typing error, the hint names the one that was meant. A model that is served over several protocols
+uses only the channels whose provider can get all parameters of a call
+([sent-parameters.ts](../src/upstreams/generation/sent-parameters.ts)). These parameters may be left out. They never
+move a price.
+
+| parameter | values | of | because of | reason |
+|---|---|---|---|---|
+${rows.join('\n')}
+`;
 }
 
 const names = (all: readonly string[]) => all.map((each) => `\`${each}\``).join(', ');

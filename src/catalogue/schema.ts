@@ -108,6 +108,8 @@ const OffersSchema = Type.Object(
     prompt_optional: Type.Optional(Type.Boolean()),
     /** The possible sizes. The first value is the default, as in `resolutions` and `durations`. */
     sizes: Type.Optional(names()),
+    /** Both edges of a size must be multiples of this, pixels. */
+    size_step: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
     aspect_ratios: Type.Optional(names()),
     resolutions: Type.Optional(names()),
     /** The possible durations of the output, seconds. */
@@ -119,9 +121,16 @@ const OffersSchema = Type.Object(
      * provider does not take them beside a source video.
      */
     not_with_source: Type.Optional(names()),
+    /**
+     * Parameters that a call of `image-to-video` or `start-end-to-video` cannot have, because the
+     * provider does not take them beside a first frame.
+     */
+    not_with_image: Type.Optional(names()),
     output_audio: Type.Optional(
       Type.Boolean({ description: 'The default value of the parameter.' }),
     ),
+    /** True if no channel of the model can send another value than the default of `output_audio`. */
+    fixed_output_audio: Type.Optional(Type.Boolean()),
     max_reference_images: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_reference_videos: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),
     max_reference_audios: Type.Optional(Type.Integer({ minimum: 0, maximum: 16 })),

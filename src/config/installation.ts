@@ -5,6 +5,7 @@ import { Catalogue } from '../catalogue/catalogue.ts';
 import { GENERATION_SCENES, type GenerationScene } from '../catalogue/inputs.ts';
 import { type ModelDeclaration, type ModelOverride, ModelSchema } from '../catalogue/schema.ts';
 import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
+import { withFixedAudio } from './fixed-audio.ts';
 import type { WeirYaml } from './schema.ts';
 
 /** Requests per minute of the built-in roles. */
@@ -28,9 +29,9 @@ export interface Installation {
  */
 export function installationOf(yaml: WeirYaml, transport: TransportName = 'own'): Installation {
   const served = new Set(yaml.channels.flatMap((channel) => Object.keys(channel.models)));
-  const models = mergeModels(builtInModels(), yaml.models).filter(
-    ({ id, visibility = 'public' }) => visibility === 'public' && served.has(id),
-  );
+  const models = mergeModels(builtInModels(), yaml.models)
+    .filter(({ id, visibility = 'public' }) => visibility === 'public' && served.has(id))
+    .map((model) => withFixedAudio(model, yaml.channels));
   return {
     catalogue: new Catalogue(models, defaultModels(models, yaml.default_models)),
     channels: yaml.channels.map((channel) => ({ transport, ...channel })),

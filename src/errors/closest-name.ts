@@ -10,10 +10,18 @@ export function closestName(given: string, names: readonly string[]): string | u
   let best: { name: string; difference: number } | undefined;
   for (const name of names) {
     const difference =
-      distance(wanted, name.toLowerCase()) / Math.max(wanted.length, name.length, 1);
+      editsBetween(wanted, name.toLowerCase()) / Math.max(wanted.length, name.length, 1);
     if (difference <= MAX_DIFFERENCE && difference < (best?.difference ?? 1)) {
       best = { name, difference };
     }
   }
   return best?.name;
+}
+
+/** Returns the edit distance of two texts. Two swapped neighbours count as one edit. */
+function editsBetween(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const swapped = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2);
+  return swapped === other && one !== other ? 1 : distance(one, other);
 }

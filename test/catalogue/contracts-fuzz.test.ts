@@ -68,7 +68,8 @@ test('a validated input is a fixed point: validating it again changes nothing', 
         } catch {
           return;
         }
-        expect(contract.accept({ ...input })).toEqual(input as never);
+        const { scene: _, ...again } = input as { scene: string };
+        expect(contract.accept(again)).toEqual(input as never);
       },
     ),
     { numRuns: 2_000 },

@@ -25,7 +25,7 @@ describe('the estimate of a generation', () => {
     ['gemini-3-pro-image-preview', { n: 3 }, 0.402],
     ['grok-imagine-image-quality', { resolution: '2k' }, 0.07],
     ['flux-2-pro', {}, 0.03],
-    ['flux-2-pro', { size: '1920x1080' }, 0.045],
+    ['flux-2-pro', { size: '1920x1088' }, 0.045],
     ['flux-2-pro', { size: '1440x1472' }, 0.06],
     ['veo-3.1-fast', { resolution: '1080p', duration: 4 }, 0.48],
     ['veo-3.1', {}, 3.2],

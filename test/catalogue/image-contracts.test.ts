@@ -57,10 +57,14 @@ describe('fields of every image model', () => {
     expect(accept(model, nulls)).toEqual(accept(model, {}));
   });
 
-  test.each(IMAGE_MODELS)('%s: unknown parameters are left out', (model) => {
-    expect(accept(model, { stream: false, metadata: {}, nonsense: [1] })).toEqual(
-      accept(model, {}),
-    );
+  test.each(IMAGE_MODELS)('%s: unknown parameters are refused', (model) => {
+    expect(accept(model, { stream: false, nonsense: null })).toEqual(accept(model, {}));
+    for (const name of ['metadata', 'nonsense', 'scene', 'seeed']) {
+      expect(refusal(model, { [name]: 1 })).toMatchObject({
+        id: 'invalid_request',
+        details: { param: name },
+      });
+    }
   });
 
   test.each(IMAGE_MODELS)('%s: the defaults of SDKs are accepted', (model) => {
@@ -151,10 +155,10 @@ const ACCEPTED: Accepted[] = [
   ],
   ['rule 2: size: the nearest ratio', PRO, { size: '1792x1024' }, { aspect_ratio: '16:9' }],
   [
-    'rule 2: aspect_ratio and resolution have precedence over size',
+    'rule 2: size that agrees with aspect_ratio and resolution',
     PRO,
-    { size: '1024x1024', aspect_ratio: '9:16', resolution: '4k' },
-    { aspect_ratio: '9:16', resolution: '4k' },
+    { size: '2560x1440', aspect_ratio: '16:9', resolution: '2k' },
+    { aspect_ratio: '16:9', resolution: '2k' },
   ],
   [
     'rule 2: flash Gemini-type: aspect_ratio',
@@ -184,6 +188,12 @@ const ACCEPTED: Accepted[] = [
   ['FLUX-type: exact pixel size', 'flux-1.1-pro', { size: '1440x960' }, { size: '1440x960' }],
   ['FLUX-type: size is 1024x1024 by default', 'flux-1.1-pro', {}, { size: '1024x1024' }],
   [
+    'FLUX-type: size that agrees with aspect_ratio',
+    'flux-1.1-pro',
+    { size: '1440x960', aspect_ratio: '3:2' },
+    { size: '1440x960', aspect_ratio: '3:2' },
+  ],
+  [
     'FLUX-type: aspect_ratio instead of size',
     'flux-2-pro',
     { aspect_ratio: '16:9' },
@@ -204,6 +214,8 @@ const ACCEPTED: Accepted[] = [
     { aspect_ratio: '16:9' },
   ],
   ['Midjourney-type: async is accepted', 'midjourney', { async: true }, {}],
+  ['Midjourney-type: any size', 'midjourney', { size: '1000x777' }, { aspect_ratio: '1000:777' }],
+  ['Ideogram-type: size', 'ideogram-v3', { size: '800x1280' }, { aspect_ratio: '10:16' }],
   [
     'Ideogram-type: aspect_ratio',
     'ideogram-v3',
@@ -272,6 +284,23 @@ const REFUSED: Refused[] = [
   ['FLUX-type: no resolution', 'flux-1.1-pro', { resolution: '2k' }, 'resolution'],
   ['FLUX-type: too large', 'flux-1.1-pro', { size: '4096x1024' }, 'size'],
   ['FLUX-type: too small', 'flux-1.1-pro', { size: '128x1024' }, 'size'],
+  ['FLUX-type: not in steps of 32 pixels', 'flux-2-pro', { size: '1000x777' }, 'size'],
+  ['FLUX-type: webp', 'flux-2-pro', { output_format: 'webp' }, 'output_format'],
+  [
+    'FLUX-type: size against aspect_ratio',
+    'flux-2-pro',
+    { size: '1024x1024', aspect_ratio: '16:9' },
+    'size',
+  ],
+  ['rule 2: size against aspect_ratio', PRO, { size: '1024x1024', aspect_ratio: '9:16' }, 'size'],
+  ['rule 2: size against resolution', PRO, { size: '1024x1024', resolution: '4k' }, 'size'],
+  ['rule 2: size without a ratio of the model', PRO, { size: '1000x777' }, 'size'],
+  ['rule 3: size above the largest resolution', GROK, { size: '3840x2160' }, 'size'],
+  ['rule 2: prompt-only: no size', PROMPT_ONLY, { size: '1792x1024' }, 'size'],
+  ['rule 2: prompt-only: no quality', PROMPT_ONLY, { quality: 'hd' }, 'quality'],
+  ['style of the classic family', 'flux-2-pro', { style: 'natural' }, 'style'],
+  ['an alias of another family’s parameter', 'flux-2-pro', { compression: 5 }, 'compression'],
+  ['input_fidelity of another family', GROK, { input_fidelity: 'high' }, 'input_fidelity'],
   ['Stable-Diffusion-type: inline', 'stable-diffusion-3.5', { async: true }, 'async'],
 ];
 
@@ -289,7 +318,8 @@ describe('model-specific rules: accepted bodies', () => {
   });
 
   test('rule 2: a prompt-only model gets no shape parameters', () => {
-    expect(accept(PROMPT_ONLY, { size: '1792x1024', quality: 'hd', style: 'vivid' })).toEqual({
+    const defaults = { size: '1024x1024', quality: 'standard', style: 'vivid' };
+    expect(accept(PROMPT_ONLY, defaults)).toEqual({
       scene: 'image',
       prompt: 'a lighthouse',
       n: 1,
@@ -309,6 +339,22 @@ describe('model-specific rules: accepted bodies', () => {
 describe('model-specific rules: bodies that are refused with the parameter', () => {
   test.each(REFUSED)('%s', (_rule, model, body, param) => {
     expect(refusal(model, body)).toMatchObject({ id: 'invalid_request', details: { param } });
+  });
+});
+
+describe('a refused size', () => {
+  test.each([
+    ['flux-2-pro', '1000x777', 'Use 992x768 or 992x800.'],
+    ['gpt-image-2', '1000x1024', 'Use 992x1024 or 1008x1024.'],
+    [PRO, '1000x777', 'Use 1000x800 or 1024x768, or send aspect_ratio.'],
+  ])('%s: the hint for %s names sizes that are accepted', (model, size, hint) => {
+    expect(refusal(model, { size }).details).toEqual({ param: 'size', hint });
+    for (const [near] of hint.matchAll(/\d+x\d+/g)) accept(model, { size: near });
+  });
+
+  test('the message names both parameters that contradict each other', () => {
+    const { message } = refusal(PRO, { size: '1024x1024', aspect_ratio: '16:9' });
+    expect(message).toBe('size 1024x1024 and aspect_ratio 16:9 contradict each other.');
   });
 });
 

@@ -39,7 +39,6 @@ const ACCEPTED: Accepted[] = [
     { title: null, action: null },
     { action: 'MUSIC' },
   ],
-  ['unknown parameters are left out', MUSIC, { nonsense: 1 }, { action: 'MUSIC' }],
 ];
 
 const REFUSED: Refused[] = [
@@ -53,6 +52,11 @@ const REFUSED: Refused[] = [
   ['continue_at without a clip', MUSIC, { continue_at: 3 }, 'continue_clip_id'],
   ['continue_at below 0', MUSIC, { continue_clip_id: 'c', continue_at: -1 }, 'continue_at'],
   ['continue_at is a number', MUSIC, { continue_clip_id: 'c', continue_at: '3' }, 'continue_at'],
+  ['an unknown parameter', MUSIC, { nonsense: 1 }, 'nonsense'],
+  ['title with LYRICS', MUSIC, { action: 'LYRICS', title: 'Light' }, 'title'],
+  ['tags with LYRICS', MUSIC, { action: 'LYRICS', tags: 'folk' }, 'tags'],
+  ['mv with LYRICS', MUSIC, { action: 'LYRICS', mv: 'chirp-v5' }, 'mv'],
+  ['title for a model of lyrics', LYRICS, { title: 'Light' }, 'title'],
   [
     'continue_clip_id with LYRICS',
     MUSIC,

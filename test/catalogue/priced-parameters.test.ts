@@ -5,9 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { builtInModels } from '../../src/catalogue/built-in.ts';
 import type { GenerationModel } from '../../src/catalogue/catalogue.ts';
-import { FAMILY_PROTOCOLS, isGenerationFamily } from '../../src/catalogue/families.ts';
 import {
   estimateGeneration,
   followsSource,
@@ -15,10 +13,15 @@ import {
   resolutionOf,
 } from '../../src/catalogue/generation-price.ts';
 import type { GenerationInput } from '../../src/catalogue/inputs.ts';
-import { WeirError } from '../../src/errors/weir-error.ts';
 import type { GenerationProtocolName } from '../../src/protocols/names.ts';
 import { type PropertySchema, valuesOf } from '../full/support/contract-values.ts';
 import { generationModel, refusal } from '../support/contracts.ts';
+import {
+  acceptOrRefuse,
+  bodiesOf,
+  GENERATION_MODELS,
+  MODEL_PROTOCOLS,
+} from '../support/generation-bodies.ts';
 import { type OutgoingRecorder, startOutgoingRecorder } from '../support/outgoing.ts';
 
 const prompt = 'a lighthouse';
@@ -26,35 +29,6 @@ const PICTURE = 'data:image/png;base64,iVBORw0KGgo=';
 const FILM_URL = 'https://example.com/a.mp4';
 const FILM = 'data:video/mp4;base64,AAAA';
 const PICTURE_URL = 'https://example.com/a.png';
-
-const MODELS: readonly GenerationModel[] = builtInModels()
-  .filter(({ family }) => isGenerationFamily(family))
-  .map(({ id }) => generationModel(id));
-
-/** A body of each operation that a model may offer. A model refuses those that it does not offer. */
-function bodiesOf({ scene, offers, contract }: GenerationModel): object[] {
-  const picture = offers.inline_inputs ? PICTURE : PICTURE_URL;
-  const film = offers.inline_inputs ? FILM : FILM_URL;
-  const start = offers.inline_inputs ? { image: picture } : { image_url: picture };
-  const all: Record<typeof scene, object[]> = {
-    image: [{}, { image: PICTURE }, { image: [PICTURE, PICTURE], mask: PICTURE }],
-    video: [
-      {},
-      start,
-      { start_image: picture, end_image: picture },
-      { reference_images: [picture] },
-      { video_url: film },
-      { operation: 'reference-to-video', video_urls: [film] },
-      { video_url: film, ...start },
-    ],
-    music: [{}, { action: 'LYRICS' }],
-    '3d': [{}, { image_url: picture }],
-    audio: [{}],
-  };
-  return all[scene]
-    .map((body) => ({ prompt, ...body }))
-    .filter((body) => acceptOrRefuse(contract, body) !== undefined);
-}
 
 /** Values whose schema is a pattern, and texts of another length. */
 const MORE_VALUES: Readonly<Record<string, readonly unknown[]>> = {
@@ -85,30 +59,11 @@ function changesOf({ contract }: GenerationModel): Change[] {
   );
 }
 
-/** Returns the canonical input; undefined if the contract refuses the body and names a parameter. */
-function acceptOrRefuse(
-  contract: GenerationModel['contract'],
-  body: object,
-): GenerationInput | undefined {
-  try {
-    return contract.accept({ ...body });
-  } catch (error) {
-    if (error instanceof WeirError && error.details.param) return undefined;
-    throw error;
-  }
-}
-
 /** The amounts that depend on a request, nano-USD: its hold, and its charge without a report. */
 const amountsOf = (model: GenerationModel, input: GenerationInput) => [
   estimateGeneration(model, input),
   priceGeneration(model, input, {}, 1),
 ];
-
-const rows = MODELS.flatMap((model) =>
-  FAMILY_PROTOCOLS[model.declaration.family].map(
-    (protocol) => [model.id, protocol as GenerationProtocolName, model] as const,
-  ),
-);
 
 describe('P17: nothing moves the price of a generation that does not reach the upstream', () => {
   let recorder: OutgoingRecorder;
@@ -117,7 +72,7 @@ describe('P17: nothing moves the price of a generation that does not reach the u
   });
   afterAll(() => recorder.stop());
 
-  test.each(rows)('%s over %s', async (id, protocol, model) => {
+  test.each(MODEL_PROTOCOLS)('%s over %s', async (id, protocol, model) => {
     const silent: string[] = [];
     let moved = 0;
     for (const body of bodiesOf(model)) {
@@ -150,7 +105,7 @@ describe('P17: no report of an upstream makes a charge that is larger than the h
   );
   const resolution = fc.constantFrom('480p', '720p', '1080p', '4k', undefined);
 
-  test.each(MODELS.map((model) => [model.id, model] as const))('%s', (_, model) => {
+  test.each(GENERATION_MODELS.map((model) => [model.id, model] as const))('%s', (_, model) => {
     const inputs = bodiesOf(model).flatMap((body) => [
       body,
       ...changesOf(model).map(({ name, value }) => ({ ...body, [name]: value })),
@@ -184,7 +139,7 @@ describe('P17: a default that a price assumes is the same as its value in the re
   });
   afterAll(() => recorder.stop());
 
-  test.each(rows)('%s over %s', async (id, protocol, model) => {
+  test.each(MODEL_PROTOCOLS)('%s over %s', async (id, protocol, model) => {
     for (const body of bodiesOf(model)) {
       const input = acceptOrRefuse(model.contract, body) as GenerationInput;
       for (const [name, schema] of Object.entries(model.contract.schema.properties)) {

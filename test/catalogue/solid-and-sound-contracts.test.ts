@@ -15,7 +15,7 @@ const ACCEPTED: Accepted[] = [
   ['sound: a prompt alone, five seconds', SOUND, {}, { scene: 'audio', duration: 5 }],
   ['sound: a duration', SOUND, { duration: 22 }, { duration: 22 }],
   ['sound: a long duration that the model has', 'stable-audio-2.5', { duration: 190 }, {}],
-  ['unknown parameters are left out', SOUND, { nonsense: 1 }, { duration: 5 }],
+  ['sound: seed of a model that has it', 'stable-audio-2.5', { seed: 7 }, { seed: 7 }],
 ];
 
 const REFUSED: Refused[] = [
@@ -28,6 +28,9 @@ const REFUSED: Refused[] = [
   ['sound: prompt is required', SOUND, { prompt: null }, 'prompt'],
   ['sound: a duration that the model does not have', SOUND, { duration: 23 }, 'duration'],
   ['sound: half a second', SOUND, { duration: 0.5 }, 'duration'],
+  ['sound: seed of a model without it', SOUND, { seed: 7 }, 'seed'],
+  ['sound: an unknown parameter', SOUND, { nonsense: 1 }, 'nonsense'],
+  ['3d: an unknown parameter', BOTH, { nonsense: 1 }, 'nonsense'],
 ];
 
 describe('3d and sound: accepted bodies', () => {

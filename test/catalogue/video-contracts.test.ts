@@ -199,7 +199,7 @@ const FIELDS: Accepted[] = [
     { image_url: null, seed: null, duration: null },
     { duration: 8 },
   ],
-  ['unknown parameters are left out', VEO, { nonsense: 1 }, { operation: 'text-to-video' }],
+  ['an unknown parameter without a value', VEO, { nonsense: null }, { operation: 'text-to-video' }],
 ];
 
 describe('operation: inferred from the inputs if it is missing', () => {

@@ -7,6 +7,8 @@ const KLING = 'kling-3.0';
 const MOTION = 'kling-3.0-motion-control';
 const SEEDANCE = 'seedance-2.0';
 const UPSCALER = 'topaz-video-upscale';
+const GROK = 'grok-imagine-video';
+const ALEPH = 'runway-gen4-aleph';
 
 const REFUSED: Refused[] = [
   [
@@ -207,6 +209,64 @@ const REFUSED: Refused[] = [
   ['cfg_scale over 20', KLING, { cfg_scale: 20.1 }, 'cfg_scale'],
   ['cfg_scale below 0', KLING, { cfg_scale: -1 }, 'cfg_scale'],
   ['output_audio is true or false', VEO, { output_audio: 'yes' }, 'output_audio'],
+  ['an unknown parameter', VEO, { nonsense: 1 }, 'nonsense'],
+  ['an alias of a parameter that the model lacks', UPSCALER, { outputAudio: true }, 'outputAudio'],
+  ['output_audio false for a model with sound', GROK, { output_audio: false }, 'output_audio'],
+  [
+    'a reference audio for a model without it',
+    VEO,
+    { reference_images: [image], audio_url: audio },
+    'audio_url',
+  ],
+  [
+    'a reference video for a model without it',
+    VEO,
+    { operation: 'reference-to-video', reference_images: [image], video_url: video },
+    'video_url',
+  ],
+  [
+    'two image_urls for a video with a first frame only',
+    GROK,
+    { operation: 'image-to-video', image_urls: [image, image] },
+    'image_urls',
+  ],
+  [
+    'Kling-type: aspect_ratio beside a first frame',
+    KLING,
+    { image_url: image, aspect_ratio: '1:1' },
+    'aspect_ratio',
+  ],
+  [
+    'Kling-type: aspect_ratio beside two frames',
+    KLING,
+    { start_image: image, end_image: image, aspect_ratio: '1:1' },
+    'aspect_ratio',
+  ],
+  [
+    'Seedance-type: aspect_ratio beside a first frame',
+    SEEDANCE,
+    { image_url: image, aspect_ratio: '1:1' },
+    'aspect_ratio',
+  ],
+  [
+    'motion-control: output_audio',
+    MOTION,
+    { video_url: video, image_url: image, output_audio: true },
+    'output_audio',
+  ],
+  ['Aleph: duration', ALEPH, { video_url: video, duration: 5 }, 'duration'],
+  ['Aleph: aspect_ratio', ALEPH, { video_url: video, aspect_ratio: '1:1' }, 'aspect_ratio'],
+  ['Aleph: an image', ALEPH, { video_url: video, image_url: image }, 'image_url'],
+  ['Aleph: audio', ALEPH, { video_url: video, audio_url: audio }, 'audio_url'],
+  ['upscaler: an image', UPSCALER, { video_url: video, image_url: image }, 'image_url'],
+  ['upscaler: audio', UPSCALER, { video_url: video, audio_url: audio }, 'audio_url'],
+  ['Grok edit: audio', GROK, { video_url: video, audio_url: audio }, 'audio_url'],
+  [
+    'Grok edit: reference_images',
+    GROK,
+    { operation: 'video-to-video', video_url: video, reference_images: [image] },
+    'reference_images',
+  ],
   [
     'output_audio for a model without output_audio',
     UPSCALER,

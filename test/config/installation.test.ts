@@ -66,6 +66,34 @@ describe('an installation', () => {
   });
 });
 
+describe('the published contract of a model', () => {
+  const serving = (...protocols: string[]) =>
+    protocols
+      .map(
+        (protocol) => `  - id: ${protocol}
+    protocol: ${protocol}
+    base_url: https://api.example.com
+    api_key: secret
+    models: { veo-3.1: fal-ai/veo3.1 }
+`,
+      )
+      .join('');
+
+  test.each([
+    [['veo'], { const: true }],
+    [['fal'], { type: 'boolean' }],
+    [['veo', 'fal'], { type: 'boolean' }],
+  ])('with channels of %j, output_audio of Veo is %j', (protocols, schema) => {
+    const yaml = `channels:\n${serving(...protocols)}`;
+    const model = installationOf(parseWeirYaml(yaml, {})).catalogue.find('veo-3.1');
+    if (model?.kind !== 'generation') throw new Error('veo-3.1 is no generation model');
+    expect(model.contract.schema.properties['output_audio']).toMatchObject({
+      ...schema,
+      default: true,
+    });
+  });
+});
+
 describe('the default model of a scene', () => {
   const serving = (models: string) => `channels:
   - id: images

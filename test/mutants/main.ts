@@ -8,6 +8,7 @@ import { BUS } from './list/bus.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
+import { PARAMETERS } from './list/parameters.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
 import { REPLICAS } from './list/replicas.ts';
@@ -22,6 +23,7 @@ export const MUTANTS = candidatesOf([
   ...QUOTA,
   ...LEDGER,
   ...BUS,
+  ...PARAMETERS,
   ...PRICES,
   ...BOUNDS,
   ...REPLICAS,

@@ -49,6 +49,13 @@ const DEMO = new Map(
   ),
 );
 
+/** The provider's own name of a model of the catalogue. */
+export const physicalModel = (protocol: GenerationProtocolName, model: string): string =>
+  PHYSICAL[protocol]?.[model] ?? DEMO.get(`${protocol}/${model}`) ?? `owner/${model}`;
+
+/** Protocols that send one request for each image. */
+const ONE_BY_ONE: readonly GenerationProtocolName[] = ['gemini', 'stability'];
+
 interface Outgoing {
   /** The requests in the order of their texts: method, path and body. */
   readonly requests: readonly string[];
@@ -69,18 +76,28 @@ export interface OutgoingRecorder {
 /** Starts the server that receives the submissions. */
 export function startOutgoingRecorder(): OutgoingRecorder {
   let requests: string[] = [];
+  let expected = 1;
+  let waiting: (() => void)[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const path = new URL(request.url).pathname;
       requests.push(`${request.method} ${path} ${await textOf(request)}`);
+      // The first refusal ends a submission, so none is sent before all requests have arrived.
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (requests.length < expected) return;
+        for (const answer of waiting) answer();
+        waiting = [];
+      });
       return Response.json({ error: { message: 'refused by the test' } }, { status: 400 });
     },
   });
   return {
     async submit(protocol, model, input) {
       requests = [];
+      expected = ONE_BY_ONE.includes(protocol) && input.scene === 'image' ? input.n : 1;
       const call = {
         target: {
           channel_id: 'test',
@@ -88,8 +105,7 @@ export function startOutgoingRecorder(): OutgoingRecorder {
           api_key: 'secret',
           timeout_ms: 10_000,
         },
-        physical_model:
-          PHYSICAL[protocol]?.[model] ?? DEMO.get(`${protocol}/${model}`) ?? `owner/${model}`,
+        physical_model: physicalModel(protocol, model),
         public_model: model,
         input,
         idempotency_key: '00000000-0000-7000-8000-000000000000',

@@ -1,5 +1,8 @@
+import { closestName } from '../../errors/closest-name.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import type { GenerationFamily } from '../families.ts';
 import type { Body } from './contract.ts';
+import { isLeftOut } from './left-out.ts';
 
 /** Returns a WeirError `invalid_request` that names the wrong parameter. */
 export function invalidParameter(param: string, message: string, hint?: string): WeirError {
@@ -27,6 +30,46 @@ export function resolveAliases(
     given[name] = value;
   }
   return given;
+}
+
+/** Parameters that the route reads before the contract. */
+const ROUTE_PARAMETERS = ['model'];
+const MAX_QUOTED_CHARS = 100;
+
+/** Names of parameters, for `refuseUnknown`. */
+export interface ParameterNames {
+  /** The names that the contract publishes. A hint suggests only these. */
+  readonly published: readonly string[];
+  /** Further names that the contract checks itself, if it has such names. */
+  readonly checked?: readonly string[];
+  /** Other names of parameters, with the canonical names. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** The names that other models of the scene take. They are no typing errors. */
+  readonly elsewhere?: readonly string[];
+}
+
+/**
+ * Throws WeirError for the first parameter of a body that the model does not take and that may not
+ * be left out (P18). The error has the client's own name of the parameter. The hint names the
+ * parameter that was probably meant. A parameter with the value null counts as missing.
+ */
+export function refuseUnknown({ id, family }: ModelName, body: Body, names: ParameterNames): void {
+  const { published, checked = [], aliases = {}, elsewhere = [] } = names;
+  const isTaken = (name: string) => published.includes(name) || checked.includes(name);
+  for (const [name, value] of Object.entries(body)) {
+    if (value === null || value === undefined || ROUTE_PARAMETERS.includes(name)) continue;
+    const canonical = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+    if (isTaken(canonical) || isLeftOut(family, canonical, value)) continue;
+    const meant = elsewhere.includes(canonical) ? undefined : closestName(name, published);
+    const hint = meant ? `Did you mean ${meant}?` : `Send GET /v1/models/${id} for its parameters.`;
+    throw invalidParameter(name, `${id} does not take ${name.slice(0, MAX_QUOTED_CHARS)}.`, hint);
+  }
+}
+
+/** The model of a contract. */
+export interface ModelName {
+  readonly id: string;
+  readonly family: GenerationFamily;
 }
 
 /**

@@ -25,7 +25,7 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     aspect_ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'],
     resolutions: ['1k', '2k'],
   },
-  'flux-image': { max_images: 1, async: true },
+  'flux-image': { max_images: 1, async: true, size_step: 32 },
   'midjourney-image': { max_images: 1, by_task: true },
   'ideogram-image': {
     max_images: 8,
@@ -59,6 +59,9 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     output_audio: false,
     max_prompt_chars: 2_500,
     inline_inputs: true,
+    // Kling's videos have the shape of their first frame.
+    not_with_image: ['aspect_ratio'],
+    not_with_source: ['aspect_ratio', 'duration', 'output_audio'],
   },
   'multimodal-reference-video': {
     operations: [
@@ -77,6 +80,8 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     max_reference_videos: 3,
     max_reference_audios: 3,
     inline_inputs: true,
+    // Seedance's videos have the shape of their first frame.
+    not_with_image: ['aspect_ratio'],
   },
   'runway-video': {
     operations: ['text-to-video', 'image-to-video'],
@@ -85,7 +90,8 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     parameters: ['seed'],
     max_prompt_chars: 1_000,
     inline_inputs: true,
-    not_with_source: [...START_IMAGES, 'audio_url'],
+    // Aleph's results have the shape and the length of their source, 5 seconds at most.
+    not_with_source: ['aspect_ratio', 'duration', ...START_IMAGES],
   },
   'grok-video': {
     operations: ['text-to-video', 'image-to-video', 'reference-to-video', 'video-to-video'],
@@ -95,17 +101,14 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     max_reference_images: 7,
     inline_inputs: true,
     // xAI's edits keep the shape of their source, and take nothing but the source and a prompt.
-    not_with_source: [
-      ...['aspect_ratio', 'resolution', 'reference_images', 'audio_url'],
-      ...START_IMAGES,
-    ],
+    not_with_source: ['aspect_ratio', 'resolution', 'reference_images', ...START_IMAGES],
   },
   'upscaler-video': {
     operations: ['video-to-video'],
     parameters: ['fps'],
     prompt_optional: true,
     max_source_seconds: 60,
-    not_with_source: [...START_IMAGES, 'audio_url'],
+    not_with_source: [...START_IMAGES],
   },
   'suno-music': { actions: ['MUSIC', 'LYRICS'], songs: 2 },
   'mesh-3d': { inline_inputs: true },
@@ -132,20 +135,20 @@ export function contractOf(
     case 'midjourney-image':
     case 'ideogram-image':
     case 'stable-diffusion-image':
-      return imageContract(family, id, offers);
+      return imageContract({ family, id }, offers);
     case 'veo-video':
     case 'kling-video':
     case 'multimodal-reference-video':
     case 'runway-video':
     case 'grok-video':
     case 'upscaler-video':
-      return videoContract(id, offers);
+      return videoContract({ family, id }, offers);
     case 'suno-music':
-      return musicContract(id, offers);
+      return musicContract({ family, id }, offers);
     case 'mesh-3d':
-      return solidContract(id, offers);
+      return solidContract({ family, id }, offers);
     case 'sound-effects':
-      return soundContract(offers);
+      return soundContract({ family, id }, offers);
     default:
       return family satisfies never;
   }

@@ -7,15 +7,15 @@ const MAX_EDGE_PIXELS = 3_840;
 const MAX_RATIO = 3;
 const MIN_PIXELS = 655_360;
 const MAX_PIXELS = 8_294_400;
+/** How many sizes a hint names. */
+const SUGGESTED_SIZES = 2;
 
 /** Throws WeirError if the models of the token-priced family do not accept `size`. */
 export function checkTokenPricedSize(size: string): void {
   if (size === 'auto') return;
   const { width, height } = requireSize(size);
   const edges = [width, height].toSorted((a, b) => b - a) as [number, number];
-  if (width % STEP_PIXELS !== 0 || height % STEP_PIXELS !== 0) {
-    throw invalidParameter('size', `size must have a width and a height that are multiples of 16.`);
-  }
+  checkStep(size, STEP_PIXELS);
   if (edges[0] > MAX_EDGE_PIXELS) {
     throw invalidParameter('size', `size must have edges of at most ${MAX_EDGE_PIXELS} pixels.`);
   }
@@ -35,30 +35,37 @@ export function checkEdges(size: string, min: number, max: number): void {
   }
 }
 
+/** Throws WeirError if an edge of `size` is not a multiple of `step` pixels. The hint names near sizes. */
+export function checkStep(size: string, step: number): void {
+  const { width, height } = requireSize(size);
+  if (width % step === 0 && height % step === 0) return;
+  const around = (edge: number) => {
+    const below = Math.floor(edge / step) * step;
+    return [...new Set([below, edge % step === 0 ? below : below + step])].filter(
+      (each) => each > 0,
+    );
+  };
+  const near = around(width)
+    .flatMap((across) => around(height).map((down) => ({ across, down })))
+    .map(({ across, down }) => ({
+      size: `${across}x${down}`,
+      distance: Math.abs(across - width) + Math.abs(down - height),
+    }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, SUGGESTED_SIZES);
+  throw invalidParameter(
+    'size',
+    `size must have a width and a height that are multiples of ${step}.`,
+    `Use ${near.map((each) => each.size).join(' or ')}.`,
+  );
+}
+
 /** Returns the edges of `size`, pixels. Throws WeirError if `size` is not `WIDTHxHEIGHT`. */
-function requireSize(size: string): { width: number; height: number } {
+export function requireSize(size: string): { width: number; height: number } {
   const parsed = parseSize(size);
   if (!parsed)
     throw invalidParameter('size', 'size must be WIDTHxHEIGHT in pixels, e.g. 1024x1024.');
   return parsed;
-}
-
-/**
- * Returns the ratio in `ratios` (`W:H`) that is nearest to `size`; undefined if `ratios` has no
- * usable ratio.
- */
-export function nearestRatio(size: string, ratios: readonly string[]): string | undefined {
-  const { width, height } = requireSize(size);
-  const target = Math.log(width / height);
-  return ratios
-    .map((ratio) => ({ ratio, difference: Math.abs(Math.log(ratioValue(ratio)) - target) }))
-    .filter(({ difference }) => Number.isFinite(difference))
-    .toSorted((a, b) => a.difference - b.difference)[0]?.ratio;
-}
-
-function ratioValue(ratio: string): number {
-  const [width, height] = ratio.split(':').map(Number);
-  return (width ?? Number.NaN) / (height ?? Number.NaN);
 }
 
 /** Returns the ratio `W:H` of `size`, in lowest terms. */
@@ -67,28 +74,4 @@ export function exactRatio(size: string): string {
   let [a, b] = [width, height];
   while (b > 0) [a, b] = [b, a % b];
   return `${width / a}:${height / a}`;
-}
-
-/**
- * The most pixels that a size of each resolution may have. For example, 1792x1024 is 1k and
- * 3840x2160 is 4k.
- */
-const CLASS_MAX_PIXELS: readonly [resolution: string, pixels: number][] = [
-  ['1k', 2_250_000],
-  ['2k', 8_000_000],
-  ['4k', Number.POSITIVE_INFINITY],
-];
-
-/**
- * Returns the smallest of `resolutions` that has enough pixels for `size`. If none has enough,
- * returns the largest. Undefined if `resolutions` is empty.
- */
-export function nearestResolution(
-  size: string,
-  resolutions: readonly string[],
-): string | undefined {
-  const { width, height } = requireSize(size);
-  const offered = CLASS_MAX_PIXELS.filter(([name]) => resolutions.includes(name));
-  const fitting = offered.find(([, pixels]) => width * height <= pixels) ?? offered.at(-1);
-  return fitting?.[0];
 }

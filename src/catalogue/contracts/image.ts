@@ -3,19 +3,20 @@ import { validator } from '../../errors/validate.ts';
 import type { ImageFamily } from '../families.ts';
 import type { GenerationInput, ImageInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
-import type { Body, GenerationContract } from './contract.ts';
 import {
-  checkEdges,
-  checkTokenPricedSize,
-  exactRatio,
-  nearestRatio,
-  nearestResolution,
-} from './image-size.ts';
+  invalidParameter,
+  type ModelName,
+  pickParameters,
+  refuseUnknown,
+  resolveAliases,
+} from './check.ts';
+import type { Body, GenerationContract } from './contract.ts';
+import { checkAgreement, shapeOf } from './image-shape.ts';
+import { checkEdges, checkStep, checkTokenPricedSize } from './image-size.ts';
 import { checkReference } from './media.ts';
 
 /**
- * Every family takes these parameters. Each family has further parameters (`FAMILY_PARAMETERS`).
+ * Every family takes these parameters, but `async` only if its models may return a task. Each family has further parameters (`FAMILY_PARAMETERS`).
  */
 const COMMON_PARAMETERS = ['prompt', 'n', 'response_format', 'async', 'user'];
 
@@ -38,25 +39,6 @@ const FAMILY_PARAMETERS: Record<ImageFamily, readonly string[]> = {
   'stable-diffusion-image': ['size', 'aspect_ratio', 'output_format', 'negative_prompt', 'seed'],
 };
 
-/**
- * If a call has one of these parameters and its model does not take the parameter, the call is
- * refused, because without the parameter the image would be different. Any other unknown parameter
- * is ignored, because SDKs send default values that a family may not know.
- */
-const REFUSED_IF_FOREIGN = [
-  'image',
-  'mask',
-  'aspect_ratio',
-  'resolution',
-  'background',
-  'output_format',
-  'output_compression',
-  'moderation',
-  'partial_images',
-  'negative_prompt',
-  'seed',
-];
-
 const ALIASES = { compression: 'output_compression', images: 'image' };
 
 /**
@@ -69,6 +51,11 @@ const SIZE_IS_ALIAS: readonly ImageFamily[] = [
   'midjourney-image',
   'ideogram-image',
   'stable-diffusion-image',
+];
+
+/** All parameters of all image models. */
+const ALL_PARAMETERS = [
+  ...new Set([...COMMON_PARAMETERS, ...Object.values(FAMILY_PARAMETERS).flat(), 'image', 'mask']),
 ];
 
 /** The inputs of an image edit (OpenAI docs: Create image edit). */
@@ -129,7 +116,8 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
     case 'background':
       return oneOf(['auto', 'transparent', 'opaque']);
     case 'output_format':
-      return oneOf(['png', 'jpeg', 'webp']);
+      // BFL docs: output_format.
+      return oneOf(family === 'flux-image' ? ['jpeg', 'png'] : ['png', 'jpeg', 'webp']);
     case 'output_compression':
       return Type.Integer({ minimum: 0, maximum: 100, description: 'Percent.' });
     case 'moderation':
@@ -175,8 +163,12 @@ function parametersOf(family: ImageFamily, offers: Offers): string[] {
       : family === 'token-priced-image'
         ? EDIT_PARAMETERS
         : ['image'];
-  return [...COMMON_PARAMETERS, ...familyParameters, ...inputs, ...(offers.parameters ?? [])];
+  const common = COMMON_PARAMETERS.filter((name) => name !== 'async' || mayBeTask(offers));
+  return [...common, ...familyParameters, ...inputs, ...(offers.parameters ?? [])];
 }
+
+/** True if a call may return a task. */
+const mayBeTask = (offers: Offers) => offers.async === true || offers.by_task === true;
 
 /** Returns how many input images a call may have. */
 function maxInputImages({ max_input_images = 0 }: Offers): number {
@@ -184,7 +176,11 @@ function maxInputImages({ max_input_images = 0 }: Offers): number {
 }
 
 /** Returns the contract of an image model (spec: Image generation, rules 1 to 7). */
-export function imageContract(family: ImageFamily, id: string, offers: Offers): GenerationContract {
+export function imageContract(
+  model: ModelName & { readonly family: ImageFamily },
+  offers: Offers,
+): GenerationContract {
+  const { family, id } = model;
   const names = parametersOf(family, offers);
   const properties: Record<string, TSchema> = {};
   for (const name of names) {
@@ -193,41 +189,30 @@ export function imageContract(family: ImageFamily, id: string, offers: Offers): 
   }
   const schema: TObject = Type.Object(properties);
   const check = validator(schema);
+  const parameters = { published: names, aliases: ALIASES, elsewhere: ALL_PARAMETERS };
   return {
     schema,
     operations: [],
     rules: rulesOf(family, offers),
     accept(body: Body): GenerationInput {
-      const given = resolveAliases(body, ALIASES);
-      if (typeof given['resolution'] === 'string') {
-        given['resolution'] = given['resolution'].toLowerCase();
-      }
-      refuseForeignParameters(id, names, given);
-      const known = pickParameters(given, names);
-      check(known);
-      if (known['async'] === true && !offers.async && !offers.by_task) {
+      if (body['stream'] === true)
+        throw invalidParameter('stream', 'stream is not supported for images.');
+      if (body['async'] === true && !mayBeTask(offers)) {
         throw invalidParameter(
           'async',
           `${id} does not take async: true; it returns every image in the response.`,
         );
       }
+      refuseUnknown(model, body, parameters);
+      const given = resolveAliases(body, ALIASES);
+      if (typeof given['resolution'] === 'string') {
+        given['resolution'] = given['resolution'].toLowerCase();
+      }
+      const known = pickParameters(given, names);
+      check(known);
       return normalise(family, offers, collectImages(known));
     },
   };
-}
-
-function refuseForeignParameters(id: string, names: readonly string[], given: Body): void {
-  const foreign = REFUSED_IF_FOREIGN.find((name) => name in given && !names.includes(name));
-  if (foreign) {
-    const shapeParameters = names.filter((name) =>
-      ['size', 'aspect_ratio', 'resolution'].includes(name),
-    );
-    const hint =
-      shapeParameters.length > 0 ? `For the shape, use ${shapeParameters.join(', ')}.` : undefined;
-    throw invalidParameter(foreign, `${id} does not take ${foreign}.`, hint);
-  }
-  if (given['stream'] === true)
-    throw invalidParameter('stream', 'stream is not supported for images.');
 }
 
 /**
@@ -272,30 +257,18 @@ function normalise(family: ImageFamily, offers: Offers, given: CheckedBody): Gen
       };
     case 'flux-image':
       // `size` sets the shape and the price. Without `size`, `aspect_ratio` sets only the shape.
-      if (size !== undefined) checkEdges(size, FLUX_EDGES.min, FLUX_EDGES.max);
-      if (given.aspect_ratio !== undefined && size === undefined) return common;
+      if (size === undefined && given.aspect_ratio !== undefined) return common;
+      if (size !== undefined) checkFluxSize(size, given.aspect_ratio, offers);
       return { ...common, size: size ?? '1024x1024' };
     default:
       return { ...common, ...shapeOf(offers, given) };
   }
 }
 
-/**
- * Applies rule 2 of the spec (Image generation): if `aspect_ratio` or `resolution` is missing, it
- * is derived from `size`.
- */
-function shapeOf(offers: Offers, { size, aspect_ratio, resolution }: CheckedBody) {
-  const known = size === undefined || size === 'auto' ? undefined : size;
-  const ratio =
-    aspect_ratio ??
-    (known &&
-      (offers.aspect_ratios ? nearestRatio(known, offers.aspect_ratios) : exactRatio(known)));
-  const resolutions = offers.resolutions ?? [];
-  const chosen = resolution ?? (known && nearestResolution(known, resolutions)) ?? resolutions[0];
-  return {
-    ...(ratio === undefined ? {} : { aspect_ratio: ratio }),
-    ...(chosen === undefined ? {} : { resolution: chosen as '1k' | '2k' | '4k' }),
-  };
+function checkFluxSize(size: string, aspect_ratio: string | undefined, offers: Offers): void {
+  checkEdges(size, FLUX_EDGES.min, FLUX_EDGES.max);
+  checkStep(size, offers.size_step ?? 1);
+  checkAgreement(size, aspect_ratio);
 }
 
 function rulesOf(family: ImageFamily, offers: Offers): string[] {
@@ -307,6 +280,7 @@ function rulesOf(family: ImageFamily, offers: Offers): string[] {
   }
   if (SIZE_IS_ALIAS.includes(family) && offers.aspect_ratios?.length !== 0) {
     rules.push('size is converted to aspect_ratio; prefer aspect_ratio.');
+    rules.push('size and aspect_ratio must not contradict each other.');
   }
   if (offers.by_task) rules.push('Every call returns a task to poll.');
   else if (offers.async) rules.push('With async: true the call returns a task to poll.');

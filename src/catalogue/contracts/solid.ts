@@ -2,7 +2,13 @@ import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import type { GenerationInput, SolidInput } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
-import { invalidParameter, pickParameters, resolveAliases } from './check.ts';
+import {
+  invalidParameter,
+  type ModelName,
+  pickParameters,
+  refuseUnknown,
+  resolveAliases,
+} from './check.ts';
 import type { Body, GenerationContract } from './contract.ts';
 import { checkReference } from './media.ts';
 
@@ -15,7 +21,7 @@ const MAX_REFERENCE_CHARS = 28_000_000;
 const ALIASES = { image: 'image_url' };
 
 /** Returns the contract of a 3D model, which works from text, from an image, or from both. */
-export function solidContract(id: string, offers: Offers): GenerationContract {
+export function solidContract(model: ModelName, offers: Offers): GenerationContract {
   const schema = Type.Object({
     prompt: Type.Optional(
       Type.String({ minLength: 1, maxLength: offers.max_prompt_chars ?? MAX_PROMPT_CHARS }),
@@ -31,17 +37,19 @@ export function solidContract(id: string, offers: Offers): GenerationContract {
     user: Type.Optional(Type.String({ maxLength: 512 })),
   });
   const check = validator(schema);
+  const published = Object.keys(schema.properties);
   const requiresImage = offers.prompt_optional === true;
   return {
     schema,
     operations: [],
     rules: [requiresImage ? 'image_url is required.' : 'prompt or image_url is required.'],
     accept(body: Body): GenerationInput {
-      const known = pickParameters(resolveAliases(body, ALIASES), Object.keys(schema.properties));
+      refuseUnknown(model, body, { published, aliases: ALIASES });
+      const known = pickParameters(resolveAliases(body, ALIASES), published);
       check(known);
       const { image_url, ...given } = known as SolidInput & { image_url?: string };
       if (image_url === undefined && requiresImage) {
-        throw invalidParameter('image_url', `${id} requires image_url.`);
+        throw invalidParameter('image_url', `${model.id} requires image_url.`);
       }
       if (image_url === undefined && given.prompt === undefined) {
         throw invalidParameter('prompt', 'prompt or image_url is required.');

@@ -1,4 +1,5 @@
 import type { VideoOperation } from '../inputs.ts';
+import type { Offers } from '../schema.ts';
 import { invalidParameter } from './check.ts';
 import type { Body } from './contract.ts';
 
@@ -55,6 +56,78 @@ const MEDIA_PARAMETERS = [
   ),
 ];
 
+/** A model takes such a reference only if it has the offer in the second column. */
+const REFERENCE_OFFERS: Readonly<Record<string, keyof Offers>> = {
+  reference_images: 'max_reference_images',
+  video_url: 'max_reference_videos',
+  video_urls: 'max_reference_videos',
+  audio_url: 'max_reference_audios',
+  audio_urls: 'max_reference_audios',
+};
+
+/** The inputs of an operation, limited to the model's offers. */
+function inputsOf(operation: VideoOperation, offers: Offers): OperationInputs {
+  const { required, optional } = OPERATION_INPUTS[operation];
+  const isOffered = (name: string) => {
+    const offer = REFERENCE_OFFERS[name];
+    return offer === undefined || Number(offers[offer] ?? 0) > 0;
+  };
+  return {
+    // The source of the other operations is no reference.
+    required:
+      operation === 'reference-to-video'
+        ? required.map((group) => group.filter(isOffered))
+        : required,
+    optional: optional.filter(isOffered),
+  };
+}
+
+/** True for an operation whose output follows a source video. */
+export const hasSource = (operation: VideoOperation) =>
+  operation === 'video-to-video' || operation === 'motion-control';
+
+/** Returns the parameters that the provider does not take for an operation (P18). */
+function refusedWith(operation: VideoOperation, offers: Offers): readonly string[] {
+  if (operation === 'image-to-video' || operation === 'start-end-to-video') {
+    return offers.not_with_image ?? [];
+  }
+  if (!hasSource(operation)) return [];
+  return [...(offers.max_source_seconds ? ['duration'] : []), ...(offers.not_with_source ?? [])];
+}
+
+/** True if the provider does not take the parameter for the operation, although the model has it. */
+export function isRefusedWith(operation: VideoOperation, name: string, offers: Offers): boolean {
+  return refusedWith(operation, offers).includes(name);
+}
+
+/** True if a call of the operation may have the parameter, as far as the operation decides. */
+export function isTakenBy(operation: VideoOperation, name: string, offers: Offers): boolean {
+  if (isRefusedWith(operation, name, offers)) return false;
+  if (!MEDIA_PARAMETERS.includes(name)) return true;
+  const { required, optional } = inputsOf(operation, offers);
+  return required.flat().includes(name) || optional.includes(name);
+}
+
+/**
+ * Throws WeirError if a parameter does not reach the provider in a call of the operation. Such a
+ * parameter would change nothing, or only the price (P17, P18).
+ */
+export function refuseBesideInput(
+  id: string,
+  operation: VideoOperation,
+  given: Body,
+  offers: Offers,
+): void {
+  const refused = refusedWith(operation, offers).find((name) => given[name] !== undefined);
+  if (refused === undefined) return;
+  const beside = hasSource(operation) ? 'a source video' : 'a first frame';
+  throw invalidParameter(
+    refused,
+    `${id} does not take ${refused} with ${beside}.`,
+    `Leave ${refused} out.`,
+  );
+}
+
 /**
  * Returns the operation of a call without the parameter `operation` (spec: Video generation). If
  * the inputs fit several operations, returns the first of these that the model offers.
@@ -87,11 +160,27 @@ function possibleOperations(given: Body): VideoOperation[] {
 }
 
 /**
- * Throws WeirError if a required input is missing, or if the operation does not use one of the
- * inputs.
+ * Throws WeirError if the operation does not use one of the inputs, or if a required input is
+ * missing.
  */
-export function checkInputs(operation: VideoOperation, given: Body): void {
-  const { required, optional } = OPERATION_INPUTS[operation];
+export function checkInputs(operation: VideoOperation, given: Body, offers: Offers): void {
+  const { required, optional } = inputsOf(operation, offers);
+  const used = [...required.flat(), ...optional];
+  const unused = MEDIA_PARAMETERS.find((name) => given[name] !== undefined && !used.includes(name));
+  if (unused) {
+    throw invalidParameter(
+      unused,
+      `${operation} does not use ${unused}.`,
+      `Leave ${unused} out, or send another operation.`,
+    );
+  }
+  if (isImplied('end_image', given) && !used.includes('end_image')) {
+    throw invalidParameter(
+      'image_urls',
+      `${operation} does not use a last frame, the second of image_urls.`,
+      'Send one image.',
+    );
+  }
   const has = (name: string) => given[name] !== undefined || isImplied(name, given);
   for (const group of required) {
     if (group.some(has)) continue;
@@ -102,15 +191,6 @@ export function checkInputs(operation: VideoOperation, given: Body): void {
     throw invalidParameter(
       'reference_images',
       'reference-to-video with audio needs reference_images, video_urls or video_url as well.',
-    );
-  }
-  const used = [...required.flat(), ...optional];
-  const unused = MEDIA_PARAMETERS.find((name) => given[name] !== undefined && !used.includes(name));
-  if (unused) {
-    throw invalidParameter(
-      unused,
-      `${operation} does not use ${unused}.`,
-      `Leave ${unused} out, or send another operation.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { VIDEO_OPERATIONS } from '../inputs.ts';
+import { VIDEO_OPERATIONS, type VideoOperation } from '../inputs.ts';
 import type { Offers } from '../schema.ts';
+import { isTakenBy } from './video-operations.ts';
 
 /** Parameters of every video model. Only some operations use the media parameters. */
 const COMMON_PARAMETERS = [
@@ -44,10 +45,7 @@ const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['audio_urls', 'max_reference_audios'],
 ];
 
-/**
- * All parameters of all video models. If a call has one of these parameters and its model does not
- * take the parameter, the call is refused.
- */
+/** All parameters of all video models. */
 export const VIDEO_PARAMETERS: readonly string[] = [
   ...COMMON_PARAMETERS,
   ...OPTIONAL_PARAMETERS,
@@ -94,7 +92,8 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'image_urls':
       return Type.Array(reference('The first frame, then the last frame.'), {
         minItems: 1,
-        maxItems: 2,
+        // Only this operation has a last frame.
+        maxItems: offers.operations?.includes('start-end-to-video') ? 2 : 1,
       });
     case 'reference_images':
       return references(offers.max_reference_images);
@@ -117,7 +116,9 @@ function parameterSchema(name: string, offers: Offers): TSchema {
     case 'resolution':
       return oneOf(offers.resolutions ?? [], { default: offers.resolutions?.[0] });
     case 'output_audio':
-      return Type.Boolean({ default: offers.output_audio });
+      return offers.fixed_output_audio && offers.output_audio !== undefined
+        ? Type.Literal(offers.output_audio, { default: offers.output_audio })
+        : Type.Boolean({ default: offers.output_audio });
     case 'watermark':
       return Type.Boolean();
     case 'fps':
@@ -158,18 +159,33 @@ function isOffered(offer: Offers[keyof Offers]): boolean {
   return Array.isArray(offer) ? offer.length > 0 : offer !== undefined && offer !== 0;
 }
 
-/** The schema of a video model, limited to its offers. */
-export function videoSchema(offers: Offers): TObject {
+/** The schemas of a video model. */
+export interface VideoSchemas {
+  /** The parameters that at least one of the model's operations takes. */
+  readonly published: TObject;
+  /**
+   * The same parameters, and the inputs of all other operations, so that an error can say which
+   * operation does not use an input.
+   */
+  readonly checked: TObject;
+}
+
+/** Returns the schemas of a video model, limited to its offers. */
+export function videoSchemas(offers: Offers, operations: readonly VideoOperation[]): VideoSchemas {
   const names = [
     ...COMMON_PARAMETERS,
     ...PARAMETERS_BY_OFFER.filter(([, offer]) => isOffered(offers[offer])).map(([name]) => name),
     ...(offers.parameters ?? []),
   ];
-  const properties: Record<string, TSchema> = {};
+  const checked: Record<string, TSchema> = {};
+  const published: Record<string, TSchema> = {};
   for (const name of names) {
     const schema = parameterSchema(name, offers);
     const required = name === 'prompt' && !offers.prompt_optional;
-    properties[name] = required ? schema : Type.Optional(schema);
+    checked[name] = required ? schema : Type.Optional(schema);
+    if (operations.some((operation) => isTakenBy(operation, name, offers))) {
+      published[name] = name === 'operation' ? Type.Optional(oneOf(operations)) : checked[name];
+    }
   }
-  return Type.Object(properties);
+  return { published: Type.Object(published), checked: Type.Object(checked) };
 }

@@ -11,6 +11,7 @@ import type { Effect, EffectContext, EffectReport } from '../../actors/durable/k
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type SubmitResult } from '../../upstreams/generation/contract.ts';
+import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
 import { orderChannels } from '../routing/order.ts';
 import {
   type Route,
@@ -112,14 +113,17 @@ export class Submission {
     return undefined;
   }
 
+  /** Returns the routes over channels that can send every parameter of the task (P18). */
   private routes(work: TaskWork, tried: readonly string[], pinned: string | null): Route[] {
     const serving = this.deps.channels
       .serving(work.model)
       .filter(({ config }) => !tried.includes(config.id) && (pinned ?? config.id) === config.id);
     const policy = this.deps.catalogue().find(work.model)?.declaration.routing?.policy;
-    return orderChannels(serving, this.deps.random, policy).flatMap(
-      (channel) => routeOver(this.deps, channel, work.model) ?? [],
-    );
+    return orderChannels(serving, this.deps.random, policy)
+      .flatMap((channel) => routeOver(this.deps, channel, work.model) ?? [])
+      .filter(({ protocol, physical_model }) => {
+        return unsentParameter(protocol.name, physical_model, work.input) === undefined;
+      });
   }
 
   private async recordSubmission(work: TaskWork, permit: ChannelPermit): Promise<boolean> {

@@ -21,6 +21,7 @@ import { TASK_KIND } from './kind.ts';
 import type { CreateTask, TaskPort, TaskView, TaskWatch, WatchRequest } from './port.ts';
 import type { RunningSubmissions } from './running.ts';
 import { TaskWatches } from './task-watches.ts';
+import { refuseUnsent } from './unsent.ts';
 import { viewOf } from './view.ts';
 
 const ID_PREFIX = 'weir_';
@@ -104,6 +105,7 @@ export class Tasks implements TaskPort {
       request.input,
       key.organization_id,
     );
+    refuseUnsent(this.deps.channels.serving(model.id), model.id, input);
     const id = `${ID_PREFIX}${this.deps.ids.uuid().replaceAll('-', '')}`;
     const hold_id = this.deps.ids.uuid();
     const amount = estimateGeneration(model, input);

@@ -16,6 +16,7 @@ import {
   queryJob,
   submitJob,
 } from './exchange.ts';
+import { pixelsOf, ratioOf } from './pixels.ts';
 
 /** Polling URLs are on regional hosts, e.g. `api.us1.bfl.ai` (BFL docs: API endpoints). */
 const OWN_DOMAIN = 'bfl.ai';
@@ -76,35 +77,13 @@ function bodyFor({ physical_model, input }: GenerationCall): JsonObject {
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'this protocol makes only images');
   const image: ImageInput = input;
-  const [width, height] = (image.size ?? '').split('x').map(Number);
   const byRatio = /kontext|ultra/.test(physical_model);
   return withoutUndefined({
     prompt: image.prompt,
     seed: image.seed,
-    output_format: image.output_format === 'webp' ? undefined : image.output_format,
-    ...(byRatio
-      ? { aspect_ratio: image.aspect_ratio }
-      : sizeFor(width, height, image.aspect_ratio)),
+    output_format: image.output_format,
+    ...(byRatio ? { aspect_ratio: ratioOf(image) } : pixelsOf(image)),
     // The API accepts Base64 without a prefix, or a URL.
     input_image: image.images?.[0]?.replace(/^data:[^,]*,/, ''),
   });
-}
-
-/**
- * Returns the requested width and height. Without them, computes a size of at most one megapixel, which
- * is what its price assumes, with the aspect ratio; the models need edges that are multiples of 32 pixels. Returns no size if the
- * ratio is absent too.
- */
-function sizeFor(
-  width: number | undefined,
-  height: number | undefined,
-  ratio?: string,
-): JsonObject {
-  if (width && height) return { width, height };
-  const [across = 0, down = 0] = (ratio ?? '').split(':').map(Number);
-  if (!across || !down) return {};
-  const scale = Math.sqrt((1_024 * 1_024) / (across * down));
-  const step = (edge: number) =>
-    Math.min(1_440, Math.max(256, Math.floor((edge * scale) / 32) * 32));
-  return { width: step(across), height: step(down) };
 }

@@ -3,6 +3,7 @@ import { withoutUndefined } from '../../json/object.ts';
 import { readSeconds } from '../../protocols/generation-usage.ts';
 import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
+import { nameElements } from './elements.ts';
 import {
   asNumber,
   asObject,
@@ -14,6 +15,7 @@ import {
   queryJob,
   submitJob,
 } from './exchange.ts';
+import { pixelsOf, ratioOf } from './pixels.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
 
@@ -156,7 +158,6 @@ function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonO
 }
 
 function imageBody(model: string, input: ImageInput): JsonObject {
-  const [width, height] = (input.size ?? '').split('x').map(Number);
   const byRatio = /nano-banana|gemini|imagen|ultra|kontext|grok/.test(model);
   const isTokenPriced = /gpt-image/.test(model);
   return withoutUndefined({
@@ -171,15 +172,20 @@ function imageBody(model: string, input: ImageInput): JsonObject {
     quality: input.quality === 'auto' ? undefined : input.quality,
     background: isTokenPriced ? input.background : undefined,
     ...(byRatio
-      ? { aspect_ratio: input.aspect_ratio, resolution: input.resolution?.toUpperCase() }
-      : { image_size: imageSize(width, height, model) ?? PRESETS[input.aspect_ratio ?? ''] }),
+      ? { aspect_ratio: ratioOf(input), resolution: input.resolution?.toUpperCase() }
+      : { image_size: imageSize(model, input) }),
   });
 }
 
-/** Returns `image_size` for a size in pixels. The models `gpt-image-1` take it as text. */
-function imageSize(width: number | undefined, height: number | undefined, model: string): unknown {
-  if (!width || !height) return undefined;
-  return model.includes('gpt-image-1') ? `${width}x${height}` : { width, height };
+/**
+ * Returns `image_size`: the size, the name of the ratio, or pixels of the ratio. The models
+ * `gpt-image-1` take the size as text.
+ */
+function imageSize(model: string, { size, aspect_ratio = '' }: ImageInput): unknown {
+  const pixels = pixelsOf({ ...(size === undefined ? {} : { size }), aspect_ratio });
+  if (pixels.width === undefined) return undefined;
+  if (size === undefined || size === 'auto') return PRESETS[aspect_ratio] ?? pixels;
+  return model.includes('gpt-image-1') ? size : pixels;
 }
 
 /** Size names by aspect ratio (fal docs: image_size). */
@@ -201,6 +207,12 @@ interface Template {
   readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;
 }
 
+const elementsOf = (elements: VideoInput['kling_elements']) =>
+  elements?.map(({ element_input_urls: [frontal, ...others] }) => ({
+    frontal_image_url: frontal,
+    reference_image_urls: others,
+  }));
+
 const NO_SUFFIX = { veo: '', kling: '', other: '' };
 const TEMPLATES: Record<VideoInput['operation'], Template> = {
   'text-to-video': {
@@ -212,18 +224,19 @@ const TEMPLATES: Record<VideoInput['operation'], Template> = {
     inputs: ({ image, end_image, kling_elements }) => ({
       image_url: image,
       end_image_url: end_image,
-      elements: kling_elements?.map(({ element_input_urls: [frontal, ...others] }) => ({
-        frontal_image_url: frontal,
-        reference_image_urls: others,
-      })),
+      elements: elementsOf(kling_elements),
     }),
   },
   'start-end-to-video': {
     suffix: { veo: '/first-last-frame-to-video', kling: '/image-to-video', other: '' },
-    inputs: ({ start_image, image, end_image }, model) =>
+    inputs: ({ start_image, image, end_image, kling_elements }, model) =>
       model === 'veo'
         ? { first_frame_url: start_image ?? image, last_frame_url: end_image }
-        : { start_image_url: start_image ?? image, end_image_url: end_image },
+        : {
+            start_image_url: start_image ?? image,
+            end_image_url: end_image,
+            elements: elementsOf(kling_elements),
+          },
   },
   'reference-to-video': {
     suffix: { veo: '/reference-to-video', kling: '/reference-to-video', other: '' },
@@ -268,7 +281,7 @@ function videoRequest(
   const common = isUpscaler
     ? {}
     : {
-        prompt: input.prompt,
+        prompt: nameElements(input.prompt, input.kling_elements ?? [], (at) => `@Element${at}`),
         negative_prompt: input.negative_prompt,
         // Veo takes `8s`; the other models take `8`.
         duration: input.duration && (model === 'veo' ? `${input.duration}s` : `${input.duration}`),

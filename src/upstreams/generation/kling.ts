@@ -11,6 +11,7 @@ import {
   type Progress,
   type UpstreamOutput,
 } from './contract.ts';
+import { nameElements } from './elements.ts';
 import {
   asList,
   asNumber,
@@ -182,10 +183,7 @@ function bodyFor(
   element_ids: readonly string[],
 ): JsonObject {
   const { operation, resolution, cfg_scale, output_audio, kling_elements = [] } = input;
-  const prompt = kling_elements.reduce(
-    (text, { name }, index) => text?.replaceAll(`@${name}`, `<<<element_${index + 1}>>>`),
-    input.prompt,
-  );
+  const prompt = nameElements(input.prompt, kling_elements, (at) => `<<<element_${at}>>>`);
   const common = {
     model_name: call.physical_model,
     prompt,

@@ -13,9 +13,6 @@ import {
 import { asList, asObject, asText, failed, type JsonObject, submitJob } from './exchange.ts';
 import { inlineImage } from './inline-media.ts';
 
-/** The DALL·E models. They accept `style`; the models that are priced by tokens refuse it. */
-const CLASSIC = /^dall-e/;
-
 /** OpenAI images, returned inline (OpenAI docs: Create image, Create image edit). */
 export const openaiImagesProtocol: GenerationProtocol = {
   name: 'openai-images',
@@ -56,8 +53,8 @@ async function submit(
   return { type: 'produced', outputs, usage: usageOf(answer.body['usage'], outputs.length) };
 }
 
+/** An input has only the parameters of its model's family, e.g. `style` only for DALL·E. */
 function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObject {
-  const isClassic = CLASSIC.test(physical_model);
   return withoutUndefined({
     model: physical_model,
     prompt: input.prompt,
@@ -65,14 +62,11 @@ function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObj
     size: input.size,
     quality: input.quality,
     user: input.user,
-    ...(isClassic
-      ? { style: input.style }
-      : {
-          background: input.background,
-          output_format: input.output_format,
-          output_compression: input.output_compression,
-          moderation: input.moderation,
-        }),
+    style: input.style,
+    background: input.background,
+    output_format: input.output_format,
+    output_compression: input.output_compression,
+    moderation: input.moderation,
   });
 }
 

@@ -164,10 +164,11 @@ function requestFor({ physical_model }: GenerationCall, input: VideoInput): [str
     }
     case 'video-to-video': {
       const references = reference_images?.map((uri) => ({ type: 'image', uri }));
-      // Aleph's result is as long as its source. Seedance's is as long as requested.
+      // Aleph's result has the length and the shape of its source (Runway docs: Video to video).
+      const { ratio: _, ...shapeless } = common;
       const source = physical_model.startsWith('seedance')
         ? { ...timed, promptVideo: video_url }
-        : { ...common, videoUri: video_url };
+        : { ...shapeless, videoUri: video_url };
       return ['/v1/video_to_video', withoutUndefined({ ...source, references })];
     }
     case 'motion-control': {

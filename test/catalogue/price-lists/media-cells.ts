@@ -58,7 +58,7 @@ const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
 const MOVERS = ['resolution', 'quality', 'output_audio', 'action'];
 const RESOLUTIONS = ['480p', '720p', '1080p', '4k'];
 /** One, two and three megapixels; the last has a little more than two. */
-const SIZES = ['1024x1024', '1920x1080', '1440x1472'];
+const SIZES = ['1024x1024', '1920x1088', '1440x1472'];
 
 type Choice = readonly [name: string, value: unknown];
 

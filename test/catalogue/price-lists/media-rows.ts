@@ -128,7 +128,7 @@ export const MEDIA_ROWS: readonly Row[] = [
     list('black_forest_labs/flux-pro-1.1', 'output_cost_per_image'),
   ],
   ['flux-2-pro', IMAGE, 'size=1024x1024', 'image', page('flux', 0.03)],
-  ['flux-2-pro', IMAGE, 'size=1920x1080', 'image', page('flux', 0.045)],
+  ['flux-2-pro', IMAGE, 'size=1920x1088', 'image', page('flux', 0.045)],
   ['flux-2-pro', IMAGE, 'size=1440x1472', 'image', page('flux', 0.06)],
   ['midjourney', IMAGE, '', 'image', nowhere(RELAYS)],
   ['ideogram-v3', IMAGE, '', 'image', page('ideogram', 0.06)],

@@ -76,14 +76,14 @@ export const VIDEO_ROWS: readonly Row[] = [
   [
     'kling-3.0-motion-control',
     ['motion-control'],
-    `${SOUND} resolution=720p`,
+    'resolution=720p',
     'second',
     page('kling', 0.126),
   ],
   [
     'kling-3.0-motion-control',
     ['motion-control'],
-    `${SOUND} resolution=1080p`,
+    'resolution=1080p',
     'second',
     page('kling', 0.168),
   ],

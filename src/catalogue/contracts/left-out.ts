@@ -1,0 +1,129 @@
+/**
+ * The parameters of generations that a call may have although they do not reach the upstream (P18).
+ * Every other parameter reaches it, or is refused by name. `docs/catalogue.md` shows this list.
+ */
+
+import { type GenerationFamily, sceneOf } from '../families.ts';
+import type { GenerationScene } from '../inputs.ts';
+
+/** An entry of the list. It covers the models of `scenes`, or only those of `families`. */
+export interface LeftOut {
+  readonly parameter: string;
+  readonly scenes: readonly GenerationScene[];
+  readonly families?: readonly GenerationFamily[];
+  /** The values that are left out. Other values are refused or sent. If missing, all values. */
+  readonly values?: readonly unknown[];
+  /**
+   * `specification`: the specification removes the parameter, or gives it this default. `answered`:
+   * Weir does itself what the parameter requests. `hint`: neither the price nor the result depends
+   * on it.
+   */
+  readonly kind: 'specification' | 'answered' | 'hint';
+  /** Why the parameter is left out, as a sentence for clients. */
+  readonly reason: string;
+}
+
+const ALL_SCENES: readonly GenerationScene[] = ['image', 'video', 'music', '3d', 'audio'];
+
+export const LEFT_OUT: readonly LeftOut[] = [
+  {
+    parameter: 'webhook_url',
+    scenes: ALL_SCENES,
+    kind: 'answered',
+    reason: 'Weir itself sends the webhook when the task has ended.',
+  },
+  {
+    parameter: 'user',
+    scenes: ALL_SCENES,
+    kind: 'hint',
+    reason: 'The name of the end user is sent if the provider has a parameter for it.',
+  },
+  {
+    parameter: 'response_format',
+    scenes: ['image'],
+    kind: 'answered',
+    reason: 'Weir stores every image, and returns its URL or its Base64.',
+  },
+  {
+    parameter: 'async',
+    scenes: ['image'],
+    values: [true, false],
+    kind: 'answered',
+    reason: 'Weir returns a task or waits for the images. The request to the provider is the same.',
+  },
+  {
+    parameter: 'stream',
+    scenes: ['image'],
+    values: [false],
+    kind: 'answered',
+    reason: 'Images are not streamed; `true` is refused.',
+  },
+  {
+    parameter: 'partial_images',
+    scenes: ['image'],
+    families: ['token-priced-image'],
+    kind: 'hint',
+    reason: 'Partial images exist only in streams. None is requested, and none is charged.',
+  },
+  {
+    parameter: 'input_fidelity',
+    scenes: ['image'],
+    families: ['token-priced-image'],
+    kind: 'specification',
+    reason: 'The specification removes it before the request is sent (image rule 1).',
+  },
+  {
+    parameter: 'size',
+    scenes: ['image'],
+    values: ['1024x1024', 'auto'],
+    kind: 'specification',
+    reason: 'For a model without `size`: the default of the route, which SDKs send by habit.',
+  },
+  {
+    parameter: 'quality',
+    scenes: ['image'],
+    values: ['standard', 'auto'],
+    kind: 'specification',
+    reason: 'For a model without `quality`: the default of the route, which SDKs send by habit.',
+  },
+  {
+    parameter: 'style',
+    scenes: ['image'],
+    values: ['vivid'],
+    kind: 'specification',
+    reason: 'For a model without `style`: the default of the route, which SDKs send by habit.',
+  },
+  {
+    parameter: 'operation',
+    scenes: ['video'],
+    kind: 'answered',
+    reason:
+      'Weir chooses the request of the provider by it. Two operations may have the same request.',
+  },
+  {
+    parameter: 'watermark',
+    scenes: ['video'],
+    values: [false],
+    kind: 'hint',
+    reason: 'A model without `watermark` adds no visible watermark.',
+  },
+  {
+    parameter: 'prompt',
+    scenes: ['video'],
+    families: ['upscaler-video'],
+    kind: 'hint',
+    reason: 'An upscaler only enlarges its source. Programs send a prompt with every video.',
+  },
+];
+
+/** True if a call to a model of the family may have this value, although it reaches no upstream. */
+export function isLeftOut(family: GenerationFamily, parameter: string, value: unknown): boolean {
+  const scene = sceneOf(family);
+  return LEFT_OUT.some(
+    (entry) =>
+      entry.parameter === parameter &&
+      entry.scenes.some((each) => each === scene) &&
+      (entry.families?.includes(family) ?? true) &&
+      (entry.values?.includes(value) ?? true),
+  );
+}

@@ -1,0 +1,30 @@
+import { offersOf } from '../catalogue/contracts/families.ts';
+import { isGenerationFamily } from '../catalogue/families.ts';
+import type { ModelDeclaration } from '../catalogue/schema.ts';
+import { unsentParameter } from '../upstreams/generation/sent-parameters.ts';
+import type { WeirYaml } from './schema.ts';
+
+/**
+ * Returns the declaration of a model. If the provider of each of its channels makes sound always or
+ * never, the model's contract publishes only the default of `output_audio`.
+ */
+export function withFixedAudio(
+  model: ModelDeclaration,
+  channels: WeirYaml['channels'],
+): ModelDeclaration {
+  const { family, id } = model;
+  if (!isGenerationFamily(family)) return model;
+  const { output_audio } = offersOf(family, model.offers);
+  if (output_audio === undefined) return model;
+  const switched = {
+    scene: 'video',
+    operation: 'text-to-video',
+    output_audio: !output_audio,
+  } as const;
+  const isFixed = channels.every(({ protocol, models }) => {
+    const physical_model = models[id];
+    if (physical_model === undefined) return true;
+    return unsentParameter(protocol, physical_model, switched) === 'output_audio';
+  });
+  return isFixed ? { ...model, offers: { ...model.offers, fixed_output_audio: true } } : model;
+}

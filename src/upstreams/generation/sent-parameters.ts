@@ -1,0 +1,253 @@
+import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/inputs.ts';
+import type { GenerationProtocolName } from '../../protocols/names.ts';
+
+/**
+ * Members of an input that need no place in a request: Weir answers them, or they are on the list of
+ * parameters that may be left out (P18).
+ */
+const NEEDS_NO_PLACE = ['scene', 'operation', 'action', 'response_format', 'user'];
+
+/** The client's name of a member that has another name in the input. */
+const PUBLIC_NAMES: Readonly<Record<string, string>> = {
+  images: 'image',
+  image: 'image_url',
+  continued_job: 'task_id',
+};
+
+/**
+ * Returns the client's name of a parameter that a provider cannot get in a request for this model;
+ * undefined if every parameter of `input` reaches the provider (P18). A channel of another protocol
+ * may be able to send the parameter.
+ */
+export function unsentParameter(
+  protocol: string,
+  physical_model: string,
+  input: GenerationInput,
+): string | undefined {
+  const sentBy = SENT[protocol as GenerationProtocolName];
+  if (!sentBy) return undefined;
+  const sent = sentBy(physical_model, input);
+  const unsent = Object.entries(input).find(
+    ([name, value]) =>
+      value !== undefined && !NEEDS_NO_PLACE.includes(name) && !sent.includes(name),
+  );
+  return unsent && (PUBLIC_NAMES[unsent[0]] ?? unsent[0]);
+}
+
+type Members = readonly string[];
+
+const OPENAI_IMAGES = [
+  ...['prompt', 'n', 'size', 'quality', 'images', 'mask', 'style', 'background', 'output_format'],
+  ...['output_compression', 'moderation'],
+];
+
+/** For each protocol, the members of an input that its requests contain. */
+const SENT: Record<GenerationProtocolName, (model: string, input: GenerationInput) => Members> = {
+  'openai-images': () => OPENAI_IMAGES,
+  'azure-images': () => OPENAI_IMAGES,
+  gemini: () => ['prompt', 'n', 'aspect_ratio', 'resolution', 'seed', 'images'],
+  stability: () => ['prompt', 'n', 'negative_prompt', 'aspect_ratio', 'seed', 'output_format'],
+  ideogram: () => ['prompt', 'n', 'negative_prompt', 'aspect_ratio', 'size', 'seed'],
+  bfl: (_, input) => [
+    ...['prompt', 'seed', 'size', 'aspect_ratio', ...onlyOne(input)],
+    ...(imageOf(input).output_format === 'webp' ? [] : ['output_format']),
+  ],
+  midjourney: (_, input) => [
+    ...['prompt', 'aspect_ratio', 'images'],
+    ...(imageOf(input).n === 1 ? ['n'] : []),
+  ],
+  suno: (_, input) =>
+    input.scene === 'music' && input.action === 'LYRICS'
+      ? ['prompt']
+      : ['prompt', 'title', 'tags', 'mv', 'continue_clip_id', 'continue_at'],
+  veo: (_, input) => [
+    ...['prompt', 'negative_prompt', 'image', 'start_image', 'end_image', 'reference_images'],
+    ...['reference_image_type', 'continued_job', 'aspect_ratio', 'resolution', 'duration'],
+    // The Gemini API has no switch for the sound, which is always on (Gemini API docs: Veo).
+    ...(videoOf(input).output_audio === false ? [] : ['output_audio']),
+  ],
+  xai: (_, input) =>
+    input.scene === 'image'
+      ? ['prompt', 'n', 'aspect_ratio', 'resolution', ...onlyOneImage(input)]
+      : xaiVideo(input),
+  kling: (_, input) => kling(input),
+  ark: (_, input) => ark(input),
+  runway: (model, input) => runway(model, input),
+  fal: (model, input) => fal(model, input),
+  replicate: (model, input) => replicate(model, input),
+};
+
+const imageOf = (input: GenerationInput): Partial<ImageInput> =>
+  input.scene === 'image' ? input : {};
+const videoOf = (input: GenerationInput): Partial<VideoInput> =>
+  input.scene === 'video' ? input : {};
+
+/** `images` if the input has at most one, else nothing. */
+const onlyOneImage = (input: GenerationInput): Members =>
+  (imageOf(input).images?.length ?? 0) > 1 ? [] : ['images'];
+
+/** `n` and `images` for a provider that makes one image from at most one image. */
+const onlyOne = (input: GenerationInput): Members => [
+  ...(imageOf(input).n === 1 ? ['n'] : []),
+  ...onlyOneImage(input),
+];
+
+/** xAI's edits take nothing but the source and a prompt (xAI docs: Video generations). */
+function xaiVideo(input: GenerationInput): Members {
+  const shaped = ['prompt', 'duration', 'aspect_ratio', 'resolution'];
+  switch (videoOf(input).operation) {
+    case 'text-to-video':
+      return shaped;
+    case 'image-to-video':
+      return [...shaped, 'image'];
+    case 'reference-to-video':
+      return [...shaped, 'reference_images'];
+    case 'video-extension':
+      return ['prompt', 'video_url', 'duration'];
+    default:
+      return ['prompt', 'video_url'];
+  }
+}
+
+function kling(input: GenerationInput): Members {
+  const { operation, resolution = '720p' } = videoOf(input);
+  // Kling's modes are its resolutions: `std` is 720p, and `pro` is 1080p.
+  const isMode = ['720p', '1080p'].includes(resolution);
+  const common = ['prompt', 'watermark', ...(isMode ? ['resolution'] : [])];
+  if (operation === 'motion-control') return [...common, 'image', 'video_url', ...LIKE_SOURCE];
+  const more = [...common, 'negative_prompt', 'cfg_scale', 'output_audio', 'kling_elements'];
+  switch (operation) {
+    case 'text-to-video':
+      return [...more, 'duration', 'aspect_ratio'];
+    case 'reference-to-video':
+      return [...more, 'duration', 'aspect_ratio', 'reference_images'];
+    case 'video-extension':
+      // Kling adds a fixed number of seconds.
+      return [...more, 'continued_job', ...LIKE_SOURCE];
+    default:
+      return [...more, 'duration', 'image', 'start_image', 'end_image'];
+  }
+}
+
+/** A result that is as long as its source has the duration of its price only. */
+const LIKE_SOURCE = ['duration'];
+
+function ark(input: GenerationInput): Members {
+  const { image, start_image, reference_images, video_url, video_urls, audio_url, audio_urls } =
+    videoOf(input);
+  const hasReferences = [reference_images, video_url, video_urls, audio_url, audio_urls].some(
+    (each) => each !== undefined,
+  );
+  const hasFirstFrame = (image ?? start_image) !== undefined && !hasReferences;
+  return [
+    ...['prompt', 'image', 'start_image', 'end_image', 'reference_images', 'video_url'],
+    ...['video_urls', 'audio_url', 'audio_urls', 'duration', 'resolution', 'seed', 'watermark'],
+    ...['output_audio', ...(hasFirstFrame ? [] : ['aspect_ratio'])],
+  ];
+}
+
+function runway(model: string, input: GenerationInput): Members {
+  const { operation, resolution = '720p' } = videoOf(input);
+  // Runway has no parameter for the resolution. The pixels of `ratio` decide it, for some models.
+  const resolutions = model.startsWith('veo') ? ['720p', '1080p'] : ['480p', '720p'];
+  const isSized = /^(?:veo|seedance)/.test(model) && resolutions.includes(resolution);
+  const common = ['prompt', 'seed', 'aspect_ratio', ...(isSized ? ['resolution'] : [])];
+  const timed = [...common, 'duration', 'output_audio'];
+  switch (operation) {
+    case 'text-to-video':
+      return timed;
+    case 'reference-to-video':
+      return [...timed, 'reference_images'];
+    case 'video-to-video':
+      return model.startsWith('seedance')
+        ? [...timed, 'video_url', 'reference_images']
+        : ['prompt', 'seed', 'video_url', 'reference_images', ...LIKE_SOURCE];
+    case 'motion-control':
+      return ['image', 'video_url', 'aspect_ratio', 'seed', ...LIKE_SOURCE];
+    default:
+      return [...timed, 'image', 'start_image', 'end_image'];
+  }
+}
+
+function fal(model: string, input: GenerationInput): Members {
+  switch (input.scene) {
+    case 'image':
+      return [
+        ...['prompt', 'n', 'negative_prompt', 'seed', 'output_format', 'images', 'mask', 'size'],
+        ...['quality', 'aspect_ratio'],
+        ...(/gpt-image/.test(model) ? ['background'] : []),
+        ...(/nano-banana|gemini|imagen|ultra|kontext|grok/.test(model) ? ['resolution'] : []),
+      ];
+    case 'video':
+      return falVideo(model, input);
+    case 'music':
+      return ['prompt', 'tags'];
+    case '3d':
+      return ['prompt', 'image', 'seed'];
+    case 'audio':
+      // ElevenLabs has no seed for sounds (ElevenLabs docs: Sound effects).
+      return model.includes('elevenlabs') ? ['prompt', 'duration'] : ['prompt', 'duration', 'seed'];
+    default:
+      return input satisfies never;
+  }
+}
+
+const FAL_INPUTS: Record<VideoInput['operation'], Members> = {
+  'text-to-video': [],
+  'image-to-video': ['image', 'end_image', 'kling_elements'],
+  'start-end-to-video': ['start_image', 'image', 'end_image', 'kling_elements'],
+  'reference-to-video': ['reference_images'],
+  'video-to-video': ['video_url', 'reference_images', 'fps'],
+  'video-extension': ['video_url'],
+  'audio-to-video': ['image', 'audio_url'],
+  'motion-control': ['image', 'video_url'],
+};
+
+function falVideo(model: string, { operation, resolution }: VideoInput): Members {
+  const inputs = FAL_INPUTS[operation];
+  // An upscaler takes no prompt, which is on the list of parameters that may be left out.
+  if (model.includes('upscale')) return [...inputs, 'prompt'];
+  // The mode in the path of a Kling model is its resolution.
+  const isSized =
+    !model.includes('kling') || /\/(?:standard|pro)(?:\/|$)/.test(model) || resolution === '720p';
+  return [
+    ...inputs,
+    ...['prompt', 'negative_prompt', 'duration', 'aspect_ratio', 'output_audio', 'seed'],
+    ...['cfg_scale', ...(isSized ? ['resolution'] : [])],
+  ];
+}
+
+function replicate(model: string, input: GenerationInput): Members {
+  switch (input.scene) {
+    case 'image':
+      return model.includes('gpt-image')
+        ? [
+            ...['prompt', 'n', 'quality', 'background', 'moderation', 'output_format'],
+            ...['output_compression', 'images'],
+            ...(/^(?:auto|1024x1024|1536x1024|1024x1536)$/.test(input.size ?? 'auto')
+              ? ['size']
+              : []),
+          ]
+        : [
+            ...['prompt', 'n', 'negative_prompt', 'seed', 'output_format', 'resolution', 'size'],
+            ...[
+              'aspect_ratio',
+              ...(model.includes('nano-banana') ? ['images'] : onlyOneImage(input)),
+            ],
+          ];
+    case 'video':
+      return [
+        ...['prompt', 'negative_prompt', 'image', 'start_image', 'end_image', 'reference_images'],
+        ...['video_url', 'audio_url', 'duration', 'aspect_ratio', 'resolution', 'output_audio'],
+        ...['seed', 'fps'],
+      ];
+    case 'music':
+      return ['prompt', 'tags'];
+    case '3d':
+      return ['prompt', 'image', 'seed'];
+    case 'audio':
+      return ['prompt', 'duration', 'seed'];
+    default:
+      return input satisfies never;
+  }
+}

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Kernel ticks in a second: 100 on every Linux that Bun runs on. */
 const TICKS = 100;
@@ -15,7 +15,15 @@ export function residentMb(pid: number): number {
   return memoryMb(pid, 'VmRSS');
 }
 
-/** The largest resident memory that a process had so far, in MB of 10^6 bytes. */
+/** Forgets the largest resident memory of a process so far (Linux man pages: proc_pid_clear_refs). */
+export function resetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+/**
+ * The largest resident memory that a process had since its start or the last `resetPeak`, in MB of
+ * 10^6 bytes.
+ */
 export function peakMb(pid: number): number {
   return memoryMb(pid, 'VmHWM');
 }

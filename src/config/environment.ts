@@ -33,6 +33,7 @@ const EnvironmentSchema = Type.Object({
     TRANSPORTS.map((name) => Type.Literal(name)),
     { default: 'own', rule: 'must be own or fetch' },
   ),
+  WEIR_BODY_MEMORY_MB: Type.Integer({ minimum: 4, maximum: 1_048_576, default: 512 }),
   WEIR_BOOTSTRAP_API_KEY: Type.Optional(Type.String({ pattern: '^sk-[\\x21-\\x7e]{4,}$' })),
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN: Type.Optional(
     Type.String({ pattern: '^mt-[\\x21-\\x7e]{4,}$' }),
@@ -71,6 +72,7 @@ Environment:
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch
                                    (default own; with a proxy always fetch)
+  WEIR_BODY_MEMORY_MB              the most MB of bodies and answers in flight (default 512)
   WEIR_BOOTSTRAP_API_KEY           first-run credentials; random if not given
   WEIR_BOOTSTRAP_MANAGEMENT_TOKEN
   WEIR_BOOTSTRAP_OPERATOR_TOKEN

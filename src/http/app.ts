@@ -3,6 +3,7 @@ import type { Orm } from '../../db/client.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { createSolid } from './3d/route.ts';
 import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
@@ -51,6 +52,8 @@ export interface AppDeps
     FileRouteDeps,
     WebhookRouteDeps {
   orm: Orm;
+  /** Limits the bodies and answers of all requests in flight. */
+  bodies: BodyBudget;
   /** The database of stored responses. Missing if this process stores no responses. */
   responses?: ResponsesDeps['responses'];
   /** Tasks and their files. Missing if this process serves no generation routes. */
@@ -223,7 +226,7 @@ export function createApp(deps: AppDeps) {
   // create an object with a getter for each request.
   const server = () => app.server;
   const wrap = (family: ErrorFamily, handler: Handler) =>
-    endpoint(family, deps.onError, handler, server);
+    endpoint(family, deps.onError, handler, server, deps.bodies);
   for (const { path, family, methods, families } of routes(deps)) {
     for (const [method, handler] of Object.entries(methods)) {
       const methodFamily = families?.[method as Method] ?? family;

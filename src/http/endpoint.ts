@@ -3,7 +3,9 @@ import { isTransient } from '../../db/transient.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
 import { WeirError } from '../errors/weir-error.ts';
+import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { requireHost } from './host.ts';
+import { sendCounted } from './sent-answer.ts';
 
 /** The input of a handler: the request, its ids, and the parameters of the path. */
 export interface RequestContext {
@@ -15,6 +17,8 @@ export interface RequestContext {
   readonly server: Server<unknown> | null;
   /** When the head of the request arrived, a value of `performance.now()`, ms. */
   readonly arrived_ms: number;
+  /** The bytes that the request holds. They are given back when its response is complete. */
+  readonly bytes: BytesInFlight;
 }
 
 /** Handles the requests of one route and method. Throws WeirError for a refusal. */
@@ -28,19 +32,22 @@ interface ElysiaContext {
 
 /**
  * Wraps a handler. The wrapper refuses a request without a valid `Host` header. It adds the request
- * id to each response. It reports each error, and returns it in the error format of the family. It is
- * one function instead of a chain of hooks, because every request passes through it.
+ * id to each response. It reports each error, and returns it in the error format of the family. It
+ * gives back the bytes that the request holds. It is one function instead of a chain of hooks, because
+ * every request passes through it.
  */
 export function endpoint(
   family: ErrorFamily,
   report: ErrorReport,
   handler: Handler,
   server: () => Server<unknown> | null,
+  bodies: BodyBudget,
 ) {
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
     const arrived_ms = performance.now();
     const uuid = Bun.randomUUIDv7();
     const request_id = `req_${uuid.replaceAll('-', '')}`;
+    const bytes = new BytesInFlight(bodies);
     let response: Response;
     try {
       requireHost(request);
@@ -51,11 +58,15 @@ export function endpoint(
         params: (params ?? {}) as Record<string, string>,
         server: server(),
         arrived_ms,
+        bytes,
       });
+      if (bytes.isLarge) response = await sendCounted(response, request, bytes);
     } catch (error) {
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, family, request_id);
+    } finally {
+      bytes.end();
     }
     // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
     response.headers.set('x-request-id', request_id);

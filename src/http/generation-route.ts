@@ -5,6 +5,7 @@ import { WeirError } from '../errors/weir-error.ts';
 import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
+import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
@@ -22,7 +23,11 @@ export interface GenerationRoute {
    * Reads the body of a route that also accepts forms, or that has extra rules. If missing, the
    * body is read as JSON of at most `max_body_bytes`. Throws WeirError, or the signal's reason.
    */
-  readonly read?: (request: Request, signal: CallSignal) => Promise<JsonBody>;
+  readonly read?: (
+    request: Request,
+    counted: BytesInFlight,
+    signal: CallSignal,
+  ) => Promise<JsonBody>;
   /**
    * Renders the response if the task completed while the client waited. If missing, the client
    * never waits, and the response is always a task.
@@ -36,6 +41,8 @@ export interface InlineContext {
   readonly link: Link;
   readonly ports: GenerationPorts;
   readonly response_format: 'url' | 'b64_json';
+  /** The bytes that the request holds. */
+  readonly bytes: BytesInFlight;
 }
 
 /**
@@ -51,8 +58,9 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const idempotency_key = idempotencyKey(request);
-    const { text, value } = await (route.read?.(request, signal) ??
-      readJsonObject(request, route.max_body_bytes, signal));
+    const bytes = context.bytes.of(key.id);
+    const { text, value } = await (route.read?.(request, bytes, signal) ??
+      readJsonObject(request, bytes, route.max_body_bytes, signal));
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),
@@ -86,7 +94,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     });
     if (wait && route.inline && view.status === 'completed') {
       const response_format = input.scene === 'image' ? input.response_format : 'url';
-      return route.inline({ view, link, ports, response_format });
+      return route.inline({ view, link, ports, response_format, bytes });
     }
     return taskResponse(view, link);
   };

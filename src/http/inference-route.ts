@@ -8,7 +8,7 @@ import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import { readApiKey } from './auth/credentials.ts';
-import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
+import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -65,8 +65,8 @@ export function inferenceRoute<Schema extends TSchema>(
     const key = await deps.keys.authenticate(readApiKey(request, route.isNative));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES, signal);
-    const { text, value } = parseJsonObject(bytes, request.headers);
+    const bytes = context.bytes.of(key.id);
+    const { text, value } = await readJsonObject(request, bytes, MAX_INFERENCE_BODY_BYTES, signal);
     route.precheck?.(context, value);
     route.validate(value);
     refuseLargeImages(route.protocol, value, text);
@@ -87,6 +87,7 @@ export function inferenceRoute<Schema extends TSchema>(
       stream: body['stream'] === true,
       headers: route.headers?.(request) ?? {},
       signal,
+      bytes,
     });
   };
 }

@@ -5,6 +5,7 @@ import type { ChatModel } from '../catalogue/catalogue.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
+import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { charge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
 
@@ -30,6 +31,8 @@ export interface InferenceCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). */
   readonly signal: ListenableSignal;
+  /** Counts the bytes of answers. Absent if the call holds no bytes of the budget. */
+  readonly bytes?: BytesInFlight | undefined;
   /** Stores the answer after the charge, and before the last byte of the answer is sent. */
   readonly storeAnswer?: (answer: object) => Promise<void>;
   /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */
@@ -70,6 +73,7 @@ export function upstreamCall(
     model_context_window: call.model.context_window,
     model_max_output_tokens: call.model.max_output_tokens,
     headers: call.headers,
+    bytes: call.bytes,
     signal,
     max_output_tokens,
   };

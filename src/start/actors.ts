@@ -21,6 +21,7 @@ import { Inference } from '../inference/inference.ts';
 import { KeyCache } from '../inference/keys/key-cache.ts';
 import { Prober } from '../inference/probing/prober.ts';
 import { guardedFetch } from '../storage/guarded-fetch.ts';
+import type { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { announceOver, subscribeActors } from './announcements.ts';
 import { createBus, moneyHintsOver } from './bus.ts';
 import type { Databases } from './database.ts';
@@ -40,6 +41,7 @@ export async function startActors(
   databases: Databases,
   installation: OpenInstallation,
   generation: Generation,
+  bodies: BodyBudget,
   redis_url: string | undefined,
   log: Logger,
 ) {
@@ -153,11 +155,13 @@ export async function startActors(
       catalogue: () => live.now.catalogue,
       inference: () => inference,
       onError: (error, request_id) => logError(log, error, request_id),
+      bodies,
     }),
   });
   const durable: RunningTasks = composeTasks({
     ...generation.parts,
     kinds: [webhooks, batchKind(background, batchWorker)],
+    bodies,
     async announce(task_id) {
       const delivery = await createDelivery(background, task_id);
       if (!delivery) return;
@@ -286,6 +290,11 @@ export async function startActors(
         name: 'weir_bus_peers',
         help: 'Other replicas whose heartbeats arrive.',
         value: bus.peerCount,
+      },
+      {
+        name: 'weir_body_bytes',
+        help: 'Bytes of the bodies and answers of all requests in flight on this replica.',
+        value: bodies.bytes,
       },
       { name: 'weir_quota_actors', help: 'API keys in use on this replica.', value: quotas.size },
     ],

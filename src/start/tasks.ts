@@ -19,7 +19,7 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 
 /** What `composeTasks` needs. */
 export interface TaskParts
-  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'announce'> {
+  extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
   /** Connection for the reads of requests. */
   readonly requests: Sql;
   /** Connection for transactions of durable actors. */

@@ -5,6 +5,7 @@ import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { createApp } from '../http/app.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
@@ -14,6 +15,7 @@ import { logError } from './log.ts';
 /** When the process stops, requests in flight get this time to end, ms. */
 const DRAIN_MS = 30_000;
 const NANO_PER_USD = 1_000_000_000;
+const BYTES_PER_MB = 1024 * 1024;
 
 /** A running Weir. */
 export interface Weir {
@@ -44,10 +46,12 @@ export async function startWeir(
     stopSteps.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
     const generation = openGeneration(environment, live, overrides);
+    const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
     const actors = await startActors(
       databases,
       installation,
       generation,
+      bodies,
       environment.REDIS_URL,
       log,
     );
@@ -57,6 +61,7 @@ export async function startWeir(
     const app = createApp({
       ...actors,
       orm: databases.requests.orm,
+      bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: () => live.now.catalogue,
       inference: () => actors.inference,

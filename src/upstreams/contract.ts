@@ -136,6 +136,25 @@ export interface TextTemplate {
 /** Tells whether a call was canceled, and why. Any AbortSignal has these members. */
 export type CallSignal = Pick<AbortSignal, 'aborted' | 'reason'>;
 
+/** The bytes that a request holds in the budget of bodies and answers (see `BodyBudget`). */
+export interface AnswerBytes {
+  /** The largest answer that can be admitted at all, bytes. */
+  readonly max_body_bytes: number;
+  countAnswer(): AnswerCount;
+}
+
+/** The bytes of one answer while it arrives. */
+export interface AnswerCount {
+  /** Counts further bytes. Throws WeirError (503) if there is no room for them. */
+  add(bytes: number): void;
+  /** Counts further bytes if there is room for them. Returns false if there is none. */
+  tryAdd(bytes: number): boolean;
+  /** Counts further bytes, even if there is no room for them. */
+  addAlways(bytes: number): void;
+  /** Gives the bytes back: the answer is not needed any more. */
+  drop(): void;
+}
+
 /** One upstream call. The client's body is forwarded with as few changes as possible. */
 export interface UpstreamCall {
   readonly target: UpstreamTarget;
@@ -164,6 +183,8 @@ export interface UpstreamCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or the call's deadline passes. */
   readonly signal: CallSignal;
+  /** Counts the bytes of an answer that is read whole. Absent for a probe. */
+  readonly bytes?: AnswerBytes | undefined;
 }
 
 /** A complete answer with public ids and model names. */

@@ -12,6 +12,7 @@ describe('the environment', () => {
       WEIR_BOOTSTRAP_BALANCE_USD: 100,
       WEIR_LOG_LEVEL: 'info',
       WEIR_TRANSPORT: 'own',
+      WEIR_BODY_MEMORY_MB: 512,
     });
   });
 
@@ -43,6 +44,7 @@ describe('the environment', () => {
     [{ WEIR_BOOTSTRAP_API_KEY: 'mt-of-the-wrong-kind' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_BOOTSTRAP_API_KEY: 'sk-with a space' }, 'WEIR_BOOTSTRAP_API_KEY'],
     [{ WEIR_LOG_LEVEL: 'loud' }, 'WEIR_LOG_LEVEL'],
+    [{ WEIR_BODY_MEMORY_MB: '3' }, 'WEIR_BODY_MEMORY_MB'],
     [{ WEIR_TRANSPORT: 'curl' }, 'WEIR_TRANSPORT'],
   ])('%j is refused with the name of the variable', (env, name) => {
     expect(() => read(env)).toThrow(ConfigurationError);

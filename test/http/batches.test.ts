@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { archiveBatch } from '../../db/batches/batches.ts';
 import { hashCredential, newCredential, newId } from '../../db/secrets.ts';
-import { BodyBudget } from '../../src/http/messages/batches/body-budget.ts';
 import { MAX_ITEMS, readItems } from '../../src/http/messages/batches/read-items.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { replayAll } from '../support/histories.ts';
@@ -169,17 +168,6 @@ describe('POST /v1/messages/batches', () => {
     expect(await read(items)).toBe(MAX_ITEMS);
     const failure = await read([...items, '{"custom_id":"x","params":{}}']).catch((error) => error);
     expect(failure.id).toBe('payload_too_large');
-  });
-
-  test('the budget admits large bodies one after the other', () => {
-    const budget = new BodyBudget(100);
-    const free = budget.reserve('1000');
-    expect(() => budget.reserve('1')).toThrow('large batches');
-    free();
-    const small = [budget.reserve('40'), budget.reserve('60')];
-    expect(() => budget.reserve(null)).toThrow('large batches');
-    for (const give of small) give();
-    budget.reserve(null)();
   });
 });
 

@@ -6,7 +6,9 @@ import {
   MAX_MANAGEMENT_BODY_BYTES,
   readJsonBytes,
 } from '../../src/http/body.ts';
+import { readForm } from '../../src/http/form.ts';
 import { checkJsonShape } from '../../src/http/json-shape.ts';
+import { BodyBudget, BytesInFlight } from '../../src/upstreams/transport/body-budget.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeErrorOf } from '../support/envelope.ts';
 import { failureOf } from '../support/failure-of.ts';
@@ -193,13 +195,30 @@ describe.each(TARGETS)('the body of $name', (target) => {
 });
 
 describe('a body that does not arrive', () => {
+  type Read = (request: Request, counted: BytesInFlight, timeout_ms: number) => Promise<unknown>;
+  const readJson: Read = (request, counted, timeout_ms) =>
+    readJsonBytes(request, counted, 1_000_000, request.signal, timeout_ms);
+  const tooLarge = () => new WeirError('payload_too_large', 'The form is too large.');
+  const readAnyForm: Read = (request, counted, timeout_ms) =>
+    readForm(request, {
+      ...{ max_bytes: 1_000_000, tooLarge, counted, signal: request.signal, timeout_ms },
+    });
+
   /** Returns the result of a server with this timeout, for a body with this content length. */
-  async function waited(patience_ms: number, length?: number): Promise<unknown> {
+  async function waited(
+    how: Read,
+    timeout_ms: number,
+    length?: number,
+  ): Promise<{ failure: unknown; counted_bytes: number }> {
     const read = Promise.withResolvers<unknown>();
+    const budget = new BodyBudget(8_000_000);
     const server = Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1' },
       fetch(request) {
-        readJsonBytes(request, 1_000, request.signal, patience_ms).then(read.resolve, read.reject);
+        const counted = new BytesInFlight(budget).of('key');
+        how(request, counted, timeout_ms)
+          .finally(() => counted.end())
+          .then(read.resolve, read.reject);
         return read.promise.then(
           () => new Response(),
           () => new Response(),
@@ -217,19 +236,25 @@ describe('a body that does not arrive', () => {
       `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${coding}\r\n\r\n`,
     );
     socket.write(first_bytes);
-    const result = await failureOf(read.promise).finally(() => socket.terminate());
+    const failure = await failureOf(read.promise).finally(() => socket.terminate());
     await server.stop(true);
-    return result;
+    return { failure, counted_bytes: budget.bytes };
   }
 
   test.each([
-    ['whose length is known', 100],
-    ['in chunks', undefined],
-  ])('%s is given up', async (_, length) => {
-    expect(await waited(50, length)).toMatchObject({
+    ['JSON whose length is known', readJson, 100],
+    ['large JSON whose length is known', readJson, 100_000],
+    ['JSON in chunks', readJson, undefined],
+    ['a form whose length is known', readAnyForm, 100],
+    ['a large form whose length is known', readAnyForm, 100_000],
+    ['a form in chunks', readAnyForm, undefined],
+  ])('%s is refused after the timeout', async (_, how, length) => {
+    const { failure, counted_bytes } = await waited(how, 50, length);
+    expect(failure).toMatchObject({
       id: 'invalid_json',
       message: 'The body did not arrive in time.',
     });
+    expect(counted_bytes).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { getFile } from '../../src/http/files/route.ts';
 import { FolderStorage } from '../../src/storage/folder-storage.ts';
 import { signedPath } from '../../src/storage/signed-path.ts';
+import { BodyBudget, BytesInFlight } from '../../src/upstreams/transport/body-budget.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 
 const folder = throwawayFolder('files');
@@ -14,7 +15,9 @@ await storage.put(NAME, new TextEncoder().encode('0123456789'));
 
 async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request(`http://localhost${path}`, { headers });
-  return handler({ request, uuid: '', request_id: '', params: {}, server: null, arrived_ms: 0 });
+  const bytes = new BytesInFlight(new BodyBudget(0));
+  const ids = { uuid: '', request_id: '', params: {} };
+  return handler({ request, ...ids, server: null, arrived_ms: 0, bytes });
 }
 const good = signedPath(secret, NAME, 6_000);
 

@@ -16,6 +16,7 @@ const COMMANDS: { title: string; command: string[] }[] = [
   { title: 'kill -9 in the middle of a batch', command: ['bin/chaos', 'batches'] },
   { title: 'mutants', command: ['bin/test', '--mutants'] },
   { title: 'benches, short', command: ['bin/bench', '--short'] },
+  { title: 'attacks, short', command: ['bin/bench', 'neighbours', '--short'] },
 ];
 
 /** What `bin/test --full` runs beside the tests of `bin/test`. */

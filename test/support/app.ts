@@ -13,6 +13,7 @@ import { createApp } from '../../src/http/app.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
+import { BodyBudget } from '../../src/upstreams/transport/body-budget.ts';
 import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
@@ -28,6 +29,8 @@ export interface TestAppOptions {
   announceKey?: (key_id: string) => void;
   /** Another database URL for the app, e.g. a URL at which no server listens. */
   requests_go_to?: string;
+  /** The most bytes of bodies and answers in flight; as in production by default. */
+  max_body_bytes?: number;
 }
 
 export interface TestApp {
@@ -38,6 +41,8 @@ export interface TestApp {
   /** The pool that the app uses. */
   pool: Database;
   keys: KeyCache;
+  /** The bodies and answers in flight. */
+  bodies: BodyBudget;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
   /** Returns the answer of the inference floor; a test may replace it. */
@@ -58,6 +63,7 @@ export interface TestApp {
 }
 
 const PLENTY = 1_000_000;
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
 const BALANCE_NANO_USD = 100_000_000_000;
 
 /** Boots an app on a fresh database with its first organization, key and tokens. */
@@ -69,8 +75,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const isServed = options.isServed ?? (() => true);
   const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
   const keys = new KeyCache(pool.orm, options.now ?? Date.now);
+  const bodies = new BodyBudget(options.max_body_bytes ?? MAX_BODY_BYTES);
   const app = createApp({
     orm: pool.orm,
+    bodies,
     keys,
     rateLimit: new RateLimit(() => options.roles ?? plenty, options.redis),
     catalogue: () => catalogue,
@@ -114,6 +122,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     pool,
     keys,
+    bodies,
     calls: [],
     tasks: new FakeTasks(),
     files: new Map(),

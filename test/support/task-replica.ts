@@ -19,6 +19,7 @@ import type { CreateTask, TaskView } from '../../src/inference/tasks/port.ts';
 import { composeTasks, type RunningTasks } from '../../src/start/tasks.ts';
 import type { ChannelConfig } from '../../src/upstreams/contract.ts';
 import type { GenerationProtocol } from '../../src/upstreams/generation/contract.ts';
+import { BodyBudget } from '../../src/upstreams/transport/body-budget.ts';
 import { channelConfig } from './channels.ts';
 import { findMoneyFaults } from './money-faults.ts';
 import { hintsTo } from './money-hints.ts';
@@ -27,6 +28,7 @@ import { until } from './until.ts';
 
 const VIDEO = 'veo-3.1';
 export const IMAGE = 'dall-e-3';
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 export interface TaskWorld {
   database: Database;
@@ -187,6 +189,7 @@ async function startReplica(
         stream: new Response('bytes of a video').body ?? new ReadableStream(),
         content_type: 'video/mp4',
       })),
+    bodies: new BodyBudget(MAX_BODY_BYTES),
     announce: async (id) => void announced.push(id),
     onError,
   });

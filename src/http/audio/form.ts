@@ -7,6 +7,7 @@ import {
 } from '../../catalogue/contracts/direct.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
+import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 
 /** The largest form: the largest file, and 1 MB for the other fields. */
@@ -24,16 +25,20 @@ export interface AudioForm {
 
 /**
  * Reads the multipart form of an audio route. Throws WeirError that names the wrong field (400,
- * 413, 415). Throws the signal's reason if the signal is aborted before the form is complete.
+ * 413, 415). Throws like `readForm` too.
  */
-export async function readAudioForm(request: Request, signal: CallSignal): Promise<AudioForm> {
+export async function readAudioForm(
+  request: Request,
+  counted: BytesInFlight,
+  signal: CallSignal,
+): Promise<AudioForm> {
   if (!isForm(request)) {
     throw new WeirError('unsupported_media_type', 'The body must be multipart/form-data.', {
       param: 'Content-Type',
       hint: 'Send the file as a form field: curl -F file=@speech.mp3 …',
     });
   }
-  const form = await readForm(request, MAX_FORM_BYTES, tooLarge, signal);
+  const form = await readForm(request, { max_bytes: MAX_FORM_BYTES, tooLarge, counted, signal });
   const file = form.get('file');
   if (!(file instanceof Blob)) throw invalidField('file', 'is required.');
   if (file.size > MAX_AUDIO_BYTES) throw tooLarge();

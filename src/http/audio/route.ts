@@ -20,7 +20,7 @@ const MIN_BYTES_PER_S = 750;
  */
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async (context) => {
-    const { request, uuid, server } = context;
+    const { request, uuid, server, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
@@ -32,7 +32,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       prompt,
       temperature,
       language,
-    } = await readAudioForm(request, signal);
+    } = await readAudioForm(request, bytes.of(key.id), signal);
     const inference = deps.inference();
     const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
       inference.isCallable(candidate, caller),
@@ -51,6 +51,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       body: {},
       body_text: '{}',
       signal,
+      bytes,
       protocols: TRANSCRIBERS,
       max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
       request: async (transcriber, call) => {

@@ -17,11 +17,16 @@ const validate = validator(SpeechSchema);
 /** `POST /v1/audio/speech` (OpenAI docs: Create speech). The sound is streamed to the client. */
 export function speech(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request, uuid, server } = context;
+    const { request, uuid, server, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
+    const { text, value } = await readJsonObject(
+      request,
+      bytes.of(key.id),
+      MAX_INFERENCE_BODY_BYTES,
+      signal,
+    );
     const body = validate(value);
     if (body.stream_format !== undefined && body.stream_format !== 'audio') {
       throw new WeirError('invalid_request', 'stream_format must be audio.', {
@@ -38,7 +43,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
     );
     server?.timeout(request, 0);
     const sound = await inference.speech({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: text, signal, bytes },
       protocols: SYNTHESIZERS,
       max_units: {
         // The provider counts code points.

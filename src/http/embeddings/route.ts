@@ -19,11 +19,16 @@ const validate = validator(EmbeddingsSchema);
 /** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request, uuid, server } = context;
+    const { request, uuid, server, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
+    const { text, value } = await readJsonObject(
+      request,
+      bytes.of(key.id),
+      MAX_INFERENCE_BODY_BYTES,
+      signal,
+    );
     const body = validate(value);
     const inference = deps.inference();
     const model = resolveDirectModel(
@@ -43,6 +48,7 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       body: value,
       body_text: text,
       signal,
+      bytes,
       protocols: EMBEDDERS,
       max_units: { input_tokens: max_tokens },
       request: async (embedder, call) => {

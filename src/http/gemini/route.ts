@@ -75,10 +75,10 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
  */
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request } = context;
+    const { request, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
-    const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
     const inner = value['generateContentRequest'];
     const body = isObject(inner) ? { ...inner } : value;
     validate(body);

@@ -1,5 +1,6 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
+import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { type JsonBody, MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import type { Handler } from '../endpoint.ts';
 import { type Form, isForm, readForm } from '../form.ts';
@@ -31,10 +32,15 @@ export function editImage(deps: GenerationRouteDeps): Handler {
   });
 }
 
-async function readEdit(request: Request, signal: CallSignal): Promise<JsonBody> {
+async function readEdit(
+  request: Request,
+  counted: BytesInFlight,
+  signal: CallSignal,
+): Promise<JsonBody> {
+  const max_bytes = MAX_INFERENCE_BODY_BYTES;
   const body = isForm(request)
-    ? await bodyOf(await readForm(request, MAX_INFERENCE_BODY_BYTES, tooLarge, signal))
-    : (await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal)).value;
+    ? await bodyOf(await readForm(request, { max_bytes, tooLarge, counted, signal }))
+    : (await readJsonObject(request, counted, max_bytes, signal)).value;
   if (body['image'] === undefined && body['images'] === undefined) {
     throw new WeirError('invalid_request', 'image is required.', { param: 'image' });
   }

@@ -1,5 +1,6 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import type { StoredOutput } from '../../inference/tasks/port.ts';
+import type { CountedBody } from '../../upstreams/transport/body-budget.ts';
 import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
@@ -21,12 +22,12 @@ export function createImage(deps: GenerationRouteDeps): Handler {
 
 /** Returns the image response. It has URLs, or Base64 if `response_format` is `b64_json`. */
 export async function inlineImages(context: InlineContext): Promise<Response> {
-  const { view, link, ports, response_format } = context;
+  const { view, link, ports, response_format, bytes } = context;
   const data = await Promise.all(
     view.outputs.map(async (output) => {
       if (response_format === 'url') return imageOf(output, link);
       const { url: _, ...rest } = imageOf(output, link);
-      return { b64_json: await base64Of(output, ports, view.id), ...rest };
+      return { b64_json: await base64Of(output, ports, view.id, bytes.countAnswer()), ...rest };
     }),
   );
   return withTaskHeaders(json({ created: view.created, data }), view);
@@ -40,14 +41,21 @@ async function base64Of(
   { file }: StoredOutput,
   ports: GenerationPorts,
   task_id: string,
+  counted: CountedBody,
 ): Promise<string> {
   try {
     const stored = file === undefined ? undefined : await ports.openFile(file);
     if (!stored) throw new Error(`the file ${file} of task ${task_id} is missing`);
-    return Buffer.from(await new Response(stored.stream).arrayBuffer()).toString('base64');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of stored.stream) {
+      counted.add(piece.byteLength);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString('base64');
   } catch (error) {
     const hint = `Send GET /v1/tasks/${task_id} for the URL of the image.`;
     const message = 'The image was created, but it cannot be read now.';
-    throw new WeirError('internal_error', message, { hint, retryable: false }, error);
+    const id = error instanceof WeirError ? error.id : 'internal_error';
+    throw new WeirError(id, message, { hint, retryable: false }, error);
   }
 }

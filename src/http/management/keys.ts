@@ -82,7 +82,11 @@ export function listApiKeys(deps: ManagementDeps): Handler {
 export function createApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
+    const { value } = await readJsonObject(
+      context.request,
+      context.bytes.of(organization_id),
+      MAX_MANAGEMENT_BODY_BYTES,
+    );
     const body = validateCreate(value);
     const fields = normalizeKeyFields(body);
     refuseUnknownModel(deps.catalogue(), body.models);
@@ -113,7 +117,11 @@ export function createApiKey(deps: ManagementDeps): Handler {
 export function updateApiKey(deps: ManagementDeps): Handler {
   return async (context) => {
     const { organization_id } = await admitManager(deps, context);
-    const { value } = await readJsonObject(context.request, MAX_MANAGEMENT_BODY_BYTES);
+    const { value } = await readJsonObject(
+      context.request,
+      context.bytes.of(organization_id),
+      MAX_MANAGEMENT_BODY_BYTES,
+    );
     const body = validateUpdate(value);
     if (Object.keys(body).length === 0) {
       throw new WeirError('invalid_request', 'At least one field is required.', { param: 'body' });

@@ -14,10 +14,10 @@ import { requireVersion } from './route.ts';
  */
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request } = context;
+    const { request, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, true));
     await deps.rateLimit.consume(key);
-    const { value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES);
+    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
     requireVersion(context);
     checkMessages({ max_tokens: 1, ...value });
     const inference = deps.inference();

@@ -17,6 +17,9 @@ import { readBearerToken } from '../auth/credentials.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
+/** The bodies of all operators' requests share one share of the budget of bodies. */
+const OPERATORS = 'operators';
+
 /** The parts of this process that the operator routes use. */
 export interface OperatorParts {
   readonly sql: Sql;
@@ -173,9 +176,9 @@ export class OperatorChannels {
   }
 }
 
-async function bodyOf({ request }: RequestContext): Promise<Record<string, unknown>> {
+async function bodyOf({ request, bytes }: RequestContext): Promise<Record<string, unknown>> {
   if (request.body === null || request.headers.get('content-length') === '0') return {};
-  return (await readJsonObject(request, MAX_MANAGEMENT_BODY_BYTES)).value;
+  return (await readJsonObject(request, bytes.of(OPERATORS), MAX_MANAGEMENT_BODY_BYTES)).value;
 }
 
 /** The channel record for operators. It never contains the channel's key. */

@@ -21,11 +21,16 @@ const validate = validator(RerankSchema);
  */
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request, uuid, request_id, server } = context;
+    const { request, uuid, request_id, server, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
+    const { text, value } = await readJsonObject(
+      request,
+      bytes.of(key.id),
+      MAX_INFERENCE_BODY_BYTES,
+      signal,
+    );
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
     const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
     const inference = deps.inference();
@@ -41,7 +46,7 @@ export function rerank(deps: InferenceRouteDeps): Handler {
     const likely_units = searchUnits(documents, tokens_per_doc, 0);
     const max_units = searchUnits(documents, tokens_per_doc, Buffer.byteLength(query));
     const ranked = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: text, signal, bytes },
       protocols: RERANKERS,
       max_units: { requests: max_units },
       request: async (reranker, call) => {

@@ -29,11 +29,11 @@ const validate = validator(TranslationSchema);
  */
 export function translations(deps: InferenceRouteDeps): Handler {
   return async (context) => {
-    const { request, uuid, request_id, server } = context;
+    const { request, uuid, request_id, server, bytes } = context;
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const { value } = await readJsonObject(request, MAX_BODY_BYTES, signal);
+    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_BODY_BYTES, signal);
     const body = validate(resolveAliases(value));
     const texts = [body.text].flat();
     const inference = deps.inference();
@@ -47,7 +47,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
     server?.timeout(request, 0);
     const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
     const answer = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: '', signal },
+      ...{ request_id: uuid, key, model, body: value, body_text: '', signal, bytes },
       protocols: TRANSLATORS,
       max_units: { characters },
       request: async (translator, call) => {

@@ -4,6 +4,7 @@ import type { ErrorId } from '../../errors/registry.ts';
 import { nativeEnvelope } from '../../errors/render.ts';
 import type { ErrorReport } from '../../errors/report.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { type BodyBudget, BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { Draft, InferenceCall } from '../call.ts';
 import type { InferencePort } from '../inference.ts';
 import type { KeyCache } from '../keys/key-cache.ts';
@@ -32,6 +33,8 @@ export interface ItemCallDeps {
   readonly catalogue: () => Catalogue;
   readonly inference: () => InferencePort;
   readonly onError: ErrorReport;
+  /** Limits the requests and answers of all items, and those of clients. */
+  readonly bodies: BodyBudget;
 }
 
 /**
@@ -41,20 +44,24 @@ export interface ItemCallDeps {
  */
 export function createItemCall(deps: ItemCallDeps): (item: ItemCall) => Promise<ItemOutcome> {
   return async (item) => {
+    const bytes = new BytesInFlight(deps.bodies);
     try {
-      await runItem(deps, item);
+      await runItem(deps, item, bytes);
       return { type: 'succeeded' };
     } catch (error) {
       // The replica stops, or the database failed. The row of the item is unchanged, and the next
       // worker of the batch runs the item again.
       if (item.signal.aborted || isTransient(error)) throw error;
       return outcomeOf(deps, item, error);
+    } finally {
+      bytes.end();
     }
   };
 }
 
-async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
+async function runItem(deps: ItemCallDeps, item: ItemCall, bytes: BytesInFlight): Promise<void> {
   const key = await deps.keys.getActiveById(item.batch.key_id);
+  bytes.of(key.id).countBody().add(Buffer.byteLength(item.params));
   const body = JSON.parse(item.params) as Record<string, unknown>;
   if (body['stream'] === true) {
     throw new WeirError('invalid_request', 'stream: is not supported in a batch.', {
@@ -81,6 +88,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall): Promise<void> {
     stream: false,
     headers: item.batch.headers,
     signal: item.signal,
+    bytes,
     storeDraft: item.storeDraft,
   };
   const draft = item.draft as unknown as Draft | null;

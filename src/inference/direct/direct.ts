@@ -8,6 +8,7 @@ import { type DirectUsage, directCharge } from '../../catalogue/direct-price.ts'
 import type { ChannelProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS, type UsageReport } from '../../protocols/token-usage.ts';
 import { type ChannelConfig, targetOf, type UpstreamCall } from '../../upstreams/contract.ts';
+import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { Caller } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
 import { withFailover } from '../routing/route.ts';
@@ -40,6 +41,8 @@ export interface DirectCall<Protocol, Opened> {
   readonly body_text: string;
   /** Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). */
   readonly signal: ListenableSignal;
+  /** Counts the bytes of the answer. */
+  readonly bytes: BytesInFlight;
   /** The most units that the call can use; the reservation covers them. */
   readonly max_units: DirectUsage;
   readonly protocols: Partial<Record<ChannelProtocol, Protocol>>;
@@ -158,7 +161,7 @@ export async function settleDirect(
 function upstreamCall(
   call: Pick<
     DirectCall<unknown, unknown>,
-    'request_id' | 'model' | 'body' | 'body_text' | 'signal'
+    'request_id' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes'
   >,
   config: ChannelConfig,
 ): UpstreamCall {
@@ -175,5 +178,6 @@ function upstreamCall(
     model_max_output_tokens: call.model.max_output_tokens,
     headers: {},
     signal: call.signal,
+    bytes: call.bytes,
   };
 }

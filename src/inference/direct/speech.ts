@@ -75,6 +75,7 @@ export async function runSpeech(
     await onFailure(error);
     throw brokenOff(error);
   }
+  const endBytes = call.bytes.share();
   return new ReadableStream({
     async pull(client) {
       try {
@@ -82,14 +83,19 @@ export async function runSpeech(
         client.enqueue(held_piece);
         isDelivered = true;
         if (next) held_piece = next;
-        else client.close();
+        else {
+          client.close();
+          endBytes();
+        }
       } catch (error) {
+        endBytes();
         await onFailure(error);
         call.onError(error);
         client.error(error);
       }
     },
     async cancel() {
+      endBytes();
       if (isEnded) return;
       isEnded = true;
       permit.abandoned();

@@ -82,6 +82,8 @@ export class StreamRun {
   /** True if the client left. The stream's controller then accepts no more data. */
   private hasClientLeft = false;
   private pending: StreamEvent[] | undefined;
+  /** Gives back the bytes of the request. */
+  private endBytes: (() => void) | undefined;
 
   constructor(private readonly deps: StreamDeps) {
     this.pending = deps.open.first;
@@ -93,6 +95,7 @@ export class StreamRun {
    * reads.
    */
   body(): ReadableStream<string> {
+    this.endBytes = this.deps.call.bytes?.share();
     // Bun's direct stream has no queue. A stream with a queue costs 40 µs more per call (measured).
     return new ReadableStream<string>({
       type: 'direct',
@@ -115,6 +118,8 @@ export class StreamRun {
       }
     } catch (error) {
       await this.onUpstreamError(client, error);
+    } finally {
+      this.endBytes?.();
     }
   }
 
@@ -248,6 +253,7 @@ export class StreamRun {
    */
   private async onClientLeft(): Promise<void> {
     this.hasClientLeft = true;
+    this.endBytes?.();
     if (this.isEnded) return;
     this.isEnded = true;
     this.deps.open.stop.abort();

@@ -11,6 +11,7 @@ import type {
   UpstreamJob,
   UpstreamOutput,
 } from '../../upstreams/generation/contract.ts';
+import { type BodyBudget, BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 
 /** Storage of results. */
 export interface ResultStorage {
@@ -41,6 +42,8 @@ export interface TaskEffectDeps {
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
   readonly fetchResult: FetchResult;
+  /** Limits the answers of upstreams in sum, and the bodies of clients. */
+  readonly bodies: BodyBudget;
   /**
    * Starts to send the webhook of a task that has ended, if the task has one. A repeated call is
    * harmless.
@@ -117,6 +120,20 @@ export function routeOver(
  */
 export function routeOfSubmission(deps: TaskEffectDeps, work: TaskWork): Route | undefined {
   return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
+}
+
+/** Runs `step` with a count of bytes for the task's key. They are given back when `step` has ended. */
+export async function withBytes<Result>(
+  deps: TaskEffectDeps,
+  work: TaskWork,
+  step: (bytes: BytesInFlight) => Promise<Result>,
+): Promise<Result> {
+  const bytes = new BytesInFlight(deps.bodies).of(work.key_id);
+  try {
+    return await step(bytes);
+  } finally {
+    bytes.end();
+  }
 }
 
 /** Returns the model of a task; undefined if it was removed from the catalogue. */

@@ -10,12 +10,14 @@ import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Progress } from '../../upstreams/generation/contract.ts';
+import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import {
   ResultMissingError,
   type Route,
   routeOfSubmission,
   type TaskEffectDeps,
   type TaskWork,
+  withBytes,
   workOf,
 } from './deps.ts';
 import { taskErrorCode } from './failures.ts';
@@ -51,19 +53,9 @@ export class JobProgress {
   readonly poll: Effect = async (_, context) => {
     const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
     const route = routeOfSubmission(this.deps, work);
-    if (!route?.protocol.poll || !work.job) return this.stillRunning();
+    if (!route) return this.stillRunning();
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
-    const { target, physical_model } = route;
-    let progress: Progress;
-    try {
-      progress = await route.protocol.poll({ target, physical_model, signal }, work.job);
-    } catch (error) {
-      this.deps.onError(error, work.id);
-      return this.stillRunning(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
-    }
-    if (progress.type === 'missing') return this.handleMissing(work, progress.message);
-    if (work.job.missing) await endMissingJob(this.deps.sql, work.id);
-    return this.handleProgress(work, progress);
+    return withBytes(this.deps, work, (bytes) => this.pollJob(work, route, signal, bytes));
   };
 
   /**
@@ -104,6 +96,25 @@ export class JobProgress {
     if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;
   };
+
+  private async pollJob(
+    work: TaskWork,
+    { protocol, target, physical_model }: Route,
+    signal: AbortSignal,
+    bytes: BytesInFlight,
+  ) {
+    if (!protocol.poll || !work.job) return this.stillRunning();
+    let progress: Progress;
+    try {
+      progress = await protocol.poll({ target, physical_model, signal, bytes }, work.job);
+    } catch (error) {
+      this.deps.onError(error, work.id);
+      return this.stillRunning(error instanceof RetryableUpstreamError ? error.retry_after_ms : 0);
+    }
+    if (progress.type === 'missing') return this.handleMissing(work, progress.message);
+    if (work.job.missing) await endMissingJob(this.deps.sql, work.id);
+    return this.handleProgress(work, progress);
+  }
 
   private async handleProgress(work: TaskWork, progress: Exclude<Progress, { type: 'missing' }>) {
     const { sql, storage } = this.deps;

@@ -12,6 +12,7 @@ import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../upstreams/contract.ts';
 import { LostSubmissionError, type SubmitResult } from '../../upstreams/generation/contract.ts';
 import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
+import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { orderChannels } from '../routing/order.ts';
 import {
   type Route,
@@ -19,6 +20,7 @@ import {
   routeOver,
   type TaskEffectDeps,
   type TaskWork,
+  withBytes,
   workOf,
 } from './deps.ts';
 import { rejectionErrorCode, taskErrorCode } from './failures.ts';
@@ -44,6 +46,15 @@ const CANCELLED: SubmissionReport = {
 
 /** The event that an effect reports, and the writes that are committed in the same transaction. */
 type SubmissionReport = { report: TaskEvent } & Pick<EffectReport, 'inTransaction'>;
+
+interface SubmissionAttempt {
+  readonly work: TaskWork;
+  readonly route: Route;
+  readonly permit: ChannelPermit;
+  readonly context: EffectContext;
+  readonly hasOtherChannel: boolean;
+  readonly isRepeat: boolean;
+}
 
 /** The effects `submit` and `locate`: they send a job to an upstream at most once (P10). */
 export class Submission {
@@ -164,13 +175,21 @@ export class Submission {
    * Sends the job once. `hasOtherChannel` is true if another channel can take the job. `isRepeat`
    * is true if the upstream may have accepted an earlier submission with the same idempotency key.
    */
-  private async attempt(
+  private attempt(
     work: TaskWork,
     route: Route,
     permit: ChannelPermit,
     context: EffectContext,
     hasOtherChannel: boolean,
     isRepeat = false,
+  ): Promise<SubmissionReport> {
+    const attempt = { work, route, permit, context, hasOtherChannel, isRepeat };
+    return withBytes(this.deps, work, (bytes) => this.attemptWith(bytes, attempt));
+  }
+
+  private async attemptWith(
+    bytes: BytesInFlight,
+    { work, route, permit, context, hasOtherChannel, isRepeat }: SubmissionAttempt,
   ): Promise<SubmissionReport> {
     const timeout = AbortSignal.timeout(route.target.timeout_ms);
     const signal = AbortSignal.any([context.signal, timeout]);
@@ -179,7 +198,8 @@ export class Submission {
     const watch = route.protocol.poll ? undefined : this.running.watch(work.id, signal);
     let submitted: SubmitResult;
     try {
-      submitted = await route.protocol.submit(this.call(work, route, watch?.signal ?? signal));
+      const call = this.call(work, route, watch?.signal ?? signal);
+      submitted = await route.protocol.submit({ ...call, bytes });
     } catch (error) {
       if (watch?.hasClientLeft()) {
         permit.abandoned();

@@ -6,7 +6,7 @@
 
 import type { GenerationInput } from '../../catalogue/inputs.ts';
 import type { GenerationUsage } from '../../protocols/generation-usage.ts';
-import type { UpstreamTarget } from '../contract.ts';
+import type { AnswerBytes, UpstreamTarget } from '../contract.ts';
 
 /** A generation request, and the provider account that receives it. */
 export interface GenerationCall {
@@ -21,10 +21,12 @@ export interface GenerationCall {
    * also aborted when the client leaves.
    */
   readonly signal: AbortSignal;
+  /** Counts the bytes of answers. */
+  readonly bytes?: AnswerBytes | undefined;
 }
 
 /** A request about an accepted job, to the account that accepted it. */
-export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal'>;
+export type JobCall = Pick<GenerationCall, 'target' | 'physical_model' | 'signal' | 'bytes'>;
 
 /**
  * What Weir needs to find a job at the provider again. It is stored with the task and never shown

@@ -9,6 +9,7 @@ import { Exchange } from '../transport/exchange.ts';
 import { UnsentRequestError } from '../transport/http.ts';
 import { jsonBody } from '../transport/request-body.ts';
 import type { JobCall } from './contract.ts';
+import { countAnswer } from './counted-answer.ts';
 import { isOwnAddress } from './own-address.ts';
 
 export type JsonObject = Record<string, unknown>;
@@ -54,7 +55,7 @@ export async function requestProvider(
     });
     const { status, headers: response_headers } = response;
     const bytes = response.ok
-      ? await readBytes(response, MAX_ANSWER_BYTES)
+      ? await readBytes(response, MAX_ANSWER_BYTES, countAnswer(response, call.bytes, call.signal))
       : await readStart(response, MAX_ERROR_BYTES);
     // The rest of a cut error is not read, so its connection is closed.
     if (response.ok || bytes.byteLength < MAX_ERROR_BYTES) exchange.markComplete();

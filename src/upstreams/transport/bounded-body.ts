@@ -1,33 +1,45 @@
-import { RetryableUpstreamError } from '../contract.ts';
+import { type AnswerCount, RetryableUpstreamError } from '../contract.ts';
 import type { HttpResponse } from './http.ts';
 
 /** The most bytes of an answer's body. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Called for each piece of a body with its bytes. The next piece is read when it has returned. */
+export type OnPiece = (bytes: number) => void | Promise<void>;
+
 /** The most bytes of an error response's body. Such bodies contain only a message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 /**
- * Returns the whole body as text. Throws RetryableUpstreamError if it is larger than `max_bytes`.
+ * Returns the whole body as text, and counts its bytes. Throws RetryableUpstreamError if it is larger
+ * than `max_bytes`, and WeirError (503) if there is no room for it.
  */
-export function readText(response: HttpResponse, max_bytes: number): Promise<string> {
+export function readText(
+  response: HttpResponse,
+  max_bytes: number,
+  counted?: AnswerCount,
+): Promise<string> {
   const { headers } = response;
   const content_length = headers.get('content-length');
   // Without an exact `Content-Length`, the size is known only after reading. A compressed body, for
   // example, is longer than its `Content-Length`.
   const isExact = !headers.has('content-encoding') && !headers.has('transfer-encoding');
   if (content_length === null || !isExact) {
-    return readBytes(response, max_bytes).then((all) => new TextDecoder().decode(all));
+    return readBytes(response, max_bytes, (bytes) => counted?.add(bytes)).then((all) =>
+      new TextDecoder().decode(all),
+    );
   }
   if (Number(content_length) > max_bytes) throw tooLargeError();
+  counted?.add(Number(content_length));
   return response.text();
 }
 
-/** Returns the whole body. Throws RetryableUpstreamError if it is larger than `max_bytes`. */
+/** Returns the whole body. Throws like `readText`. */
 export async function readBytes(
   response: HttpResponse,
   max_bytes: number,
+  onPiece?: OnPiece,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const start = await readStart(response, max_bytes + 1);
+  const start = await readStart(response, max_bytes + 1, onPiece);
   if (start.byteLength > max_bytes) throw tooLargeError();
   return start;
 }
@@ -36,6 +48,7 @@ export async function readBytes(
 export async function readStart(
   { body }: HttpResponse,
   max_bytes: number,
+  onPiece?: OnPiece,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -44,6 +57,7 @@ export async function readStart(
     const { done, value } = await reader.read();
     if (done) break;
     bytes += value.byteLength;
+    await onPiece?.(value.byteLength);
     pieces.push(value);
   }
   return Buffer.concat(pieces, Math.min(bytes, max_bytes));

@@ -1,5 +1,8 @@
+import { WeirError } from '../../errors/weir-error.ts';
 import { isObject } from '../../json/object.ts';
 import {
+  type AnswerBytes,
+  type AnswerCount,
   type CallSignal,
   RetryableUpstreamError,
   TerminalUpstreamError,
@@ -22,6 +25,8 @@ export interface ExchangeCall {
     Partial<Pick<UpstreamTarget, 'api_key'>>;
   /** Aborted when the client leaves or the call's deadline passes. */
   readonly signal: CallSignal;
+  /** Counts the bytes of an answer that is read whole. */
+  readonly bytes?: AnswerBytes | undefined;
 }
 
 /** A request. A form with files is encoded when the request is sent. */
@@ -120,6 +125,11 @@ export class Exchange implements Watched {
     if (!this.isComplete) this.request?.abort();
   }
 
+  /** Returns the count of an answer that is read whole; undefined if nothing is counted. */
+  countAnswer(): AnswerCount | undefined {
+    return this.call.bytes?.countAnswer();
+  }
+
   /** Returns the text without the credentials that the upstream received. */
   redact(text: string): string {
     return redact(text, this.call.target.api_key ?? '', this.sent_headers);
@@ -152,6 +162,8 @@ export class Exchange implements Watched {
     if (this.hasTimedOut) {
       return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
     }
+    // There is no room for the answer. This says nothing about the upstream.
+    if (error instanceof WeirError) return error;
     if (error instanceof Error && error.name.endsWith('UpstreamError')) {
       return this.withoutCredentials(error);
     }
@@ -206,13 +218,15 @@ export async function requestWhole<Result>(
   parse: (head: ResponseHead, text: string) => Result,
 ): Promise<Result> {
   const exchange = new Exchange(call);
+  const counted = exchange.countAnswer();
   let response: HttpResponse;
   let text: string;
   try {
     response = await exchange.send(request);
-    text = await readText(response, response.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES);
+    text = await readText(response, response.ok ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES, counted);
     exchange.markComplete();
   } catch (error) {
+    counted?.drop();
     throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
@@ -220,6 +234,7 @@ export async function requestWhole<Result>(
   try {
     return parse(response, response.ok ? text : exchange.redact(text));
   } catch (error) {
+    counted?.drop();
     throw exchange.withoutCredentials(error);
   }
 }
@@ -234,14 +249,16 @@ export async function readFailure(
   toError: (text: string) => unknown,
   max_bytes = MAX_ANSWER_BYTES,
 ): Promise<unknown> {
+  const counted = exchange.countAnswer();
   let text: string;
   try {
-    text = await readText(exchange.response, max_bytes);
+    text = await readText(exchange.response, max_bytes, counted);
     exchange.markComplete();
   } catch (error) {
     throw exchange.toUpstreamError(error);
   } finally {
     exchange.close();
+    counted?.drop();
   }
   return exchange.withoutCredentials(toError(exchange.redact(text)));
 }

@@ -2,6 +2,60 @@ import type { MutatedFile } from '../mutant.ts';
 
 export const TRANSPORT: readonly MutatedFile[] = [
   {
+    path: 'src/upstreams/transport/body-budget.ts',
+    tests: ['test/upstreams/transport/body-budget.test.ts', 'test/http/body-budget.test.ts'],
+    mutants: [
+      {
+        name: 'one key may fill the budget of bodies',
+        from: 'if (held_bytes > free_bytes * (isSmall ? SMALL_BODY_FACTOR : 1))',
+        to: 'if (false)',
+      },
+      {
+        name: 'small bodies have the share of large ones',
+        from: 'isSmall ? SMALL_BODY_FACTOR : 1',
+        to: '1',
+      },
+      {
+        name: 'a stream gives back the bytes of its request at once',
+        from: 'if (this.users === 0) this.keepOnly(0);',
+        to: 'this.keepOnly(0);',
+      },
+      {
+        name: 'pieces that arrive after a refusal stay counted',
+        from: "if (this.hasEnded) throw new Error('the request has ended');",
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/http/body-bytes.ts',
+    tests: ['test/http/body-budget.test.ts', 'test/http/body.test.ts'],
+    mutants: [
+      {
+        name: 'a declared body is counted when it has arrived',
+        from: 'if (declared_bytes > 0) body.add(declared_bytes);',
+        to: '',
+      },
+      {
+        name: 'a body without a room in the budget is not too large',
+        from: 'Math.min(limits.max_bytes, counted.max_body_bytes)',
+        to: 'limits.max_bytes',
+      },
+    ],
+  },
+  {
+    path: 'src/http/endpoint.ts',
+    tests: ['test/http/body-budget.test.ts'],
+    mutants: [
+      { name: 'a request keeps its bytes', from: '      bytes.end();\n', to: '' },
+      {
+        name: 'a large answer is given back before its client reads it',
+        from: 'if (bytes.isLarge)',
+        to: 'if (false)',
+      },
+    ],
+  },
+  {
     path: 'src/upstreams/transport/platform-fetch.ts',
     tests: ['test/upstreams/transport', 'test/upstreams/generation/submissions.test.ts'],
     mutants: [

@@ -7,7 +7,6 @@ import { readJsonBytes } from '../../body.ts';
 import { type Handler, json, publicOrigin, type RequestContext } from '../../endpoint.ts';
 import type { InferenceRouteDeps } from '../../inference-route.ts';
 import { nativeHeaders, requireVersion } from '../route.ts';
-import { BodyBudget } from './body-budget.ts';
 import { readItems } from './read-items.ts';
 import { batchRecord, resultsBody } from './view.ts';
 
@@ -26,28 +25,21 @@ export interface BatchRouteDeps extends Pick<InferenceRouteDeps, 'keys' | 'rateL
 
 /** The six routes of message batches (spec: Message batches; Anthropic docs: Batch processing). */
 export class BatchRoutes {
-  private readonly budget = new BodyBudget(MAX_BATCH_BODY_BYTES);
-
   constructor(private readonly deps: BatchRouteDeps) {}
 
   /** `POST /v1/messages/batches` */
   readonly create: Handler = async (context) => {
-    const { request, server } = context;
+    const { request, server, bytes } = context;
     const key = await this.admit(context);
     const headers = nativeHeaders(request);
     // The origin is read first, so that nothing can fail between the creation and the answer.
     const origin = this.originOf(context);
     // Receiving and storing a large body may take longer than Bun's idle timeout.
     server?.timeout(request, 0);
-    const release = this.budget.reserve(request.headers.get('content-length'));
-    try {
-      const bytes = await readJsonBytes(request, MAX_BATCH_BODY_BYTES);
-      const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
-      const batch = await this.batches.create(key, headers, readItems(bytes, isFilesBeta));
-      return json(batchRecord(batch, origin));
-    } finally {
-      release();
-    }
+    const body = await readJsonBytes(request, bytes.of(key.id), MAX_BATCH_BODY_BYTES);
+    const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
+    const batch = await this.batches.create(key, headers, readItems(body, isFilesBeta));
+    return json(batchRecord(batch, origin));
   };
 
   /** `GET /v1/messages/batches?limit=&after_id=&before_id=` */

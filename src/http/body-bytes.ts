@@ -1,0 +1,122 @@
+import { WeirError } from '../errors/weir-error.ts';
+import type { CallSignal } from '../upstreams/contract.ts';
+import {
+  type BytesInFlight,
+  type CountedBody,
+  SMALL_BODY_BYTES,
+} from '../upstreams/transport/body-budget.ts';
+import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
+
+/**
+ * A body must arrive within this time. It is enough for the largest body over a slow connection.
+ */
+const BODY_TIMEOUT_MS = 120_000;
+
+/** The limits of one body. */
+export interface BodyLimits {
+  readonly max_bytes: number;
+  /** Returns the error for a body with more than `max_bytes`, or than the budget of all bodies allows. */
+  readonly tooLarge: (max_bytes: number) => WeirError;
+  /** The bytes of the request. */
+  readonly counted: BytesInFlight;
+  /** Aborted when the client leaves, or when its deadline passes. */
+  readonly signal: CallSignal;
+  readonly timeout_ms?: number;
+}
+
+/**
+ * Reads the bytes of a body, and counts them in the budget of all bodies. A declared length is
+ * counted first, so that a body without room is refused before it is read. Throws `tooLarge()`,
+ * WeirError 503 if there is no room, WeirError 400 if the body is too slow, and the signal's reason
+ * if the signal is aborted before the body is complete.
+ */
+export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const { counted, signal, timeout_ms = BODY_TIMEOUT_MS } = limits;
+  const max_bytes = Math.min(limits.max_bytes, counted.max_body_bytes);
+  const tooLarge = () => limits.tooLarge(max_bytes);
+  const content_length = request.headers.get('content-length');
+  const declared_bytes = content_length === null ? 0 : Number(content_length) || 0;
+  if (declared_bytes > max_bytes) throw tooLarge();
+  const body = counted.countBody();
+  if (declared_bytes > 0) body.add(declared_bytes);
+  // The platform reads a small body faster. A large body is read in chunks, so that Weir can stop.
+  const isWhole = content_length !== null && declared_bytes <= SMALL_BODY_BYTES;
+  const bytes = isWhole
+    ? request.bytes()
+    : readChunks(request, { declared_bytes, max_bytes, tooLarge, body, counted });
+  return withTimeout(bytes, timeout_ms, signal);
+}
+
+interface Arriving {
+  /** Bytes that are already counted. */
+  declared_bytes: number;
+  max_bytes: number;
+  tooLarge: () => WeirError;
+  body: CountedBody;
+  counted: BytesInFlight;
+}
+
+/**
+ * Reads a body in chunks. It stops reading at the limit, so that no larger body is in memory.
+ */
+async function readChunks(
+  request: Request,
+  { declared_bytes, max_bytes, tooLarge, body, counted }: Arriving,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let counted_bytes = declared_bytes;
+  for await (const chunk of request.body ?? []) {
+    // The request was refused meanwhile, e.g. because the body was too slow.
+    if (counted.hasEnded) break;
+    size += chunk.byteLength;
+    if (size > max_bytes) throw tooLarge();
+    if (size > counted_bytes) {
+      body.add(size - counted_bytes);
+      counted_bytes = size;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Rejects if the body is incomplete after the timeout. So a slow client cannot hold its connection
+ * and its bytes for long.
+ */
+function withTimeout(
+  body: Promise<Uint8Array>,
+  timeout_ms: number,
+  signal: CallSignal,
+): Promise<Uint8Array> {
+  if (Bun.peek.status(body) !== 'pending') return body;
+  return new Promise((resolve, reject) => {
+    watch(new PendingBody(performance.now() + timeout_ms, body, signal, reject));
+    body.then(resolve, reject);
+  });
+}
+
+/**
+ * The wait for a body that has not arrived yet. `withTimeout` creates no wait for a body that is
+ * already complete.
+ */
+class PendingBody implements Watched {
+  constructor(
+    private readonly deadline: number,
+    private readonly body: Promise<unknown>,
+    private readonly signal: CallSignal,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  check(now: number): boolean {
+    if (Bun.peek.status(this.body) !== 'pending') return false;
+    if (this.signal.aborted) this.reject(this.signal.reason);
+    else if (now < this.deadline) return true;
+    else this.reject(tooSlowError());
+    return false;
+  }
+}
+
+function tooSlowError(): WeirError {
+  return new WeirError('invalid_json', 'The body did not arrive in time.', { param: 'body' });
+}

@@ -1,0 +1,210 @@
+import { WeirError } from '../../errors/weir-error.ts';
+
+/** A body of at most this many bytes is small. Plain calls have small bodies and small answers. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+/** An answer above this size is counted until its client has received it. */
+const LARGE_ANSWER_BYTES = 1024 * 1024;
+/** With small bodies, a key may hold this many times the free bytes. */
+const SMALL_BODY_FACTOR = 8;
+/** Calls in flight end within seconds, so the bytes of a refused body are soon free. */
+const RETRY_AFTER_S = 5;
+
+/**
+ * Limits how many bytes the bodies and answers of all requests in flight have in sum, and shares
+ * them between keys (P20). A key may hold at most as many bytes as are free then: one key alone gets
+ * half of the sum, two keys get a third each, and there is always room for another key (Choudhury
+ * and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). With small
+ * bodies, a key may hold eight times the free bytes. So large bodies of a key do not stop its plain
+ * calls, and plain calls of one key do not stop those of another.
+ */
+export class BodyBudget {
+  private counted_bytes = 0;
+  private readonly bytes_by_key = new Map<string, number>();
+
+  constructor(private readonly max_bytes: number) {}
+
+  /** The bytes of all bodies and answers in flight. */
+  get bytes(): number {
+    return this.counted_bytes;
+  }
+
+  /** The largest body that can be admitted at all, bytes. */
+  get max_body_bytes(): number {
+    return Math.floor(this.max_bytes / 2);
+  }
+
+  /** The bytes that the requests of a key hold. */
+  bytesOf(key_id: string): number {
+    return this.bytes_by_key.get(key_id) ?? 0;
+  }
+
+  /** Counts bytes for a key. Throws WeirError (503) if they exceed the sum or the key's share. */
+  add(key_id: string, bytes: number, isSmall: boolean): void {
+    const held_bytes = this.bytesOf(key_id) + bytes;
+    const free_bytes = this.max_bytes - this.counted_bytes - bytes;
+    if (free_bytes < 0) throw isFullError();
+    if (held_bytes > free_bytes * (isSmall ? SMALL_BODY_FACTOR : 1)) throw shareIsUsedError();
+    this.addAlways(key_id, bytes);
+  }
+
+  /** Counts bytes for a key, even if they exceed the sum. Then other bodies are refused. */
+  addAlways(key_id: string, bytes: number): void {
+    this.counted_bytes += bytes;
+    this.bytes_by_key.set(key_id, this.bytesOf(key_id) + bytes);
+  }
+
+  /** Gives back bytes of a key. */
+  remove(key_id: string, bytes: number): void {
+    const held_bytes = this.bytesOf(key_id) - bytes;
+    this.counted_bytes -= bytes;
+    if (held_bytes > 0) this.bytes_by_key.set(key_id, held_bytes);
+    else this.bytes_by_key.delete(key_id);
+  }
+}
+
+/**
+ * The bytes that one request holds: its body, and the answers of upstreams that are read whole. They
+ * are given back when the request ends.
+ */
+export class BytesInFlight {
+  private key_id = '';
+  private counted_bytes = 0;
+  private answer_bytes = 0;
+  /** The handler is the first user. A stream is another one. */
+  private users = 1;
+
+  constructor(private readonly budget: BodyBudget) {}
+
+  /** Sets the key whose share the request uses. Must be called before bytes are counted. */
+  of(key_id: string): this {
+    this.key_id = key_id;
+    return this;
+  }
+
+  /** True after the last use has ended. Nothing is counted any more. */
+  get hasEnded(): boolean {
+    return this.users <= 0;
+  }
+
+  /** True if the response is a large answer that was read whole. */
+  get isLarge(): boolean {
+    return this.answer_bytes > LARGE_ANSWER_BYTES && this.users === 1;
+  }
+
+  /** The largest body that can be admitted at all, bytes. */
+  get max_body_bytes(): number {
+    return this.budget.max_body_bytes;
+  }
+
+  /** Returns the count of the request's body. */
+  countBody(): CountedBody {
+    return new CountedBody((bytes, room) => this.change(bytes, room));
+  }
+
+  /** Returns the count of an upstream's answer. */
+  countAnswer(): CountedBody {
+    return new CountedBody((bytes, room) => {
+      this.change(bytes, room);
+      this.answer_bytes += bytes;
+    });
+  }
+
+  /** Gives back all bytes above `bytes`. */
+  keepOnly(bytes: number): void {
+    if (bytes < this.counted_bytes) this.giveBack(this.counted_bytes - bytes);
+  }
+
+  /**
+   * Keeps the bytes after the handler has returned, for a stream. Returns the function that ends
+   * this use; further calls of it have no effect.
+   */
+  share(): () => void {
+    this.users += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.end();
+      isOver = true;
+    };
+  }
+
+  /** Ends the use of the handler, or of one stream. After the last use all bytes are given back. */
+  end(): void {
+    this.users -= 1;
+    if (this.users === 0) this.keepOnly(0);
+  }
+
+  private change(bytes: number, room: Room): void {
+    if (bytes <= 0) {
+      this.giveBack(-bytes);
+      return;
+    }
+    // A body can still arrive after its request was refused. Nobody would give its bytes back.
+    if (this.hasEnded) throw new Error('the request has ended');
+    if (room === 'always') this.budget.addAlways(this.key_id, bytes);
+    else this.budget.add(this.key_id, bytes, room === 'small');
+    this.counted_bytes += bytes;
+  }
+
+  private giveBack(bytes: number): void {
+    const given_back = Math.min(bytes, this.counted_bytes);
+    this.counted_bytes -= given_back;
+    if (given_back > 0) this.budget.remove(this.key_id, given_back);
+  }
+}
+
+/** How much room a body needs: see `BodyBudget`. */
+type Room = 'small' | 'large' | 'always';
+
+/** The bytes of one body while it arrives. */
+export class CountedBody {
+  private bytes = 0;
+
+  constructor(private readonly change: (bytes: number, room: Room) => void) {}
+
+  /**
+   * Counts further bytes of the body. Throws WeirError (503) if there is no room for them, and an
+   * Error if the request has ended.
+   */
+  add(bytes: number): void {
+    this.change(bytes, this.bytes + bytes <= SMALL_BODY_BYTES ? 'small' : 'large');
+    this.bytes += bytes;
+  }
+
+  /** Counts further bytes if there is room for them. Returns false if there is none. */
+  tryAdd(bytes: number): boolean {
+    try {
+      this.add(bytes);
+      return true;
+    } catch (error) {
+      if (error instanceof WeirError) return false;
+      throw error;
+    }
+  }
+
+  /** Counts further bytes, even if there is no room for them. Throws if the request has ended. */
+  addAlways(bytes: number): void {
+    this.change(bytes, 'always');
+    this.bytes += bytes;
+  }
+
+  /** Gives the bytes back: the body is not needed any more. */
+  drop(): void {
+    this.change(-this.bytes, 'small');
+    this.bytes = 0;
+  }
+}
+
+function isFullError(): WeirError {
+  return new WeirError('service_unavailable', 'Weir is receiving too many large bodies now.', {
+    retry_after: RETRY_AFTER_S,
+    hint: `Retry after ${RETRY_AFTER_S} s.`,
+  });
+}
+
+function shareIsUsedError(): WeirError {
+  const message = 'The requests of this API key have too many bytes in flight.';
+  return new WeirError('service_unavailable', message, {
+    retry_after: RETRY_AFTER_S,
+    hint: 'Wait until other requests of this key have ended, or send smaller bodies.',
+  });
+}

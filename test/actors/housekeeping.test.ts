@@ -25,8 +25,8 @@ test('old ended effects and old requests are deleted; recent and pending ones st
   await effect('old and pending', long_ago, 'pending');
   await effect('young and done', Date.now(), 'done');
   const request = (key: string, age_ms: number) => sql`
-    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
-    values ('o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
+    insert into task_request (key_id, organization_id, route, idempotency_key, body_hash, task_id, created_at)
+    values ('k', 'o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
   await request('old', KEEP_IDEMPOTENCY_KEYS_MS + 60_000);
   await request('young', KEEP_IDEMPOTENCY_KEYS_MS - 60_000);
   await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();

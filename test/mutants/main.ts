@@ -10,6 +10,7 @@ import { LEDGER } from './list/ledger.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
+import { REPEATS } from './list/repeats.ts';
 import { REPLICAS } from './list/replicas.ts';
 import { ROUTING } from './list/routing.ts';
 import { START } from './list/start.ts';
@@ -24,6 +25,7 @@ export const MUTANTS = candidatesOf([
   ...BUS,
   ...PRICES,
   ...BOUNDS,
+  ...REPEATS,
   ...REPLICAS,
   ...ROUTING,
   ...START,

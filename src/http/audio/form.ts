@@ -20,6 +20,8 @@ export interface AudioForm {
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
+  /** All fields, as the client sent them. */
+  readonly whole: Form;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function readAudioForm(request: Request, signal: CallSignal): Promi
     prompt: readText(form, 'prompt'),
     temperature: readTemperature(form),
     language: readText(form, 'language'),
+    whole: form,
   };
 }
 

@@ -111,6 +111,9 @@ describe.each(rows)('%s', (_, route) => {
 const calls = rows.filter(([, { kind }]) => kind === 'call');
 
 describe.each(calls)('%s', (_, route) => {
+  // The books of the provider must not get calls of earlier tests.
+  beforeAll(() => world.idle());
+
   test('a refusal by the provider charges nothing and is not kept', async () => {
     const { id, key } = await world.newKey();
     const sent = { idempotency_key: 'order-5', key };

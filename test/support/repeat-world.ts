@@ -51,12 +51,20 @@ export class RepeatWorld {
     return weir;
   }
 
-  /** Stops all parts. Throws if the ledger has a fault, or if money is still held. */
-  async stop(): Promise<void> {
-    await until('every task has ended', async () => {
-      const open = await this.database.sql`select from hold where status = 'held'`;
+  /** Waits until no task and no request of a batch runs any more. */
+  async idle(): Promise<void> {
+    const { sql } = this.database;
+    await until('every task and every batch has ended', async () => {
+      const open = await sql`
+        select 1 from hold where status = 'held'
+        union all select 1 from batch_item where result is null`;
       return open.length === 0;
     });
+  }
+
+  /** Stops all parts. Throws if the ledger has a fault, or if money is still held. */
+  async stop(): Promise<void> {
+    await this.idle();
     for (const weir of this.replicas) await weir.stop();
     const faults = await findMoneyFaults(this.database.sql);
     const [held] = await this.database

@@ -2,7 +2,7 @@ import type { CallSignal } from '../../upstreams/contract.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 
 /** The writer waits if this many pieces were sent and not read. */
-const MAX_UNREAD_PIECES = 64;
+export const MAX_UNREAD_PIECES = 64;
 
 /**
  * Passes an answer to its client while the client is there. The answer goes on without its client:

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import fc from 'fast-check';
 import type { Sql } from 'postgres';
 import { WeirError } from '../../../src/errors/weir-error.ts';
+import { MAX_UNREAD_PIECES } from '../../../src/inference/repeats/client-relay.ts';
 import type { AnswerRecorder } from '../../../src/inference/repeats/recorder.ts';
 import type { RepeatableCall } from '../../../src/inference/repeats/repeats.ts';
 import { callOf, forbidden, RepeatRows } from '../../support/repeat-rows.ts';
+import { until } from '../../support/until.ts';
 
 let rows: RepeatRows;
 let sql: Sql;
@@ -54,17 +56,20 @@ describe('a streamed answer', () => {
       const call = callOf({ client: client.signal, idempotency_key: leave });
       const repeats = rows.repeats('alive_1');
       const many = 500;
+      let written = 0;
       const response = await repeats.run(call, async (recorder) => {
         const body = recorder.start(async (sink) => {
-          for (let piece = 0; piece < many; piece += 1) await sink.write('x');
+          for (; written < many; written += 1) await sink.write('x');
           await rows.charge(call);
           await sink.keep('!');
           sink.end('!');
         });
         return new Response(body);
       });
+      // The writer waits for its client, which reads nothing.
+      await until('the writer waits', () => written >= MAX_UNREAD_PIECES - 1);
       if (leave === 'cancel') await response.body?.cancel();
-      client.abort();
+      else client.abort();
       await repeats.drain();
       const repeat = await repeats.run(callOf({ idempotency_key: leave }), forbidden);
       expect(await repeat.text()).toBe(`${'x'.repeat(many)}!`);

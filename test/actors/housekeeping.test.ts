@@ -35,3 +35,23 @@ test('old ended effects and old requests are deleted; recent and pending ones st
   const requests = await sql`select idempotency_key from task_request`;
   expect(requests.map((row) => row['idempotency_key'])).toEqual(['young']);
 });
+
+test('P7: expired calls are deleted, and bodies of organizations that keep no answers are dropped', async () => {
+  const { sql } = database;
+  await sql`
+    insert into organization (id, name, keep_answers) values ('keeps', 'k', true), ('not', 'n', false)`;
+  const call = (key_id: string, organization_id: string, left: string) => sql`
+    insert into kept_answer (key_id, route, repeat_hash, organization_id, request_hash, request_id,
+      replica_id, state, status, body, body_bytes, expires_at)
+    values (${key_id}, '/r', 'h', ${organization_id}, 'r', ${Bun.randomUUIDv7()}, 'r', 'kept', 200,
+      'body'::bytea, 4, now() + ${left}::interval)`;
+  await call('young', 'keeps', '1 minute');
+  await call('expired', 'keeps', '-1 minute');
+  await call('unwanted', 'not', '1 minute');
+  await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
+  const rows = await sql`select key_id, state from kept_answer order by key_id`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { key_id: 'unwanted', state: 'dropped' },
+    { key_id: 'young', state: 'kept' },
+  ]);
+});

@@ -200,6 +200,20 @@ describe.each(calls.filter(([name]) => name.endsWith('streamed')))('%s', (_, rou
   });
 });
 
+test('504: the deadline of a client ends the call; nothing is charged, and a repeat runs anew', async () => {
+  const { id, key } = await world.newKey();
+  const body = (text: string) => ({ model: 'gpt-4o', messages: [{ role: 'user', content: text }] });
+  const sent = { idempotency_key: 'order-10', key, headers: { 'x-weir-timeout-ms': '1000' } };
+  const late = body('Hello [[sim latency_ms=2500]]');
+  const first = await world.receive('/v1/chat/completions', late, sent);
+  expect(first.status).toBe(504);
+  expect(await world.chargesOf(id)).toBe(0);
+  const repeat = await world.receive('/v1/chat/completions', late, { ...sent, headers: {} });
+  expect(repeat.status).toBe(200);
+  expect(repeat.headers.get('idempotent-replayed')).toBeNull();
+  expect(await world.chargesOf(id)).toBe(1);
+});
+
 test('400: an Idempotency-Key with other characters than visible ASCII', async () => {
   const response = await world.post(
     '/v1/chat/completions',

@@ -18,6 +18,7 @@ interface Sent {
   readonly idempotency_key?: string;
   readonly key?: string;
   readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
   readonly to?: RunningWeir;
 }
 
@@ -94,6 +95,7 @@ export class RepeatWorld {
         'anthropic-version': '2023-06-01',
         ...(isForm ? {} : { 'content-type': 'application/json' }),
         ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }),
+        ...sent.headers,
       },
       body: isForm ? body : JSON.stringify(body),
       ...(signal ? { signal } : {}),

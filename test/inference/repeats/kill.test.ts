@@ -1,4 +1,4 @@
-/** P7, P10: kill -9 of the replica that runs a call with an idempotency key. */
+/** P7, P10: the replica that runs a call with an idempotency key is killed, or stopped. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { RepeatWorld } from '../../support/repeat-world.ts';
 import { until } from '../../support/until.ts';
@@ -52,5 +52,26 @@ test('an answer that its client received is kept; a call that was interrupted ne
     expect(refused.text).toContain('idempotency_outcome_unknown');
   }
   expect(await world.callsSince(since)).toBe(2);
+  expect(await world.chargesOf(id)).toBe(1);
+});
+
+test('a replica that stops ends the calls whose clients have left, and keeps their answers', async () => {
+  const survivor = world.first;
+  const stopping = await world.addReplica();
+  const { id, key } = await world.newKey();
+  const body = chat('Hello [[sim tokens=5 latency_ms=1500]]', true);
+  const since = await world.lastCall();
+  const client = new AbortController();
+  const sent = { idempotency_key: 'left', key };
+  const left = world.receive(CHAT, body, { ...sent, to: stopping, signal: client.signal });
+  left.catch(() => undefined);
+  await until('the provider has the call', async () => (await world.callsSince(since)) === 1);
+  client.abort();
+  stopping.kill('SIGTERM');
+  expect(await stopping.exited).toBe(0);
+  const repeat = await world.receive(CHAT, body, { ...sent, to: survivor });
+  expect({ ...repeat, headers: 0 }).toMatchObject({ status: 200 });
+  expect(repeat.text).toContain('[DONE]');
+  expect(await world.callsSince(since)).toBe(1);
   expect(await world.chargesOf(id)).toBe(1);
 });

@@ -53,3 +53,32 @@ export async function readBalance(orm: Orm, organization_id: string): Promise<Ba
     .where(eq(organization.id, organization_id));
   return row;
 }
+
+/** The settings of an organization. */
+export interface OrganizationSettings {
+  id: string;
+  name: string;
+  keep_answers: boolean;
+}
+
+/** Returns the settings of an organization; undefined if there is no such organization. */
+export async function findSettings(
+  orm: Orm,
+  organization_id: string,
+): Promise<OrganizationSettings | undefined> {
+  const { id, name, keep_answers } = organization;
+  const [row] = await orm
+    .select({ id, name, keep_answers })
+    .from(organization)
+    .where(eq(id, organization_id));
+  return row;
+}
+
+/** Changes the settings of an organization. */
+export async function updateSettings(
+  orm: Orm,
+  organization_id: string,
+  changes: Partial<Omit<OrganizationSettings, 'id' | 'name'>>,
+): Promise<void> {
+  await orm.update(organization).set(changes).where(eq(organization.id, organization_id));
+}

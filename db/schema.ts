@@ -40,6 +40,8 @@ export const organization = pgTable(
      */
     held_nano_usd: int8('held_nano_usd').notNull().default(0),
     settled_nano_usd: int8('settled_nano_usd').notNull().default(0),
+    /** True if answers of calls with an `Idempotency-Key` are kept for their repeats. */
+    keep_answers: boolean('keep_answers').notNull().default(true),
     created_at: createdAt(),
   },
   (table) => [

@@ -117,6 +117,11 @@ export async function deleteBatch(sql: Sql, id: string, organization_id: string)
   return count > 0;
 }
 
+/** Deletes a batch that was never opened, with its items. */
+export async function deleteUnopenedBatch(sql: Sql, id: string): Promise<void> {
+  await sql`delete from message_batch where id = ${id} and status = 'received'`;
+}
+
 /** Deletes batches that were created over `age_hours` ago and never opened, e.g. after a crash. */
 export async function deleteUnopenedBatches(sql: Sql, age_hours: number): Promise<void> {
   await sql`

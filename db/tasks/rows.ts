@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from '../actors/store.ts';
+import { type CreateRequest, insertCreateRequest } from './requests.ts';
 
 /** A new task. Amounts are in nano-USD. */
 export interface NewTask {
@@ -16,15 +17,6 @@ export interface NewTask {
   webhook_url: string | null;
   /** Milliseconds from now to the deadline. */
   deadline_ms: number;
-}
-
-/** A create request that can be repeated with its idempotency key (P7). */
-export interface TaskRequest {
-  organization_id: string;
-  route: string;
-  idempotency_key: string;
-  body_hash: string;
-  task_id: string;
 }
 
 export type TaskStatus = 'pending' | 'processing' | 'completed' | 'failed';
@@ -77,7 +69,7 @@ export interface TaskWorkRow {
 export async function insertTask(
   tx: TransactionSql,
   task: NewTask,
-  request: TaskRequest | null,
+  request: CreateRequest | null,
 ): Promise<void> {
   await tx`
     insert into task (id, organization_id, key_id, request_id, scene, model, input, hold_id,
@@ -86,23 +78,7 @@ export async function insertTask(
       ${task.model}, ${JSON.stringify(task.input)}::text::jsonb, ${task.hold_id},
       ${task.hold_nano_usd}, ${task.submission_key}, ${task.webhook_url},
       weir_now() + ${task.deadline_ms} * interval '1 millisecond', weir_now())`;
-  if (!request) return;
-  await tx`
-    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
-    values (${request.organization_id}, ${request.route}, ${request.idempotency_key},
-      ${request.body_hash}, ${request.task_id}, weir_now())`;
-}
-
-/** Finds the task of an idempotency key on a route of an organization. */
-export async function findTaskRequest(
-  sql: Sql,
-  key: Pick<TaskRequest, 'organization_id' | 'route' | 'idempotency_key'>,
-): Promise<Pick<TaskRequest, 'task_id' | 'body_hash'> | undefined> {
-  const [row] = await sql<Pick<TaskRequest, 'task_id' | 'body_hash'>[]>`
-    select task_id, body_hash from task_request
-    where organization_id = ${key.organization_id} and route = ${key.route}
-      and idempotency_key = ${key.idempotency_key}`;
-  return row;
+  if (request) await insertCreateRequest(tx, request);
 }
 
 /**

@@ -90,23 +90,26 @@ export const task = pgTable(
 );
 
 /**
- * Create requests with an `Idempotency-Key`. A request with the same key returns the same task
- * (P7).
+ * Create requests with an `Idempotency-Key`. A request of the same API key with the same value
+ * returns the same task or message batch (P7).
  */
 export const taskRequest = pgTable(
   'task_request',
   {
+    /** The API key that sent the request. */
+    key_id: text('key_id').notNull(),
     organization_id: text('organization_id').notNull(),
     /** Path of the create route. */
     route: text('route').notNull(),
     idempotency_key: text('idempotency_key').notNull(),
     /** SHA-256 of the body, as hex. The same key with another body is refused. */
     body_hash: text('body_hash').notNull(),
+    /** The task or message batch that the request created. */
     task_id: text('task_id').notNull(),
     created_at: instant('created_at').notNull().default(sql`now()`),
   },
   (table) => [
-    primaryKey({ columns: [table.organization_id, table.route, table.idempotency_key] }),
+    primaryKey({ columns: [table.key_id, table.route, table.idempotency_key] }),
     index('task_request_by_age').on(table.created_at),
   ],
 );

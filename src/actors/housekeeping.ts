@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import { archiveBatch, deleteUnopenedBatches } from '../../db/batches/batches.ts';
 import { deleteOldOutcomes } from '../../db/health/outcomes.ts';
 import { deleteEndedEffects, deleteOldIdempotencyKeys } from '../../db/housekeeping.ts';
+import { deleteExpiredCalls, dropUnwantedBodies } from '../../db/repeats/kept-answers.ts';
 import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
@@ -55,6 +56,8 @@ export class Housekeeping {
     const { sql, clock } = this.deps;
     await deleteEndedEffects(sql, clock.now(), KEEP_EFFECTS_MS);
     await deleteOldIdempotencyKeys(sql, KEEP_IDEMPOTENCY_KEYS_MS);
+    await deleteExpiredCalls(sql);
+    await dropUnwantedBodies(sql);
     await deleteOldResponses(sql, KEEP_RESPONSES_DAYS, RESPONSES_A_SWEEP);
     await deleteOldOutcomes(sql, OUTCOMES_A_SWEEP);
     await archiveBatch(sql, KEEP_RESULTS_DAYS);

@@ -18,6 +18,7 @@ const EnvironmentSchema = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   REDIS_URL: Type.Optional(Type.String({ minLength: 1 })),
   WEIR_SECRET_KEY: Type.Optional(Type.String({ minLength: 32 })),
+  WEIR_KEPT_ANSWERS_MB: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 256 }),
   WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
@@ -66,6 +67,8 @@ Environment:
   REDIS_URL                        Redis 7 or Valkey, shared rate limits for several replicas
   WEIR_SECRET_KEY                  signs addresses of files; must be the same on all replicas
                                    (default: a file in the data folder)
+  WEIR_KEPT_ANSWERS_MB             room for answers of calls with an Idempotency-Key, for each
+                                   organization (default 256)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
                                    separated by commas (default: public hosts only)
   WEIR_S3_BUCKET                   bucket for results instead of the data folder, with

@@ -9,10 +9,7 @@ const TAG_BYTES = 16;
  * needed to decrypt it.
  */
 export function seal(key: Uint8Array, plain: string, context: string): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
-  const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+  return sealBytes(key, Buffer.from(plain, 'utf8'), context).toString('base64url');
 }
 
 /**
@@ -20,11 +17,22 @@ export function seal(key: Uint8Array, plain: string, context: string): string {
  * changed.
  */
 export function unseal(key: Uint8Array, sealed: string, context: string): string {
-  const bytes = Buffer.from(sealed, 'base64url');
-  const nonce = bytes.subarray(0, NONCE_BYTES);
-  const decipher = createDecipheriv(ALGORITHM, key, nonce)
+  return unsealBytes(key, Buffer.from(sealed, 'base64url'), context).toString('utf8');
+}
+
+/** Encrypts bytes, as `seal` encrypts a text. */
+export function sealBytes(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
+  const sealed = [cipher.update(plain), cipher.final()];
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
+}
+
+/** Decrypts bytes that `sealBytes` encrypted. Throws like `unseal`. */
+export function unsealBytes(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES))
     .setAAD(Buffer.from(context))
-    .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  const plain = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
-  return Buffer.concat([plain, decipher.final()]).toString('utf8');
+    .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const plain = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([plain, decipher.final()]);
 }

@@ -59,6 +59,15 @@ export const ERRORS = {
    * Header Field).
    */
   idempotency_key_reused: entry(422, 'invalid_request_error', 'invalid_request_error'),
+  /** The first call with the idempotency key is still running. */
+  idempotency_key_in_use: entry(409, 'invalid_request_error', 'invalid_request_error', true),
+  /**
+   * The replica that ran the first call with the idempotency key died. Nobody knows whether that
+   * call was charged, so it does not run again (P10).
+   */
+  idempotency_outcome_unknown: entry(409, 'invalid_request_error', 'invalid_request_error'),
+  /** The first call with the idempotency key was charged, but its answer was not kept. */
+  idempotent_answer_not_kept: entry(410, 'invalid_request_error', 'invalid_request_error'),
   method_not_allowed: entry(405, 'invalid_request_error', 'invalid_request_error'),
   payload_too_large: entry(413, 'invalid_request_error', 'request_too_large'),
   unsupported_media_type: entry(415, 'invalid_request_error', 'invalid_request_error'),

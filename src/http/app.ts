@@ -17,6 +17,7 @@ import { editImage } from './images/edits.ts';
 import { createImage } from './images/route.ts';
 import { getBalance } from './management/balance.ts';
 import { createApiKey, listApiKeys, type ManagementDeps, updateApiKey } from './management/keys.ts';
+import { getOrganization, updateOrganization } from './management/organization.ts';
 import {
   getWebhookSecret,
   listWebhookDeliveries,
@@ -134,6 +135,10 @@ function routes(deps: AppDeps): Route[] {
     },
     ...operatorRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/management/balance', { GET: getBalance(deps) }),
+    openai('/v1/management/organization', {
+      GET: getOrganization(deps),
+      PATCH: updateOrganization(deps),
+    }),
     openai('/v1/management/api-keys', { GET: listApiKeys(deps), POST: createApiKey(deps) }),
     openai('/v1/management/api-keys/:keyId', { PATCH: updateApiKey(deps) }),
     openai('/v1/management/webhook-secret', { GET: getWebhookSecret(deps) }),

@@ -17,17 +17,19 @@ const WHOLE_MS = /^[1-9]\d{0,6}$/;
  * Returns the signal of a call. The signal is aborted when the client leaves, or when the time for
  * the call is over. The header `x-weir-timeout-ms` sets this time. Without the header, `timeout_ms`
  * of the API key sets it; null means no limit. The time starts when the request arrives. Throws
- * WeirError (400) if the header is not an integer from 1,000 to 3,600,000.
+ * WeirError (400) if the header is not an integer from 1,000 to 3,600,000. `client` is aborted when
+ * the client leaves.
  */
 export function callSignal(
   { request, arrived_ms }: RequestContext,
   key: { readonly timeout_ms: number | null },
+  client: ListenableSignal = request.signal,
 ): ListenableSignal {
   const header = request.headers.get(TIMEOUT_HEADER);
-  if (header === null && key.timeout_ms === null) return request.signal;
+  if (header === null && key.timeout_ms === null) return client;
   const timeout_ms = header === null ? (key.timeout_ms ?? 0) : parseTimeout(header);
   const createError = () => deadlineError(timeout_ms, header !== null);
-  return new ClientDeadline(request.signal, arrived_ms + timeout_ms, createError);
+  return new ClientDeadline(client, arrived_ms + timeout_ms, createError);
 }
 
 /**

@@ -10,6 +10,7 @@ import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
+import { readIdempotencyKey } from './serve-once.ts';
 import { createLink, type Link, taskResponse } from './tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './tasks/ports.ts';
 
@@ -57,7 +58,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const idempotency_key = idempotencyKey(request);
+    const idempotency_key = readIdempotencyKey(request);
     const bytes = context.bytes.of(key.id);
     const { text, value } = await (route.read?.(request, bytes, signal) ??
       readJsonObject(request, bytes, route.max_body_bytes, signal));
@@ -130,23 +131,6 @@ function modelName(model: unknown): string | undefined {
   if (model === undefined || model === null) return undefined;
   if (typeof model === 'string' && model !== '') return model;
   throw new WeirError('invalid_request', 'model must be the id of a model.', { param: 'model' });
-}
-
-const MAX_IDEMPOTENCY_KEY_CHARS = 255;
-
-/**
- * Returns the value of `Idempotency-Key`; undefined if the request has none. Throws WeirError if
- * the value has other characters than visible ASCII, because proxies may change such characters.
- */
-function idempotencyKey(request: Request): string | undefined {
-  const key = request.headers.get('idempotency-key');
-  if (key === null) return undefined;
-  if (key.length <= MAX_IDEMPOTENCY_KEY_CHARS && /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new WeirError(
-    'invalid_request',
-    `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} visible ASCII characters.`,
-    { param: 'Idempotency-Key' },
-  );
 }
 
 const MAX_WEBHOOK_URL_CHARS = 2_048;

@@ -1,9 +1,11 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
+import type { ErrorFamily } from '../errors/render.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
 import type { KeyCache } from '../inference/keys/key-cache.ts';
+import type { RepeatPort } from '../inference/repeats/repeats.ts';
 import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
@@ -12,6 +14,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { serveOnce } from './serve-once.ts';
 
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
@@ -19,6 +22,8 @@ export interface InferenceRouteDeps {
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
   inference: () => InferencePort;
+  /** Runs a call with an `Idempotency-Key` once. */
+  repeats: () => RepeatPort;
 }
 
 /**
@@ -34,6 +39,10 @@ export interface PreparedBody {
 /** The differences between the chat routes. */
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
+  /** The path, without the names that a client chooses. */
+  path: string;
+  /** The error format of the route; default: `openai`. */
+  family?: ErrorFamily;
   /** True if the key may also come in `x-api-key` or `x-goog-api-key`. */
   isNative: boolean;
   validate: Validator<Schema>;
@@ -70,24 +79,27 @@ export function inferenceRoute<Schema extends TSchema>(
     route.precheck?.(context, value);
     route.validate(value);
     refuseLargeImages(route.protocol, value, text);
-    const prepared: PreparedBody = route.prepare
-      ? await route.prepare(context, value, key, text)
-      : { body: value, body_text: text };
-    const { body } = prepared;
-    const name = String(body['model']);
-    const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
-    // Bun closes a silent connection after its idle timeout. A model may think longer than that.
-    server?.timeout(request, 0);
-    return deps.inference().run({
-      protocol: route.protocol,
-      request_id: uuid,
-      key,
-      model,
-      ...prepared,
-      stream: body['stream'] === true,
-      headers: route.headers?.(request) ?? {},
-      signal,
-      bytes,
+    const paid = { key, route: route.path, body: text, signal, family: route.family ?? 'openai' };
+    return serveOnce(deps, context, paid, async (mode) => {
+      const prepared: PreparedBody = route.prepare
+        ? await route.prepare(context, value, key, text)
+        : { body: value, body_text: text };
+      const { body } = prepared;
+      const name = String(body['model']);
+      const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
+      // Bun closes a silent connection after its idle timeout. A model may think longer than that.
+      server?.timeout(request, 0);
+      return deps.inference().run({
+        protocol: route.protocol,
+        request_id: uuid,
+        key,
+        model,
+        ...prepared,
+        stream: body['stream'] === true,
+        headers: route.headers?.(request) ?? {},
+        ...mode,
+        bytes,
+      });
     });
   };
 }

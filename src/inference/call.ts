@@ -8,6 +8,7 @@ import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contr
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { charge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
+import type { AnswerRecorder } from './repeats/recorder.ts';
 
 /** The caller of a request: the part of an API key that inference needs. */
 export interface Caller {
@@ -29,10 +30,15 @@ export interface InferenceCall {
   readonly stream: boolean;
   /** Request headers that the protocol passes on to the upstream; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). */
+  /**
+   * Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). With a
+   * recorder, the client may leave.
+   */
   readonly signal: ListenableSignal;
   /** Counts the bytes of answers. Absent if the call holds no bytes of the budget. */
   readonly bytes?: BytesInFlight | undefined;
+  /** Records a streamed answer. Set if the call has an idempotency key. */
+  readonly recorder?: AnswerRecorder | undefined;
   /** Stores the answer after the charge, and before the last byte of the answer is sent. */
   readonly storeAnswer?: (answer: object) => Promise<void>;
   /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */

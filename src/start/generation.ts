@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DurableKind } from '../actors/durable/kind.ts';
 import type { CurrentInstallation } from '../config/current-installation.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
-import { openSecretKey } from '../config/secret-key.ts';
+import type { SecretKey } from '../config/secret-key.ts';
 import type { FileRouteDeps } from '../http/files/route.ts';
 import type { GenerationPorts } from '../http/tasks/ports.ts';
 import {
@@ -52,16 +52,16 @@ const EXPIRED_STATUSES = [400, 401, 403, 404, 410];
 
 /**
  * Returns the protocols, storage and keys of generations. Results are stored in the configured
- * bucket, or else in the data folder. Throws ConfigurationError if the bucket's settings or the
- * secret key cannot be used.
+ * bucket, or else in the data folder. Throws ConfigurationError if the bucket's settings cannot be
+ * used.
  */
 export function openGeneration(
   environment: Environment,
   live: CurrentInstallation,
+  key: SecretKey,
   overrides: GenerationOverrides,
 ): Generation {
   const storage = openStorage(environment);
-  const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
   const secret = key.for('file-urls');
   const webhook_hosts = new Set(environment.WEIR_WEBHOOK_ALLOW_HOSTS?.split(',') ?? []);
   return {

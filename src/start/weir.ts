@@ -2,9 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
+import { systemClock } from '../actors/clock.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
+import { openSecretKey } from '../config/secret-key.ts';
 import { createApp } from '../http/app.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
@@ -45,7 +48,8 @@ export async function startWeir(
     const databases = await openDatabases(environment.DATABASE_URL, environment.WEIR_DATA, log);
     stopSteps.unshift(() => databases.close());
     const first_run = await firstRun(environment, databases);
-    const generation = openGeneration(environment, live, overrides);
+    const key = openSecretKey(environment.WEIR_SECRET_KEY, environment.WEIR_DATA);
+    const generation = openGeneration(environment, live, key, overrides);
     const bodies = new BodyBudget(environment.WEIR_BODY_MEMORY_MB * BYTES_PER_MB);
     const actors = await startActors(
       databases,
@@ -56,6 +60,14 @@ export async function startWeir(
       log,
     );
     stopSteps.unshift(() => actors.stop());
+    const repeats = new Repeats({
+      sql: databases.requests.sql,
+      clock: systemClock,
+      key: key.for('kept-answers'),
+      max_bytes: environment.WEIR_KEPT_ANSWERS_MB * BYTES_PER_MB,
+      replica_id: () => actors.replica.id,
+      onError: (error) => logError(log, error),
+    });
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
     const app = createApp({
@@ -65,6 +77,7 @@ export async function startWeir(
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: () => live.now.catalogue,
       inference: () => actors.inference,
+      repeats: () => repeats,
       responses: () => databases.requests.sql,
       batches: () => actors.batches,
       public_url: generation.ports.public_url,
@@ -74,7 +87,7 @@ export async function startWeir(
       onError: (error, request_id) => logError(log, error, request_id),
     });
     const server = listen(app, environment.PORT);
-    stopSteps.unshift(() => drain(server));
+    stopSteps.unshift(() => drain(server, repeats));
     // Event streams may last an hour, so the drain does not wait for them. Their clients resume.
     stopSteps.unshift(() => actors.tasks.watches.stop());
     return {
@@ -119,10 +132,17 @@ function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
   return redis;
 }
 
-/** Closes the listener at once. Running requests and streams get `DRAIN_MS` to end. */
-async function drain(server: { stop(now: boolean): Promise<void> }): Promise<void> {
-  const ended = server.stop(false);
+/**
+ * Closes the listener at once. Running requests and streams, and calls that continue without their
+ * clients, get `DRAIN_MS` to end.
+ */
+async function drain(
+  server: { stop(now: boolean): Promise<void> },
+  repeats: Repeats,
+): Promise<void> {
+  const ended = Promise.all([server.stop(false), repeats.drain()]);
   await Promise.race([ended, Bun.sleep(DRAIN_MS)]);
+  repeats.stop();
   await server.stop(true);
 }
 

@@ -25,8 +25,8 @@ test('old ended effects and old requests are deleted; recent and pending ones st
   await effect('old and pending', long_ago, 'pending');
   await effect('young and done', Date.now(), 'done');
   const request = (key: string, age_ms: number) => sql`
-    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id, created_at)
-    values ('o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
+    insert into task_request (key_id, organization_id, route, idempotency_key, body_hash, task_id, created_at)
+    values ('k', 'o', '/r', ${key}, 'h', 't', now() - ${age_ms} * interval '1 millisecond')`;
   await request('old', KEEP_IDEMPOTENCY_KEYS_MS + 60_000);
   await request('young', KEEP_IDEMPOTENCY_KEYS_MS - 60_000);
   await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
@@ -34,4 +34,24 @@ test('old ended effects and old requests are deleted; recent and pending ones st
   expect(effects.map((row) => row['effect'])).toEqual(['old and pending', 'young and done']);
   const requests = await sql`select idempotency_key from task_request`;
   expect(requests.map((row) => row['idempotency_key'])).toEqual(['young']);
+});
+
+test('P7: expired calls are deleted, and bodies of organizations that keep no answers are dropped', async () => {
+  const { sql } = database;
+  await sql`
+    insert into organization (id, name, keep_answers) values ('keeps', 'k', true), ('not', 'n', false)`;
+  const call = (key_id: string, organization_id: string, left: string) => sql`
+    insert into kept_answer (key_id, route, repeat_hash, organization_id, request_hash, request_id,
+      replica_id, state, status, body, body_bytes, expires_at)
+    values (${key_id}, '/r', 'h', ${organization_id}, 'r', ${Bun.randomUUIDv7()}, 'r', 'kept', 200,
+      'body'::bytea, 4, now() + ${left}::interval)`;
+  await call('young', 'keeps', '1 minute');
+  await call('expired', 'keeps', '-1 minute');
+  await call('unwanted', 'not', '1 minute');
+  await new Housekeeping({ sql, clock: systemClock, onError: () => undefined }).sweep();
+  const rows = await sql`select key_id, state from kept_answer order by key_id`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { key_id: 'unwanted', state: 'dropped' },
+    { key_id: 'young', state: 'kept' },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { MIGRATIONS_DIR, migrateDatabase } from '../../db/migrate.ts';
@@ -75,6 +75,38 @@ describe.each([...POSTGRES_VERSIONS])('migrations on PostgreSQL %d', (version) =
     const edited = migrations('CREATE TABLE one (id int8);');
     await expect(migrateDatabase(sql, edited)).rejects.toThrow('was changed after');
   });
+});
+
+test('an idempotency key of a task belongs to the API key of the task after the migration', async () => {
+  const { sql, drop } = await createEmptyDatabase();
+  cleanups.push(() => drop());
+  // The migrations as they were before.
+  const before = join(folder(), 'migrations');
+  cpSync(MIGRATIONS_DIR, before, { recursive: true });
+  const journal = join(before, 'meta/_journal.json');
+  const { entries, ...rest } = JSON.parse(readFileSync(journal, 'utf8')) as {
+    entries: { tag: string }[];
+  };
+  const since = entries.findIndex(({ tag }) => tag.endsWith('_kept_answers'));
+  writeFileSync(journal, JSON.stringify({ ...rest, entries: entries.slice(0, since) }));
+  await migrateDatabase(sql, before);
+  await sql`insert into organization (id, name) values ('org', 'o')`;
+  await sql`
+    insert into api_key (id, organization_id, name, key_hash, key_prefix)
+    values ('key', 'org', 'k', 'h', 'sk-')`;
+  const id = Bun.randomUUIDv7();
+  await sql`
+    insert into task (id, organization_id, key_id, request_id, scene, model, hold_id, hold_nano_usd,
+      submission_key, deadline_at)
+    values ('task', 'org', 'key', ${id}, 'image', 'm', ${id}, 1, ${id}, now())`;
+  await sql`
+    insert into task_request (organization_id, route, idempotency_key, body_hash, task_id)
+    values ('org', '/r', 'of a task', 'h', 'task'), ('org', '/r', 'of a lost task', 'h', 'lost')`;
+  await migrateDatabase(sql);
+  const rows = await sql`select key_id, idempotency_key from task_request`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { key_id: 'key', idempotency_key: 'of a task' },
+  ]);
 });
 
 test('the migrations create exactly the tables of the schema', async () => {

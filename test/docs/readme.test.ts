@@ -87,16 +87,25 @@ describe('README', () => {
   });
 
   test('requests embeddings, speech, rerank, translations and a transcript', async () => {
-    const block = blockWith('/v1/embeddings');
+    const block = blockWith('/v1/rerank');
     const answers = linesOf(await runShell(at, commandsOf(block))).map((line) => JSON.parse(line));
     expect(answers[0].data.length).toBe(2);
     expect(answers.at(-1)).toEqual({ text: expect.any(String) });
     expect(bytesOf('hello.mp3').length).toBeGreaterThan(1_000);
   });
 
+  test('repeats a request', async () => {
+    const block = blockWith('Idempotency-Key: order-1');
+    const [alias] = commandsOf(blockWith('/v1/rerank')).split('\n');
+    const output = await runShell(at, `${alias}\n${commandsOf(block)}`);
+    const [answer = ''] = linesOf(output);
+    for (const line of shownBy(block).split('\n')) if (line !== '…') expect(output).toContain(line);
+    expect(output).toEndWith(`${answer}\n`);
+  });
+
   test('requests an image, a video and a song', async () => {
     const block = blockWith('/v1/music/generations');
-    const [alias] = commandsOf(blockWith('/v1/embeddings')).split('\n');
+    const [alias] = commandsOf(blockWith('/v1/rerank')).split('\n');
     const answers = linesOf(await runShell(at, `${alias}\n${commandsOf(block)}`));
     const [, shown = ''] = block.text.split('\n');
     expect(membersOf(answers[0] ?? '')).toEqual(expect.arrayContaining(membersOf(shown)));

@@ -183,6 +183,8 @@ describe('429', () => {
 
   const MANAGEMENT: [method: string, path: string, body?: object][] = [
     ['GET', '/balance'],
+    ['GET', '/organization'],
+    ['PATCH', '/organization', { keep_answers: true }],
     ['GET', '/api-keys'],
     ['POST', '/api-keys', {}],
     ['PATCH', '/api-keys/x', { status: 'revoked' }],

@@ -11,6 +11,7 @@ import { LIVE_ACTORS } from './list/live-actors.ts';
 import { PARAMETERS } from './list/parameters.ts';
 import { PRICES } from './list/prices.ts';
 import { QUOTA } from './list/quota.ts';
+import { REPEATS } from './list/repeats.ts';
 import { REPLICAS } from './list/replicas.ts';
 import { ROUTING } from './list/routing.ts';
 import { START } from './list/start.ts';
@@ -26,6 +27,7 @@ export const MUTANTS = candidatesOf([
   ...PARAMETERS,
   ...PRICES,
   ...BOUNDS,
+  ...REPEATS,
   ...REPLICAS,
   ...ROUTING,
   ...START,

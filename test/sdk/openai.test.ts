@@ -72,6 +72,36 @@ describe('the official openai package', () => {
     }
   });
 
+  test('P7: with idempotencyHeader, a call with an idempotencyKey is repeated, not charged again', async () => {
+    const { id, key } = await installation.manage<KeyAnswer>('POST', '/api-keys', { name: 'once' });
+    const baseURL = `${installation.weir.base_url}/v1`;
+    // The package sends the key only if the name of the header is configured.
+    const once = new OpenAI({ baseURL, apiKey: key });
+    Object.assign(once, { idempotencyHeader: 'Idempotency-Key' });
+    const create = () =>
+      once.chat.completions
+        .create({ model: 'gpt-4o', messages: hello }, { idempotencyKey: 'order-1' })
+        .withResponse();
+    const [first, second] = [await create(), await create()];
+    expect(second.response.headers.get('idempotent-replayed')).toBe('true');
+    expect(second.data).toEqual(first.data);
+    const { prompt_tokens = 0, completion_tokens = 0 } = first.data.usage ?? {};
+    const price = (prompt_tokens * 2_500 + completion_tokens * 10_000) / 1e9;
+    const { data } = await installation.manage<{ data: KeyAnswer[] }>('GET', '/api-keys');
+    expect(data.find((each) => each.id === id)?.used_amount).toBe(price);
+    // At once: the package waits while the first call runs, and repeats by itself.
+    const slow = { role: 'user' as const, content: 'Hi [[sim latency_ms=300]]' };
+    const at_once = await Promise.all(
+      [1, 2].map(() =>
+        once.chat.completions.create(
+          { model: 'gpt-4o', messages: [slow] },
+          { idempotencyKey: 'order-2', maxRetries: 10 },
+        ),
+      ),
+    );
+    expect(at_once[1]).toEqual(at_once[0] as (typeof at_once)[number]);
+  });
+
   test('tools run in a loop until the model answers with text', async () => {
     const runner = client.chat.completions.runTools({
       model: 'gpt-4o',

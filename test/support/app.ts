@@ -5,6 +5,7 @@
 import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
+import { systemClock } from '../../src/actors/clock.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
 import { BUILT_IN_ROLES } from '../../src/config/installation.ts';
@@ -13,6 +14,7 @@ import { createApp } from '../../src/http/app.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
+import { Repeats } from '../../src/inference/repeats/repeats.ts';
 import { BodyBudget } from '../../src/upstreams/transport/body-budget.ts';
 import { FakeTasks } from './fake-tasks.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
@@ -76,9 +78,15 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
   const keys = new KeyCache(pool.orm, options.now ?? Date.now);
   const bodies = new BodyBudget(options.max_body_bytes ?? MAX_BODY_BYTES);
+  const repeats = new Repeats({
+    ...{ sql: pool.sql, clock: systemClock, key: new Uint8Array(32), max_bytes: 1_000_000 },
+    replica_id: () => 'replica_of_the_test',
+    onError: (error) => test_app.reported.push(error),
+  });
   const app = createApp({
     orm: pool.orm,
     bodies,
+    repeats: () => repeats,
     keys,
     rateLimit: new RateLimit(() => options.roles ?? plenty, options.redis),
     catalogue: () => catalogue,

@@ -21,6 +21,8 @@ export interface AudioForm {
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
+  /** All fields, as the client sent them. */
+  readonly whole: Form;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function readAudioForm(
     prompt: readText(form, 'prompt'),
     temperature: readTemperature(form),
     language: readText(form, 'language'),
+    whole: form,
   };
 }
 

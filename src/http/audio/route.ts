@@ -4,6 +4,7 @@ import { readApiKey } from '../auth/credentials.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { serveOnce } from '../serve-once.ts';
 import { readAudioForm } from './form.ts';
 import { formatTranscript } from './formats.ts';
 
@@ -32,39 +33,43 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       prompt,
       temperature,
       language,
+      whole,
     } = await readAudioForm(request, bytes.of(key.id), signal);
-    const inference = deps.inference();
-    const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
-      inference.isCallable(candidate, caller),
-    );
-    const input = {
-      task,
-      file,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
-    };
-    const transcript = await inference.direct({
-      request_id: uuid,
-      key,
-      model,
-      body: {},
-      body_text: '{}',
-      signal,
-      bytes,
-      protocols: TRANSCRIBERS,
-      max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
-      request: async (transcriber, call) => {
-        const { has_impossible_usage, ...answer } = await transcriber.transcribe(call, input);
-        const isImpossible = has_impossible_usage === true;
-        const usage = { seconds: answer.duration };
-        return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
-      },
+    const paid = { key, route: `/v1/audio/${task}`, body: whole, signal };
+    return serveOnce(deps, context, paid, async (mode) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
+        inference.isCallable(candidate, caller),
+      );
+      const input = {
+        task,
+        file,
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
+      };
+      const transcript = await inference.direct({
+        request_id: uuid,
+        key,
+        model,
+        body: {},
+        body_text: '{}',
+        signal: mode.signal,
+        bytes,
+        protocols: TRANSCRIBERS,
+        max_units: { seconds: Math.ceil(file.size / MIN_BYTES_PER_S) },
+        request: async (transcriber, call) => {
+          const { has_impossible_usage, ...answer } = await transcriber.transcribe(call, input);
+          const isImpossible = has_impossible_usage === true;
+          const usage = { seconds: answer.duration };
+          return { answer, usage, estimated: isImpossible, has_impossible_usage: isImpossible };
+        },
+      });
+      return formatTranscript(
+        format,
+        transcript,
+        task === 'translations' ? 'translate' : 'transcribe',
+      );
     });
-    return formatTranscript(
-      format,
-      transcript,
-      task === 'translations' ? 'translate' : 'transcribe',
-    );
   };
 }

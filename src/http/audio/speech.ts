@@ -8,6 +8,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { serveOnce } from '../serve-once.ts';
 
 /** The most tokens that the provider adds around the text. */
 const FRAME_TOKENS = 64;
@@ -33,27 +34,40 @@ export function speech(deps: InferenceRouteDeps): Handler {
         param: 'stream_format',
       });
     }
-    const inference = deps.inference();
-    const model = resolveDirectModel(
-      deps.catalogue(),
-      body.model,
-      key,
-      'tts',
-      (candidate, caller) => inference.isCallable(candidate, caller),
-    );
-    server?.timeout(request, 0);
-    const sound = await inference.speech({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal, bytes },
-      protocols: SYNTHESIZERS,
-      max_units: {
-        // The provider counts code points.
-        characters: [...body.input].length,
-        // A token has at least one byte. So there are at most as many tokens as bytes.
-        input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
-        output_tokens: model.max_output_tokens,
-      },
+    const paid = { key, route: '/v1/audio/speech', body: text, signal };
+    return serveOnce(deps, context, paid, async ({ signal: call_signal, recorder }) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(
+        deps.catalogue(),
+        body.model,
+        key,
+        'tts',
+        (candidate, caller) => inference.isCallable(candidate, caller),
+      );
+      server?.timeout(request, 0);
+      const sound = await inference.speech({
+        ...{
+          request_id: uuid,
+          key,
+          model,
+          body: value,
+          body_text: text,
+          signal: call_signal,
+          bytes,
+        },
+        protocols: SYNTHESIZERS,
+        max_units: {
+          // The provider counts code points.
+          characters: [...body.input].length,
+          // A token has at least one byte. So there are at most as many tokens as bytes.
+          input_tokens: Buffer.byteLength(body.input + (body.instructions ?? '')) + FRAME_TOKENS,
+          output_tokens: model.max_output_tokens,
+        },
+      });
+      const type = SPEECH_TYPES[body.response_format ?? 'mp3'];
+      return new Response(recorder ? recorder.copy(sound) : sound, {
+        headers: { 'content-type': type },
+      });
     });
-    const type = SPEECH_TYPES[body.response_format ?? 'mp3'];
-    return new Response(sound, { headers: { 'content-type': type } });
   };
 }

@@ -7,6 +7,7 @@ import { ChatRequestSchema } from './schema.ts';
 export function chatCompletions(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'openai',
+    path: '/v1/chat/completions',
     isNative: false,
     validate: validator(ChatRequestSchema),
   });

@@ -13,6 +13,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { serveOnce } from '../serve-once.ts';
 
 const validate = validator(EmbeddingsSchema);
 
@@ -30,39 +31,42 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       signal,
     );
     const body = validate(value);
-    const inference = deps.inference();
-    const model = resolveDirectModel(
-      deps.catalogue(),
-      body.model,
-      key,
-      'embedding',
-      (candidate, caller) => inference.isCallable(candidate, caller),
-    );
-    checkDimensions(model, body.dimensions ?? undefined);
-    server?.timeout(request, 0);
-    const max_tokens = maxEmbeddingTokens(body.input, text);
-    const answer = await inference.direct({
-      request_id: uuid,
-      key,
-      model,
-      body: value,
-      body_text: text,
-      signal,
-      bytes,
-      protocols: EMBEDDERS,
-      max_units: { input_tokens: max_tokens },
-      request: async (embedder, call) => {
-        const counted = () => countInputTokens(body.input);
-        const { body_text, input_tokens: report } = await embedder.embed(call, {
-          counted,
-          max_tokens,
-        });
-        const reported = possible(report);
-        const usage = { input_tokens: reported ?? counted() };
-        return { answer: body_text, usage, ...estimateOf(report) };
-      },
+    const paid = { key, route: '/v1/embeddings', body: text, signal };
+    return serveOnce(deps, context, paid, async (mode) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(
+        deps.catalogue(),
+        body.model,
+        key,
+        'embedding',
+        (candidate, caller) => inference.isCallable(candidate, caller),
+      );
+      checkDimensions(model, body.dimensions ?? undefined);
+      server?.timeout(request, 0);
+      const max_tokens = maxEmbeddingTokens(body.input, text);
+      const answer = await inference.direct({
+        request_id: uuid,
+        key,
+        model,
+        body: value,
+        body_text: text,
+        signal: mode.signal,
+        bytes,
+        protocols: EMBEDDERS,
+        max_units: { input_tokens: max_tokens },
+        request: async (embedder, call) => {
+          const counted = () => countInputTokens(body.input);
+          const { body_text, input_tokens: report } = await embedder.embed(call, {
+            counted,
+            max_tokens,
+          });
+          const reported = possible(report);
+          const usage = { input_tokens: reported ?? counted() };
+          return { answer: body_text, usage, ...estimateOf(report) };
+        },
+      });
+      return new Response(answer, { headers: { 'content-type': 'application/json' } });
     });
-    return new Response(answer, { headers: { 'content-type': 'application/json' } });
   };
 }
 

@@ -34,6 +34,8 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
   const generate = (stream: boolean) =>
     inferenceRoute(deps, {
       protocol: 'gemini',
+      path: '/v1beta/models',
+      family: 'gemini',
       isNative: true,
       validate: (value) => validate(value),
       prepare: async (context, body, _key, text) => ({

@@ -12,6 +12,8 @@ function precheck(context: RequestContext, body: Record<string, unknown>): void 
 export function messages(deps: InferenceRouteDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'anthropic',
+    path: '/v1/messages',
+    family: 'native',
     isNative: true,
     validate: validateMessages,
     precheck,

@@ -11,6 +11,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { serveOnce } from '../serve-once.ts';
 
 /** The provider's default for `max_tokens_per_doc` (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
@@ -33,36 +34,47 @@ export function rerank(deps: InferenceRouteDeps): Handler {
     );
     const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
     const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
-    const inference = deps.inference();
-    const model = resolveDirectModel(
-      deps.catalogue(),
-      body.model,
-      key,
-      'rerank',
-      (candidate, caller) => inference.isCallable(candidate, caller),
-    );
-    server?.timeout(request, 0);
-    const tokens_per_doc = max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC;
-    const likely_units = searchUnits(documents, tokens_per_doc, 0);
-    const max_units = searchUnits(documents, tokens_per_doc, Buffer.byteLength(query));
-    const ranked = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: text, signal, bytes },
-      protocols: RERANKERS,
-      max_units: { requests: max_units },
-      request: async (reranker, call) => {
-        const answer = await reranker.rerank(call, {
-          query,
-          documents,
-          ...(top_n === undefined ? {} : { top_n: Math.min(top_n, documents.length) }),
-          ...(max_tokens_per_doc === undefined ? {} : { max_tokens_per_doc }),
-        });
-        const { search_units: report, results } = answer;
-        const requests = Math.min(possible(report) ?? likely_units, max_units);
-        return { answer: { results, requests }, usage: { requests }, ...estimateOf(report) };
-      },
+    const paid = { key, route: '/v1/rerank', body: text, signal };
+    return serveOnce(deps, context, paid, async (mode) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(
+        deps.catalogue(),
+        body.model,
+        key,
+        'rerank',
+        (candidate, caller) => inference.isCallable(candidate, caller),
+      );
+      server?.timeout(request, 0);
+      const tokens_per_doc = max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC;
+      const likely_units = searchUnits(documents, tokens_per_doc, 0);
+      const max_units = searchUnits(documents, tokens_per_doc, Buffer.byteLength(query));
+      const ranked = await inference.direct({
+        ...{
+          request_id: uuid,
+          key,
+          model,
+          body: value,
+          body_text: text,
+          signal: mode.signal,
+          bytes,
+        },
+        protocols: RERANKERS,
+        max_units: { requests: max_units },
+        request: async (reranker, call) => {
+          const answer = await reranker.rerank(call, {
+            query,
+            documents,
+            ...(top_n === undefined ? {} : { top_n: Math.min(top_n, documents.length) }),
+            ...(max_tokens_per_doc === undefined ? {} : { max_tokens_per_doc }),
+          });
+          const { search_units: report, results } = answer;
+          const requests = Math.min(possible(report) ?? likely_units, max_units);
+          return { answer: { results, requests }, usage: { requests }, ...estimateOf(report) };
+        },
+      });
+      const withDocuments = body.return_documents === true ? documents : undefined;
+      return json(responseBody(ranked, model.id, request_id, withDocuments));
     });
-    const withDocuments = body.return_documents === true ? documents : undefined;
-    return json(responseBody(ranked, model.id, request_id, withDocuments));
   };
 }
 

@@ -32,6 +32,7 @@ const MAX_LIMIT = 100;
 export function createResponse(deps: ResponsesDeps): Handler {
   return inferenceRoute(deps, {
     protocol: 'responses',
+    path: '/v1/responses',
     isNative: false,
     validate: validator(ResponsesRequestSchema),
     prepare: (_, body, { organization_id }) =>

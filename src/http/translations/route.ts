@@ -11,6 +11,7 @@ import { readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { serveOnce } from '../serve-once.ts';
 
 /** The provider's limit for a body (DeepL docs: Translate). */
 const MAX_BODY_BYTES = 128 * 1024;
@@ -33,40 +34,43 @@ export function translations(deps: InferenceRouteDeps): Handler {
     const key = await deps.keys.authenticate(readApiKey(request, false));
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
-    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_BODY_BYTES, signal);
+    const { text, value } = await readJsonObject(request, bytes.of(key.id), MAX_BODY_BYTES, signal);
     const body = validate(resolveAliases(value));
     const texts = [body.text].flat();
-    const inference = deps.inference();
-    const model = resolveDirectModel(
-      deps.catalogue(),
-      body.model,
-      key,
-      'translation',
-      (candidate, caller) => inference.isCallable(candidate, caller),
-    );
-    server?.timeout(request, 0);
-    const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
-    const answer = await inference.direct({
-      ...{ request_id: uuid, key, model, body: value, body_text: '', signal, bytes },
-      protocols: TRANSLATORS,
-      max_units: { characters },
-      request: async (translator, call) => {
-        const options = { texts, ...translationOptions(body) };
-        const { translations, characters: report } = await translator.translate(call, options);
-        const used = Math.min(possible(report) ?? characters, characters);
-        return {
-          answer: { translations, characters: used },
-          usage: { characters: used },
-          ...estimateOf(report),
-        };
-      },
-    });
-    return json({
-      id: request_id,
-      object: 'translation',
-      model: model.id,
-      translations: answer.translations,
-      usage: { characters: answer.characters },
+    const paid = { key, route: '/v1/translations', body: text, signal };
+    return serveOnce(deps, context, paid, async (mode) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(
+        deps.catalogue(),
+        body.model,
+        key,
+        'translation',
+        (candidate, caller) => inference.isCallable(candidate, caller),
+      );
+      server?.timeout(request, 0);
+      const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
+      const answer = await inference.direct({
+        ...{ request_id: uuid, key, model, body: value, body_text: '', signal: mode.signal, bytes },
+        protocols: TRANSLATORS,
+        max_units: { characters },
+        request: async (translator, call) => {
+          const options = { texts, ...translationOptions(body) };
+          const { translations, characters: report } = await translator.translate(call, options);
+          const used = Math.min(possible(report) ?? characters, characters);
+          return {
+            answer: { translations, characters: used },
+            usage: { characters: used },
+            ...estimateOf(report),
+          };
+        },
+      });
+      return json({
+        id: request_id,
+        object: 'translation',
+        model: model.id,
+        translations: answer.translations,
+        usage: { characters: answer.characters },
+      });
     });
   };
 }

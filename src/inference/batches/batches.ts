@@ -3,17 +3,25 @@ import {
   type BatchPage,
   type BatchRow,
   deleteBatch,
+  deleteUnopenedBatch,
   findBatch,
   insertBatch,
   listBatches,
   openBatch,
 } from '../../../db/batches/batches.ts';
 import { type ItemEnd, insertItems, listResults, type NewItem } from '../../../db/batches/items.ts';
+import {
+  type CreateRequest,
+  findCreateRequest,
+  insertCreateRequest,
+  isUniqueViolation,
+} from '../../../db/tasks/requests.ts';
 import type { IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult } from '../../actors/durable/command.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { BatchEvent } from '../../machines/batch.ts';
 import type { Caller } from '../call.ts';
+import { reusedKeyError } from '../repeats/refusals.ts';
 import { BATCH_KIND } from './kind.ts';
 
 /** One query of the results reads at most this many items. */
@@ -26,6 +34,9 @@ export interface BatchesDeps {
   readonly send: (command: ActorCommand) => Promise<CommandResult>;
 }
 
+/** A create request with an idempotency key. */
+export type RepeatableBatch = Pick<CreateRequest, 'route' | 'idempotency_key' | 'body_hash'>;
+
 /**
  * Message batches for the routes. A call for a batch of another organization throws the same error
  * as a call for a batch that does not exist (P6).
@@ -36,17 +47,23 @@ export class Batches {
   /**
    * Creates a batch and returns it. `items` arrives in chunks, so a large body is never whole in
    * memory. The batch becomes visible after its last item is stored. If `items` throws, this method
-   * throws the same error, and creates no batch. Throws WeirError `service_unavailable` if the
-   * batch cannot be opened now.
+   * throws the same error, and creates no batch. If the idempotency key of `repeatable` was sent
+   * before, returns the first batch. Throws WeirError: `service_unavailable` if the batch cannot be
+   * opened now, `idempotency_key_reused` if the first body was another one, `not_found` if the first
+   * batch was deleted.
    */
   async create(
     key: Caller,
     headers: Record<string, string>,
     items: AsyncIterable<readonly Omit<NewItem, 'request_id'>[]>,
+    repeatable?: RepeatableBatch,
   ): Promise<BatchRow> {
     const { sql, ids, send } = this.deps;
     const { organization_id } = key;
     const id = `msgbatch_${ids.uuid().replaceAll('-', '')}`;
+    const request = repeatable && { ...repeatable, key_id: key.id, organization_id, task_id: id };
+    const earlier = request && (await this.findEarlier(request));
+    if (earlier !== undefined) return this.get(earlier, organization_id);
     await insertBatch(sql, { id, organization_id, key_id: key.id, headers });
     let total = 0;
     for await (const chunk of items) {
@@ -64,10 +81,31 @@ export class Batches {
       event,
       create: true,
       organization_id,
-      inTransaction: (tx) => openBatch(tx, id, total),
+      async inTransaction(tx) {
+        await openBatch(tx, id, total);
+        if (request) await insertCreateRequest(tx, request);
+      },
+    }).catch(async (error: unknown) => {
+      // Another request with the same idempotency key was committed first.
+      const first =
+        request && isUniqueViolation(error) ? await this.findEarlier(request) : undefined;
+      if (first === undefined) throw error;
+      await deleteUnopenedBatch(sql, id);
+      return first;
     });
+    if (typeof result === 'string') return this.get(result, organization_id);
     if (result.type !== 'committed') throw unavailableError();
     return this.get(id, organization_id);
+  }
+
+  /**
+   * Returns the id of the batch that an earlier request with this idempotency key created. Throws
+   * WeirError if that request had another body.
+   */
+  private async findEarlier(request: CreateRequest): Promise<string | undefined> {
+    const earlier = await findCreateRequest(this.deps.sql, request);
+    if (earlier && earlier.body_hash !== request.body_hash) throw reusedKeyError();
+    return earlier?.task_id;
   }
 
   /** Returns a batch of the organization. Throws WeirError `not_found`. */

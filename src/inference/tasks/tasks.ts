@@ -1,10 +1,10 @@
 import type { Sql, TransactionSql } from 'postgres';
 import {
-  findTaskRequest,
-  findTaskView,
-  insertTask,
-  type TaskRequest,
-} from '../../../db/tasks/rows.ts';
+  type CreateRequest,
+  findCreateRequest,
+  isUniqueViolation,
+} from '../../../db/tasks/requests.ts';
+import { findTaskView, insertTask } from '../../../db/tasks/rows.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import type { Clock, IdSource } from '../../actors/clock.ts';
 import type { ActorCommand, CommandResult, CommittedEvent } from '../../actors/durable/command.ts';
@@ -12,6 +12,7 @@ import { estimateGeneration } from '../../catalogue/generation-price.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { ClientDeadlineError } from '../client-deadline.ts';
+import { reusedKeyError } from '../repeats/refusals.ts';
 import { retryAfter } from '../routing/route.ts';
 import { resolveContinuation } from './continuation.ts';
 import { type WatchTask, waitForEnd } from './ending.ts';
@@ -32,7 +33,6 @@ const ID_PREFIX = 'weir_';
 const HOLD_EXPIRES_AFTER_MS = 30 * 24 * 3_600_000;
 const RETURN_HINT =
   'Send the same request with the same Idempotency-Key again. The task continues to run.';
-const UNIQUE_VIOLATION = '23505';
 
 /** Dependencies of `Tasks`. */
 export interface TasksDeps {
@@ -171,14 +171,10 @@ export class Tasks implements TaskPort {
   private async findEarlier(request: CreateTask): Promise<string | undefined> {
     const idempotency = idempotencyOf(request, '');
     if (!idempotency) return undefined;
-    const earlier = await findTaskRequest(this.deps.sql, idempotency);
+    const earlier = await findCreateRequest(this.deps.sql, idempotency);
     if (!earlier) return undefined;
     if (earlier.body_hash === request.body_hash) return earlier.task_id;
-    throw new WeirError(
-      'idempotency_key_reused',
-      'This Idempotency-Key was used before with another request.',
-      { param: 'Idempotency-Key', hint: 'Use a new key for a new request.' },
-    );
+    throw reusedKeyError();
   }
 
   /**
@@ -221,22 +217,14 @@ function asCreated(view: TaskView): TaskView {
 }
 
 /** Returns the row that ties an idempotency key to its task; null if the request has no key. */
-function idempotencyOf(request: CreateTask, task_id: string): TaskRequest | null {
+function idempotencyOf(request: CreateTask, task_id: string): CreateRequest | null {
   if (request.idempotency_key === undefined) return null;
   return {
+    key_id: request.key.id,
     organization_id: request.key.organization_id,
     route: request.route,
     idempotency_key: request.idempotency_key,
     body_hash: request.body_hash,
     task_id,
   };
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === UNIQUE_VIOLATION
-  );
 }

@@ -168,7 +168,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'an answer whose charge failed ends as complete',
-        from: '      this.end(client, this.errorText(error));\n    }\n  }\n\n  /**\n   * Handles a failure',
+        from: '      await this.endWithError(client, error);\n    }\n  }\n\n  /**\n   * Handles a failure',
         to: '      this.end(client, this.held);\n    }\n  }\n\n  /**\n   * Handles a failure',
       },
       {

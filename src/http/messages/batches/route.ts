@@ -6,12 +6,14 @@ import { readApiKey } from '../../auth/credentials.ts';
 import { readJsonBytes } from '../../body.ts';
 import { type Handler, json, publicOrigin, type RequestContext } from '../../endpoint.ts';
 import type { InferenceRouteDeps } from '../../inference-route.ts';
+import { readIdempotencyKey } from '../../serve-once.ts';
 import { nativeHeaders, requireVersion } from '../route.ts';
 import { readItems } from './read-items.ts';
 import { batchRecord, resultsBody } from './view.ts';
 
 /** The provider's limit for a body (Anthropic docs: Errors, 413). */
 const MAX_BATCH_BODY_BYTES = 256 * 1024 * 1024;
+const ROUTE = '/v1/messages/batches';
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 const MAX_ID_CHARS = 100;
@@ -32,13 +34,19 @@ export class BatchRoutes {
     const { request, server, bytes } = context;
     const key = await this.admit(context);
     const headers = nativeHeaders(request);
+    const idempotency_key = readIdempotencyKey(request);
     // The origin is read first, so that nothing can fail between the creation and the answer.
     const origin = this.originOf(context);
     // Receiving and storing a large body may take longer than Bun's idle timeout.
     server?.timeout(request, 0);
     const body = await readJsonBytes(request, bytes.of(key.id), MAX_BATCH_BODY_BYTES);
     const isFilesBeta = headers['anthropic-beta']?.includes('files-api') ?? false;
-    const batch = await this.batches.create(key, headers, readItems(body, isFilesBeta));
+    const items = readItems(body, isFilesBeta);
+    const repeatable =
+      idempotency_key === undefined
+        ? undefined
+        : { route: ROUTE, idempotency_key, body_hash: await hashSlices(body) };
+    const batch = await this.batches.create(key, headers, items, repeatable);
     return json(batchRecord(batch, origin));
   };
 
@@ -119,6 +127,19 @@ export class BatchRoutes {
     requireVersion(context);
     return key;
   }
+}
+
+/** The size of a slice. Between two slices Weir can serve other calls. */
+const HASH_SLICE_BYTES = 1024 * 1024;
+
+/** Returns the SHA-256 of a large body, hex. */
+async function hashSlices(bytes: Uint8Array): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (let start = 0; start < bytes.byteLength; start += HASH_SLICE_BYTES) {
+    hasher.update(bytes.subarray(start, start + HASH_SLICE_BYTES));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return hasher.digest('hex');
 }
 
 function idOf({ params }: RequestContext): string {

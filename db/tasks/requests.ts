@@ -1,0 +1,54 @@
+import type { Sql, TransactionSql } from 'postgres';
+
+/**
+ * A create request that can be repeated with its idempotency key (P7). It belongs to the API key
+ * that sent it.
+ */
+export interface CreateRequest {
+  readonly key_id: string;
+  readonly organization_id: string;
+  readonly route: string;
+  readonly idempotency_key: string;
+  /** SHA-256 of the body, hex. */
+  readonly body_hash: string;
+  /** The task or message batch that the request creates. */
+  readonly task_id: string;
+}
+
+/**
+ * Ties an idempotency key to what its request creates. Call it in the transaction of the creation.
+ * If the key is in use, it throws a unique violation, and the transaction commits nothing.
+ */
+export async function insertCreateRequest(
+  tx: TransactionSql,
+  request: CreateRequest,
+): Promise<void> {
+  await tx`
+    insert into task_request (key_id, organization_id, route, idempotency_key, body_hash, task_id,
+      created_at)
+    values (${request.key_id}, ${request.organization_id}, ${request.route},
+      ${request.idempotency_key}, ${request.body_hash}, ${request.task_id}, weir_now())`;
+}
+
+/** Finds what an idempotency key of an API key created on a route. */
+export async function findCreateRequest(
+  sql: Sql,
+  { key_id, route, idempotency_key }: CreateRequest,
+): Promise<Pick<CreateRequest, 'task_id' | 'body_hash'> | undefined> {
+  const [row] = await sql<Pick<CreateRequest, 'task_id' | 'body_hash'>[]>`
+    select task_id, body_hash from task_request
+    where key_id = ${key_id} and route = ${route} and idempotency_key = ${idempotency_key}`;
+  return row;
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+/** True if an insert failed because a row with the same unique columns exists. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === UNIQUE_VIOLATION
+  );
+}

@@ -106,7 +106,8 @@ const REST = `## What is always translated
 | the reason why an answer ended | \`stop\`, \`end_turn\`, \`completed\`, \`STOP\` and so on are one value in the neutral form |
 | usage, cached tokens, reasoning tokens | with each protocol's own sums: Anthropic's input excludes cached tokens, the others' includes them |
 | thinking | returned if the client's protocol can express it; when the client sends it again, it goes with its signature to the provider that made it, and is dropped for another provider |
-| errors in the middle of a stream | an error event of the client's protocol |
+| errors in the middle of a stream | the error events of the client's protocol, with \`code\`, \`param\` and \`request_id\`; responses end with \`error\` and \`response.failed\` |
+| refusals of the upstream | the client's own name of the parameter, and the upstream's sentence if the client's protocol has all of its words; otherwise a plain sentence of Weir's |
 
 Parameters that only describe the caller (\`user\`, \`metadata\`, \`labels\` …) never make Weir refuse a
 call. They are dropped if the upstream's protocol cannot express them.

@@ -25,30 +25,47 @@ export function renderError(error: unknown, family: ErrorFamily, request_id: str
   };
   const { retry_after } = weirError.details;
   if (retry_after !== undefined) headers['retry-after'] = String(retry_after);
-  const body = BODIES[family](weirError, request_id);
+  const body = errorBody(weirError, family, request_id);
   return new Response(JSON.stringify(body), { status: weirError.entry.status, headers });
 }
 
-const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => object> = {
+/** The envelope of an error. A native envelope has more members beside `error`. */
+interface ErrorBody {
+  readonly error: object;
+  readonly [member: string]: unknown;
+}
+
+/** Returns the envelope of an error, e.g. for an event of a stream or for one item of a batch. */
+export function errorBody(error: WeirError, family: ErrorFamily, request_id: string): ErrorBody {
+  return BODIES[family](error, request_id);
+}
+
+const BODIES: Record<ErrorFamily, (error: WeirError, request_id: string) => ErrorBody> = {
   openai: openaiBody,
   native: nativeBody,
   gemini: geminiBody,
 };
 
-/** The values of `status` that Google's SDKs read (Google Cloud docs: Errors, google.rpc.Code). */
+/**
+ * The values of `status` that Google's SDKs read, by HTTP status (googleapis: google/rpc/code.proto).
+ * Google has no code for a payment. 402 is FAILED_PRECONDITION, with which the Gemini API asks for
+ * billing. RESOURCE_EXHAUSTED would make clients retry. All other 4xx are INVALID_ARGUMENT: they do
+ * not depend on the state of the system. All other 5xx are INTERNAL; only 503 is UNAVAILABLE.
+ */
 const GOOGLE_STATUSES: Record<number, string> = {
-  400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
-  402: 'RESOURCE_EXHAUSTED',
+  402: 'FAILED_PRECONDITION',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   409: 'ABORTED',
   429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
 };
 
-function geminiBody(error: WeirError, request_id: string): object {
+function geminiBody(error: WeirError, request_id: string): ErrorBody {
   const { status } = error.entry;
   const reason = publicCode(error.id);
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, request_id };
@@ -56,13 +73,13 @@ function geminiBody(error: WeirError, request_id: string): object {
     error: {
       code: status,
       message: error.message,
-      status: GOOGLE_STATUSES[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
+      status: GOOGLE_STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
       details: [{ ...info, ...details(error) }],
     },
   };
 }
 
-function openaiBody(error: WeirError): object {
+function openaiBody(error: WeirError): ErrorBody {
   return {
     error: {
       message: error.message,
@@ -74,18 +91,10 @@ function openaiBody(error: WeirError): object {
 }
 
 /**
- * Returns the native envelope of an error that is only a part of a response, e.g. the error of one
- * item of a batch.
- */
-export function nativeEnvelope(error: WeirError, request_id: string): object {
-  return nativeBody(error, request_id);
-}
-
-/**
  * Returns the native envelope (Anthropic docs: Errors). The envelope has additional members that
  * Anthropic's errors lack, e.g. `code` and `param`.
  */
-function nativeBody(error: WeirError, request_id: string): object {
+function nativeBody(error: WeirError, request_id: string): ErrorBody {
   return {
     type: 'error',
     error: {

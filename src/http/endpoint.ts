@@ -2,6 +2,7 @@ import type { Server } from 'bun';
 import { isTransient } from '../../db/transient.ts';
 import { type ErrorFamily, renderError } from '../errors/render.ts';
 import type { ErrorReport } from '../errors/report.ts';
+import { requestIdOf } from '../errors/request-id.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { requireHost } from './host.ts';
@@ -46,7 +47,7 @@ export function endpoint(
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
     const arrived_ms = performance.now();
     const uuid = Bun.randomUUIDv7();
-    const request_id = `req_${uuid.replaceAll('-', '')}`;
+    const request_id = requestIdOf(uuid);
     const bytes = new BytesInFlight(bodies);
     let response: Response;
     try {

@@ -4,6 +4,7 @@
  * provider's wire format.
  */
 
+import type { WeirError } from '../errors/weir-error.ts';
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 
@@ -227,6 +228,11 @@ export interface UpstreamStream {
    * its output limit. Used when no money is left to continue. `usage` is the usage that is charged.
    */
   endEarly(usage: TokenUsage): string;
+  /**
+   * Returns the text of the server-sent events that tell the client that its started answer broke
+   * off. The events follow the events that are not `final`. `request_id` is the public id.
+   */
+  errorEvents(error: WeirError, request_id: string): string;
   /** Returns the whole answer in the client's protocol; undefined if the stream did not keep it. */
   answer?(): object | undefined;
 }
@@ -240,8 +246,6 @@ export interface UpstreamProtocol {
   complete(call: UpstreamCall): Promise<UpstreamAnswer>;
   /** Resolves once the upstream has accepted the call and begins to answer. */
   stream(call: UpstreamCall): Promise<UpstreamStream>;
-  /** Returns the event that reports to a client that its stream broke off. */
-  errorEvent(error: { type: string; native_type: string; code: string; message: string }): string;
 }
 
 /** A connection to an upstream account, as `weir.yaml` declares it. */

@@ -23,31 +23,31 @@ describe('inside a stream', () => {
       'OpenAI chat',
       '/v1/chat/completions',
       { model: 'gpt-4o-mini', stream: true, ...turn(slow) },
-      /data: \{"error":\{"message":"[^"]+","type":"timeout_error","param":null,"code":"timeout_error"\}\}\n\ndata: \[DONE\]\n\n$/,
+      /data: \{"error":\{"message":"[^"]+","type":"timeout_error","code":"timeout_error",[^\n]+"request_id":"req_[0-9a-f]+"\}\}\n\ndata: \[DONE\]\n\n$/,
     ],
     [
       'OpenAI chat on another provider',
       '/v1/chat/completions',
       { model: 'claude-haiku-4-5', stream: true, max_tokens: 4_000, ...turn(slow) },
-      /data: \{"error":\{"message":"[^"]+","type":"timeout_error","param":null,"code":"timeout_error"\}\}\n\ndata: \[DONE\]\n\n$/,
+      /data: \{"error":\{"message":"[^"]+","type":"timeout_error","code":"timeout_error",[^\n]+"request_id":"req_[0-9a-f]+"\}\}\n\ndata: \[DONE\]\n\n$/,
     ],
     [
       'Anthropic',
       '/v1/messages',
       { model: 'claude-haiku-4-5', stream: true, max_tokens: 4_000, ...turn(slow) },
-      /event: error\ndata: \{"type":"error","error":\{"type":"timeout_error","message":"[^"]+"\}\}\n\n$/,
+      /event: error\ndata: \{"type":"error","error":\{"type":"timeout_error","message":"[^"]+",[^\n]+\},"request_id":"req_[0-9a-f]+"\}\n\n$/,
     ],
     [
       'Responses',
       '/v1/responses',
       { model: 'gpt-4o-mini', stream: true, input: slow },
-      /event: error\ndata: \{"type":"error","code":"timeout_error","message":"[^"]+","param":null,"sequence_number":0\}\n\n$/,
+      /event: error\ndata: \{"type":"error","sequence_number":\d+,"code":"timeout_error","message":"[^"]+",[^\n]+\}\n\nevent: response.failed\ndata: [^\n]+\n\n$/,
     ],
     [
       'Gemini',
       '/v1beta/models/gpt-4o-mini:streamGenerateContent?alt=sse',
       { contents: [{ role: 'user', parts: [{ text: slow }] }] },
-      /data: \{"error":\{"code":504,"message":"[^"]+","status":"DEADLINE_EXCEEDED","details":\[\{"reason":"timeout_error"\}\]\}\}\n\n$/,
+      /data: \{"error":\{"code":504,"message":"[^"]+","status":"DEADLINE_EXCEEDED","details":\[\{[^\n]+"reason":"timeout_error","request_id":"req_[0-9a-f]+"[^\n]+\}\]\}\}\n\n$/,
     ],
   ];
 

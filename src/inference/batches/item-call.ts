@@ -1,8 +1,9 @@
 import { isTransient } from '../../../db/transient.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ErrorId } from '../../errors/registry.ts';
-import { nativeEnvelope } from '../../errors/render.ts';
+import { errorBody } from '../../errors/render.ts';
 import type { ErrorReport } from '../../errors/report.ts';
+import { requestIdOf } from '../../errors/request-id.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { type BodyBudget, BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import type { Draft, InferenceCall } from '../call.ts';
@@ -98,7 +99,7 @@ async function runItem(deps: ItemCallDeps, item: ItemCall, bytes: BytesInFlight)
 }
 
 function outcomeOf(deps: ItemCallDeps, item: ItemCall, error: unknown): ItemOutcome {
-  const request_id = `req_${item.request_id.replaceAll('-', '')}`;
+  const request_id = requestIdOf(item.request_id);
   const weirError =
     error instanceof WeirError
       ? error
@@ -108,5 +109,5 @@ function outcomeOf(deps: ItemCallDeps, item: ItemCall, error: unknown): ItemOutc
     return { type: 'later', after_ms: (weirError.details.retry_after ?? 0) * 1_000 };
   }
   deps.onError(error, request_id);
-  return { type: 'errored', error: JSON.stringify(nativeEnvelope(weirError, request_id)) };
+  return { type: 'errored', error: JSON.stringify(errorBody(weirError, 'native', request_id)) };
 }

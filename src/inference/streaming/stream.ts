@@ -1,7 +1,6 @@
 import type { ChannelPermit } from '../../actors/channels/channel.ts';
 import type { Reservation } from '../../actors/money/reservation.ts';
-import { ERRORS, publicCode } from '../../errors/registry.ts';
-import { WeirError } from '../../errors/weir-error.ts';
+import { requestIdOf } from '../../errors/request-id.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import {
   RetryableUpstreamError,
@@ -15,8 +14,8 @@ import type { Budget } from '../budget/budget.ts';
 import { countTokens } from '../budget/tokens.ts';
 import { type InferenceCall, settleCall } from '../call.ts';
 import { noteImpossibleUsage } from '../impossible-usage.ts';
-import { publicError } from '../routing/route.ts';
 import type { StopSignal } from './stop-signal.ts';
+import { streamError } from './stream-error.ts';
 
 /**
  * If the reservation of a stream is used up, the stream waits this long for more money, then ends.
@@ -247,21 +246,12 @@ export class StreamRun {
   }
 
   /**
-   * Returns the error event in the client's protocol. The event tells the client that the answer is
+   * Returns the error events in the client's protocol. They tell the client that the answer is
    * incomplete.
    */
   private errorText(error: unknown): string {
-    const known = publicError(error);
-    const { id, message } =
-      known instanceof WeirError
-        ? known
-        : {
-            id: 'upstream_error' as const,
-            message: 'The model provider ended the answer before it was complete.',
-          };
-    const { type, nativeType } = ERRORS[id];
-    const details = { type, native_type: nativeType, code: publicCode(id), message };
-    return this.deps.open.protocol.errorEvent(details);
+    const { call, open } = this.deps;
+    return open.stream.errorEvents(streamError(error), requestIdOf(call.request_id));
   }
 
   /**

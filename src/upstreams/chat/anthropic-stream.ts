@@ -7,6 +7,7 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
 import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
+import { messagesErrorEvent } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
@@ -120,6 +121,8 @@ export class MessageStream implements MeteredStreamProtocol {
     };
     return stop + event(last) + event({ type: 'message_stop' });
   }
+
+  readonly errorEvents = messagesErrorEvent;
 
   private begin(data: string, message: unknown): string {
     if (!isObject(message)) return data;

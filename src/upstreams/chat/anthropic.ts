@@ -31,8 +31,6 @@ export const anthropicProtocol: UpstreamProtocol = {
   complete: (call) => requestAnswer(call, requestOf(call), answerOfMessages),
 
   stream: (call) => requestStream(call, requestOf(call), new MessageStream(call)),
-
-  errorEvent: messagesErrorEvent,
 };
 
 /**
@@ -57,17 +55,6 @@ export function answerOfMessages(
     web_searches: content.filter(isWebSearchBlock).length,
     produced: () => content.map(producedByBlock).join(''),
   };
-}
-
-export function messagesErrorEvent({
-  native_type,
-  message,
-}: {
-  native_type: string;
-  message: string;
-}): string {
-  const error = { type: 'error', error: { type: native_type, message } };
-  return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
 }
 
 function requestOf(call: UpstreamCall): UpstreamRequest {

@@ -9,7 +9,7 @@ import {
 } from '../pass-through/request.ts';
 import { messageSearchLimits } from '../pass-through/web-search.ts';
 import { toServerSentEvents } from '../stream/aws-event-stream.ts';
-import { answerOfMessages, messagesErrorEvent, messagesLimits } from './anthropic.ts';
+import { answerOfMessages, messagesLimits } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
 
 /** The value of `anthropic_version` for Bedrock (AWS docs: Anthropic Claude Messages API). */
@@ -29,7 +29,6 @@ export const bedrockProtocol: UpstreamProtocol = {
       { ...requestOf(call, 'invoke-with-response-stream'), unwrap: toServerSentEvents },
       new MessageStream(call),
     ),
-  errorEvent: messagesErrorEvent,
 };
 
 function requestOf(call: UpstreamCall, method: string): UpstreamRequest {

@@ -13,8 +13,8 @@ import {
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
+import { geminiErrorEvent } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
-import { geminiErrorEvent } from '../translation/gemini-answer.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 
@@ -62,8 +62,6 @@ function methods(
         requestTo(call, 'streamGenerateContent?alt=sse'),
         new ContentStream(call),
       ),
-
-    errorEvent: geminiErrorEvent,
   };
 }
 
@@ -147,6 +145,7 @@ class ContentStream implements MeteredStreamProtocol {
   private isImpossible = false;
   private finished = false;
   private done = false;
+  readonly errorEvents = geminiErrorEvent;
 
   constructor(private readonly call: UpstreamCall) {}
 

@@ -1,3 +1,4 @@
+import type { WeirError } from '../../errors/weir-error.ts';
 import { editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
@@ -8,6 +9,7 @@ import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts
 import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { isSearch } from '../pass-through/web-search.ts';
+import { responsesErrorEvents } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
@@ -26,6 +28,7 @@ export class ResponseStream implements MeteredStreamProtocol {
   /** The response object of the newest event that had one, with public ids and model names. */
   private response: Json = {};
   private readonly output: unknown[] = [];
+  /** The number of the last event before the event that ends the response. */
   private sequence = -1;
   private done = false;
   private names: string[];
@@ -62,7 +65,6 @@ export class ResponseStream implements MeteredStreamProtocol {
     const value = parseObject(data);
     const type = typeof value['type'] === 'string' ? value['type'] : (name ?? '');
     const { sequence_number: sequence, response } = value;
-    if (typeof sequence === 'number') this.sequence = sequence;
     if (type === 'error') throw classifyInlineError(this.call, asEnvelope(value['error'] ?? value));
     if (type === 'response.failed') {
       const error = isObject(response) ? response['error'] : undefined;
@@ -72,6 +74,7 @@ export class ResponseStream implements MeteredStreamProtocol {
     if (type === 'response.output_item.done' && isSearch(value['item'])) this.searches += 1;
     const text = isObject(response) ? this.published(data, response) : data;
     this.done = type === 'response.completed' || type === 'response.incomplete';
+    if (typeof sequence === 'number' && !this.done) this.sequence = sequence;
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
     const produced =
       type.endsWith('.delta') && typeof value['delta'] === 'string' ? value['delta'] : '';
@@ -103,6 +106,12 @@ export class ResponseStream implements MeteredStreamProtocol {
     };
     const event = { type, sequence_number: this.sequence + 1, response: this.response };
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+
+  errorEvents(error: WeirError, request_id: string): string {
+    const { answer_id: id, public_model: model } = this.call;
+    const response = { id, object: 'response', model, ...this.response, output: this.output };
+    return responsesErrorEvents(error, request_id, this.sequence + 1, response);
   }
 
   /** Returns the event's public JSON with this usage. The stored response gets it too. */

@@ -43,11 +43,6 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
     }),
 
   stream: (call) => requestStream(call, requestOf(call), new ResponseStream(call)),
-
-  errorEvent({ code, message }) {
-    const error = { type: 'error', code, message, param: null, sequence_number: 0 };
-    return `event: error\ndata: ${JSON.stringify(error)}\n\n`;
-  },
 };
 
 function requestOf(call: UpstreamCall): UpstreamRequest {

@@ -7,12 +7,13 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { ChunkPublisher } from '../pass-through/publish.ts';
 import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
+import { chatErrorEvents } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
 import { producedBy } from './openai-answer.ts';
 
-export const DONE = 'data: [DONE]\n\n';
+const DONE = 'data: [DONE]\n\n';
 
 /**
  * Replaces the upstream's ids and model names in the chunks of one streamed chat completion, and
@@ -103,6 +104,8 @@ export class ChatStream implements MeteredStreamProtocol {
       finish + (this.wantsUsage ? this.chunk([], { usage: writeOpenaiUsage(usage) }) : '') + DONE
     );
   }
+
+  readonly errorEvents = chatErrorEvents;
 
   private isFinished(): boolean {
     return this.finished.size >= this.choices;

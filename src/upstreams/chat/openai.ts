@@ -14,7 +14,7 @@ import {
   type UpstreamRequest,
 } from '../pass-through/request.ts';
 import { producedBy } from './openai-answer.ts';
-import { ChatStream, DONE } from './openai-stream.ts';
+import { ChatStream } from './openai-stream.ts';
 
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
 export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
@@ -34,10 +34,6 @@ function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamPro
     complete: (call) => requestAnswer(call, requestOf(call, credentials), answerOf),
 
     stream: (call) => requestStream(call, requestOf(call, credentials), new ChatStream(call)),
-
-    errorEvent({ type, code, message }) {
-      return `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\n${DONE}`;
-    },
   };
 }
 

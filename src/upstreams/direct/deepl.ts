@@ -4,6 +4,12 @@ import { RetryableUpstreamError } from '../contract.ts';
 import type { Translator } from './contract.ts';
 import { requestJson } from './json-call.ts';
 
+/** The members of the request that Weir's own route has too. */
+const NAMES = {
+  ...{ text: 'text', target_lang: 'target_lang', source_lang: 'source_lang' },
+  ...{ formality: 'formality', context: 'context' },
+};
+
 /**
  * `POST /v2/translate` (DeepL docs: Translate). The physical model of a channel is DeepL's
  * `model_type`.
@@ -11,15 +17,11 @@ import { requestJson } from './json-call.ts';
 export const deeplDirect: Translator = {
   async translate(call, { texts, target_lang, source_lang, formality, context }) {
     const headers = { authorization: `DeepL-Auth-Key ${call.target.api_key}` };
-    const answer = await requestJson(call, '/v2/translate', headers, {
-      text: texts,
-      target_lang,
-      source_lang,
-      formality,
-      context,
-      model_type: call.physical_model,
-      show_billed_characters: true,
-    });
+    const body = {
+      ...{ text: texts, target_lang, source_lang, formality, context },
+      ...{ model_type: call.physical_model, show_billed_characters: true },
+    };
+    const answer = await requestJson(call, '/v2/translate', headers, body, NAMES);
     const found = Array.isArray(answer['translations'])
       ? answer['translations'].filter(isObject)
       : [];

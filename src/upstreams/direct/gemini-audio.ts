@@ -11,7 +11,7 @@ import type {
   Transcript,
   TranscriptionRequest,
 } from './contract.ts';
-import { requestJson } from './json-call.ts';
+import { type ClientNames, requestJson } from './json-call.ts';
 
 /** Tokens of one second of audio (Gemini API docs: Audio understanding). */
 const TOKENS_PER_S = 32;
@@ -34,6 +34,13 @@ const MIME_TYPES: Record<string, string> = {
   mpeg: 'audio/mp3',
   m4a: 'audio/m4a',
   mp4: 'audio/mp4',
+};
+
+/** OpenAI's names of Gemini's parameters, for transcripts and for speech. */
+const TRANSCRIPTION_NAMES = { contents: 'file', temperature: 'temperature' };
+const SPEECH_NAMES = {
+  ...{ contents: 'input', voice_name: 'voice', voiceName: 'voice' },
+  ...{ speech_config: 'voice', speechConfig: 'voice' },
 };
 
 /** JSON schema of the transcript that Weir requests from Gemini. */
@@ -71,14 +78,15 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
         413,
       );
     }
-    const answer = await generate(call, {
+    const body = {
       contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await inlineAudio(what.file)] }],
       generationConfig: {
         responseMimeType: 'application/json',
         responseSchema: TRANSCRIPT_SCHEMA,
         ...(what.temperature === undefined ? {} : { temperature: what.temperature }),
       },
-    });
+    };
+    const answer = await generate(call, body, TRANSCRIPTION_NAMES);
     return readTranscript(answer);
   },
 
@@ -94,7 +102,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
         'must be 1 for this model. Describe the speed in instructions instead.',
       );
     }
-    const answer = await generate(call, {
+    const request = {
       contents: [{ role: 'user', parts: [{ text: scriptOf(body) }] }],
       generationConfig: {
         responseModalities: ['AUDIO'],
@@ -103,7 +111,8 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
           voiceConfig: { prebuiltVoiceConfig: { voiceName: voiceOf(body['voice']) } },
         },
       },
-    });
+    };
+    const answer = await generate(call, request, SPEECH_NAMES);
     const sound = readAudio(answer);
     const report = geminiUsage(answer['usageMetadata']);
     const usage = possible(report);
@@ -119,9 +128,14 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
  * Sends the request and returns the answer. Throws TerminalUpstreamError if Gemini's content policy
  * blocked the prompt.
  */
-async function generate(call: UpstreamCall, body: object): Promise<Record<string, unknown>> {
+async function generate(
+  call: UpstreamCall,
+  body: object,
+  names: ClientNames,
+): Promise<Record<string, unknown>> {
   const path = `/models/${encodeURIComponent(call.physical_model)}:generateContent`;
-  const answer = await requestJson(call, path, { 'x-goog-api-key': call.target.api_key }, body);
+  const headers = { 'x-goog-api-key': call.target.api_key };
+  const answer = await requestJson(call, path, headers, body, names);
   const feedback = answer['promptFeedback'];
   if (isObject(feedback) && feedback['blockReason'] !== undefined) {
     throw new TerminalUpstreamError(

@@ -4,6 +4,12 @@ import type { Embedder } from './contract.ts';
 import { requestJson } from './json-call.ts';
 import { toBase64 } from './vectors.ts';
 
+/** OpenAI's names of Gemini's parameters. */
+const NAMES = {
+  ...{ requests: 'input', content: 'input', contents: 'input' },
+  ...{ output_dimensionality: 'dimensions', outputDimensionality: 'dimensions' },
+};
+
 /** The largest number of texts in one request (Gemini API docs: Embeddings, batchEmbedContents). */
 const MAX_TEXTS = 100;
 
@@ -58,6 +64,7 @@ async function vectorsOf(call: UpstreamCall, texts: string[]): Promise<number[][
         ...(typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {}),
       })),
     },
+    NAMES,
   );
   const found = Array.isArray(answer['embeddings']) ? answer['embeddings'].filter(isObject) : [];
   const vectors = found.flatMap(({ values }) => (isVector(values) ? [ofLengthOne(values)] : []));

@@ -1,3 +1,4 @@
+import type { WeirError } from '../../errors/weir-error.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
@@ -45,6 +46,8 @@ export interface MeteredStreamProtocol extends StreamProtocol {
   hasImpossibleUsage(): boolean;
   /** Works like `UpstreamStream.endEarly`. */
   cutShort(usage: TokenUsage): string;
+  /** Works like `UpstreamStream.errorEvents`. */
+  errorEvents(error: WeirError, request_id: string): string;
   /** The complete answer, if the protocol's last event carries it. */
   answer?(): object;
 }
@@ -146,6 +149,10 @@ class ProtocolStream implements UpstreamStream {
 
   endEarly(usage: TokenUsage): string {
     return this.protocol.cutShort(usage);
+  }
+
+  errorEvents(error: WeirError, request_id: string): string {
+    return this.protocol.errorEvents(error, request_id);
   }
 
   answer(): object | undefined {

@@ -3,6 +3,7 @@ import { isObject, withoutUndefined } from '../../json/object.ts';
 import { openaiUsage, writeOpenaiUsage } from '../../protocols/openai-usage.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { chatErrorEvents } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
 import { writeCall } from './chat-write.ts';
 import type {
@@ -177,6 +178,7 @@ const DELTAS = { text: 'content', reasoning: 'reasoning_content', refusal: 'refu
 
 /** Converts neutral events to the server-sent events of a chat completion stream, as text. */
 export class ChatWriter implements StreamWriter {
+  readonly errorEvents = chatErrorEvents;
   private readonly assembly = new Assembly();
   private callCount = 0;
   private readonly wantsUsage: boolean;

@@ -5,6 +5,7 @@ import { isObject } from '../../json/object.ts';
 import { geminiUsage, usageMetadata } from '../../protocols/gemini-usage.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { geminiErrorEvent } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
 import type {
   AnswerNames,
@@ -164,6 +165,7 @@ function writePart(part: AssistantPart): object[] {
  * written when it is complete, because Gemini cannot stream arguments in deltas.
  */
 export class GeminiWriter implements StreamWriter {
+  readonly errorEvents = geminiErrorEvent;
   private readonly assembly = new Assembly();
 
   constructor(private readonly names: AnswerNames) {}
@@ -216,17 +218,4 @@ export class GeminiWriter implements StreamWriter {
 
 function modelContent(parts: readonly object[]): object {
   return { role: 'model', parts };
-}
-
-/**
- * Returns the event that ends a broken stream of a Gemini client. The statuses are those of
- * Google's API (Google Cloud docs: Errors, google.rpc.Code).
- */
-export function geminiErrorEvent({ code, message }: { code: string; message: string }): string {
-  const status =
-    code === 'timeout_error'
-      ? { code: 504, message, status: 'DEADLINE_EXCEEDED' }
-      : { code: 502, message, status: 'UNAVAILABLE' };
-  const error = { ...status, details: [{ reason: code }] };
-  return `data: ${JSON.stringify({ error })}\n\n`;
 }

@@ -3,6 +3,7 @@ import { isObject } from '../../json/object.ts';
 import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
 import { type AnswerUsage, possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { messagesErrorEvent } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
 import type {
   AnswerNames,
@@ -172,6 +173,7 @@ const DELTAS: Record<OpenedPart['type'], [type: string, member: string]> = {
 
 /** Converts neutral events to the server-sent events of a streamed message, as text. */
 export class MessagesWriter implements StreamWriter {
+  readonly errorEvents = messagesErrorEvent;
   private readonly assembly = new Assembly();
   private index = -1;
 

@@ -4,6 +4,7 @@
  * Answers go the opposite way. So each protocol needs only one reader and one writer for requests,
  * and one of each for answers. No code translates directly between two protocols.
  */
+import type { WeirError } from '../../errors/weir-error.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
 
@@ -203,6 +204,13 @@ export interface StreamReader {
  */
 export interface StreamWriter {
   write(event: NeutralEvent): string;
+  /**
+   * Called before the first event that the client gets only after the charge. It may never get
+   * this event. Absent if the error events do not depend on it.
+   */
+  holdBack?(): void;
+  /** Works like `UpstreamStream.errorEvents`. */
+  errorEvents(error: WeirError, request_id: string): string;
   /** Returns the answer so far, as a whole answer in the client's protocol. */
   answer(): object;
 }

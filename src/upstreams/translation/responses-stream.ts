@@ -1,3 +1,5 @@
+import type { WeirError } from '../../errors/weir-error.ts';
+import { responsesErrorEvents } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
 import type {
   AnswerNames,
@@ -23,6 +25,10 @@ import {
 export class ResponsesWriter implements StreamWriter {
   private readonly assembly = new Assembly();
   private sequence_number = 0;
+  /** The complete items that are not held back. */
+  private readonly sentItems: object[] = [];
+  /** The number of the first event that is held back. Undefined if no event is held back. */
+  private held_number: number | undefined;
   private index = -1;
   private item_id = '';
 
@@ -54,6 +60,16 @@ export class ResponsesWriter implements StreamWriter {
       default:
         return event satisfies never;
     }
+  }
+
+  holdBack(): void {
+    this.held_number ??= this.sequence_number;
+  }
+
+  errorEvents(error: WeirError, request_id: string): string {
+    const next = this.held_number ?? this.sequence_number;
+    const response = responseObject(this.names, 'failed', this.sentItems, null);
+    return responsesErrorEvents(error, request_id, next, response);
   }
 
   answer(): object {
@@ -123,6 +139,7 @@ export class ResponsesWriter implements StreamWriter {
     const part = this.assembly.answer().parts.at(-1);
     if (!part) return '';
     const item = itemOf(part, this.item_id, this.names);
+    if (this.held_number === undefined) this.sentItems.push(item);
     return (
       this.writeDone(part) +
       this.writeEvent('response.output_item.done', { output_index: this.index, item })

@@ -1,15 +1,17 @@
+import type { WeirError } from '../../errors/weir-error.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
-import type {
-  StreamEvent,
-  TextTemplate,
-  UpstreamCall,
-  UpstreamProtocol,
-  UpstreamStream,
+import {
+  type StreamEvent,
+  TerminalUpstreamError,
+  type TextTemplate,
+  type UpstreamCall,
+  type UpstreamProtocol,
+  type UpstreamStream,
 } from '../contract.ts';
 import { parseObject } from '../transport/exchange.ts';
-import { geminiErrorEvent } from './gemini-answer.ts';
 import type { AnswerNames, NeutralEvent, StreamReader, StreamWriter } from './neutral.ts';
+import { translateRefusal } from './refusal.ts';
 import {
   CLIENT_TRANSLATORS,
   type RequestProtocol,
@@ -31,13 +33,18 @@ export function translateProtocol(
   form: RequestProtocol,
   upstream: UpstreamProtocol,
 ): UpstreamProtocol {
+  /** Returns the error of the upstream, in the client's words if the client caused it. */
+  const inClientsWords = (error: unknown, call: UpstreamCall) =>
+    error instanceof TerminalUpstreamError ? translateRefusal(error, client, form, call) : error;
   return {
     name: upstream.name,
 
     async complete(call) {
       const names = namesOf(call);
       const { call: translatedCall, request } = translateCall(client, form, call);
-      const answer = await upstream.complete(translatedCall);
+      const answer = await upstream.complete(translatedCall).catch((error: unknown) => {
+        throw inClientsWords(error, call);
+      });
       const neutral = UPSTREAM_TRANSLATORS[form].answer(parseObject(answer.body_text), request);
       const write = (usage: AnswerUsage | null) =>
         JSON.stringify(CLIENT_TRANSLATORS[client].answer({ ...neutral, usage }, names));
@@ -49,15 +56,16 @@ export function translateProtocol(
     async stream(call) {
       const names = namesOf(call);
       const { call: translatedCall, request } = translateCall(client, form, call);
-      const stream = await upstream.stream(translatedCall);
+      const stream = await upstream.stream(translatedCall).catch((error: unknown) => {
+        throw inClientsWords(error, call);
+      });
       return new TranslatedStream(
         stream,
         UPSTREAM_TRANSLATORS[form].stream(request),
         CLIENT_TRANSLATORS[client].stream(names),
+        (error) => inClientsWords(error, call),
       );
     },
-
-    errorEvent: ERROR_EVENTS[client],
   };
 }
 
@@ -83,6 +91,7 @@ class TranslatedStream implements UpstreamStream {
     private readonly stream: UpstreamStream,
     private readonly reader: StreamReader,
     private readonly writer: StreamWriter,
+    private readonly toClientError: (error: unknown) => unknown,
   ) {
     this.events = { [Symbol.asyncIterator]: () => this.iterate() };
   }
@@ -103,6 +112,10 @@ class TranslatedStream implements UpstreamStream {
     return writeEarlyEnd(this.writer, this.hasOpenPart, usage);
   }
 
+  errorEvents(error: WeirError, request_id: string): string {
+    return this.writer.errorEvents(error, request_id);
+  }
+
   answer(): object {
     return this.writer.answer();
   }
@@ -111,7 +124,7 @@ class TranslatedStream implements UpstreamStream {
     const inner = this.stream.events[Symbol.asyncIterator]();
     return {
       next: async () => {
-        const { done, value } = await inner.next();
+        const { done, value } = await this.readNext(inner);
         if (done) return { done: true, value: undefined };
         return { done: false, value: value.map((event) => this.translate(event)) };
       },
@@ -122,8 +135,17 @@ class TranslatedStream implements UpstreamStream {
     };
   }
 
+  private async readNext(inner: AsyncIterator<StreamEvent[]>) {
+    try {
+      return await inner.next();
+    } catch (error) {
+      throw this.toClientError(error);
+    }
+  }
+
   private translate({ text: _, value, template, pieces, ...rest }: StreamEvent): StreamEvent {
     const { withUsage: __, ...event } = rest;
+    if (event.final) this.writer.holdBack?.();
     if (template)
       return { ...event, text: this.translateTexts(template, pieces ?? [event.produced]) };
     this.textTemplate = undefined;
@@ -175,16 +197,3 @@ function isDeltaOf(events: readonly NeutralEvent[], text: string): boolean {
   const [only] = events;
   return events.length === 1 && only?.type === 'delta' && only.text === text;
 }
-
-type WriteErrorEvent = UpstreamProtocol['errorEvent'];
-
-/** Writes the error event of a broken stream in a client's protocol. */
-const ERROR_EVENTS: Record<ClientProtocol, WriteErrorEvent> = {
-  openai: ({ type, code, message }) =>
-    `data: ${JSON.stringify({ error: { message, type, param: null, code } })}\n\ndata: [DONE]\n\n`,
-  anthropic: ({ native_type, message }) =>
-    `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: native_type, message } })}\n\n`,
-  responses: ({ code, message }) =>
-    `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null, sequence_number: 0 })}\n\n`,
-  gemini: geminiErrorEvent,
-};

@@ -30,7 +30,8 @@ const OPERATOR_MESSAGE =
  * the configuration.
  */
 const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
-const TOO_LONG = /prompt is too long|maximum context length|context window/i;
+const TOO_LONG =
+  /prompt is too long|maximum context length|context window|input token count|input is too long/i;
 const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
 /**
  * Statuses that mean that the channel's key or address is wrong. The only exception is a content

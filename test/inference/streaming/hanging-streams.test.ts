@@ -95,7 +95,7 @@ test('P7: a stream without a token by its deadline is served by another channel,
 test('a stream that stalls ends with an error event, and its output is charged', async () => {
   const { status, text, lines } = await chat('gpt-4o-mini', 'Hi [[sim stall_after=5]]', true);
   expect(status).toBe(200);
-  expect(text).toContain('"code":"upstream_error"');
+  expect(text).toContain('"code":"timeout_error"');
   expect(text).not.toContain('"finish_reason":"stop"');
   expect(lines).toEqual([{ channel_id: 'stalls', outcome: 'partial' }]);
 });

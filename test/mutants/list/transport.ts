@@ -140,4 +140,42 @@ export const TRANSPORT: readonly MutatedFile[] = [
       },
     ],
   },
+  {
+    path: 'src/upstreams/translation/refusal.ts',
+    tests: ['test/upstreams/translation/refusals.test.ts'],
+    mutants: [
+      {
+        name: 'the words of a refusal are not compared with the client’s protocol',
+        from: 'isClear && !isForeign(text.replaceAll(PLACE',
+        to: 'true || !isForeign(text.replaceAll(PLACE',
+      },
+      {
+        name: 'the upstream’s name of a parameter is shown to the client',
+        from: '(param === null ? undefined : find(param)) ??',
+        to: 'param ??',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/translation/responses-stream.ts',
+    tests: ['test/upstreams/translation/error-events.test.ts'],
+    mutants: [
+      {
+        name: 'the error event counts events that the client did not get',
+        from: 'this.held_number ?? this.sequence_number',
+        to: 'this.sequence_number',
+      },
+    ],
+  },
+  {
+    path: 'src/inference/streaming/stream-error.ts',
+    tests: ['test/inference/streaming/stream-error.test.ts'],
+    mutants: [
+      {
+        name: 'a stall is no timeout_error',
+        from: "if (known.failure === 'timeout') {",
+        to: 'if (false) {',
+      },
+    ],
+  },
 ];

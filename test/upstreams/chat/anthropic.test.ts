@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { WeirError } from '../../../src/errors/weir-error.ts';
 import { anthropicProtocol } from '../../../src/upstreams/chat/anthropic.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
 import { callOf, readStream, rejection, startUpstream, streamed } from '../upstream.ts';
@@ -297,10 +298,14 @@ describe('an Anthropic stream', () => {
     expect(closed.stream.endEarly(used)).toBe(end);
   });
 
-  test('has an error event that the SDKs throw', () => {
-    const said = { type: 'upstream_error', native_type: 'api_error', code: 'c', message: 'm' };
-    expect(anthropicProtocol.errorEvent(said)).toBe(
-      event({ type: 'error', error: { type: 'api_error', message: 'm' } }),
-    );
+  test('has an error event that the SDKs throw', async () => {
+    const { stream } = await read([start, block(0, TEXT)]);
+    const error = new WeirError('upstream_error', 'm', { hint: 'h' });
+    const members = {
+      ...{ type: 'api_error', message: 'm', code: 'upstream_error', param: null, hint: 'h' },
+      retryable: true,
+    };
+    const expected = event({ type: 'error', error: members, request_id: 'req_1' });
+    expect(stream.errorEvents(error, 'req_1')).toBe(expected);
   });
 });

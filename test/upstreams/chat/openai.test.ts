@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { WeirError } from '../../../src/errors/weir-error.ts';
 import { openaiProtocol } from '../../../src/upstreams/chat/openai.ts';
 import { callOf, readStream, rejection, startUpstream, streamed } from '../upstream.ts';
 
@@ -312,10 +313,14 @@ describe('an OpenAI stream', () => {
     expect(parsed(plain.stream.endEarly(used))).toHaveLength(1);
   });
 
-  test('has an error event that the SDKs throw', () => {
-    const said = { type: 'upstream_error', native_type: 'api_error', code: 'c', message: 'm' };
-    expect(openaiProtocol.errorEvent(said)).toBe(
-      `data: {"error":{"message":"m","type":"upstream_error","param":null,"code":"c"}}\n\n${DONE}`,
-    );
+  test('has an error event that the SDKs throw', async () => {
+    const { stream } = await read([delta('a')]);
+    const error = new WeirError('upstream_error', 'm', { hint: 'h' });
+    const members = {
+      ...{ message: 'm', type: 'upstream_error', code: 'upstream_error', param: null, hint: 'h' },
+      ...{ retryable: true, request_id: 'req_1' },
+    };
+    const event = `data: ${JSON.stringify({ error: members })}\n\n`;
+    expect(stream.errorEvents(error, 'req_1')).toBe(event + DONE);
   });
 });

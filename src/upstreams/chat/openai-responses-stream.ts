@@ -105,7 +105,7 @@ export class ResponseStream implements MeteredStreamProtocol {
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 
-  /** Returns the event's public JSON with this usage. The stored response gets it too. */
+  /** Returns the event's public JSON with this usage. Also sets the usage in `this.response`. */
   private withUsage(json: string, usage: TokenUsage): string {
     const written = writeResponsesUsage(usage);
     this.response = { ...this.response, usage: written };

@@ -12,7 +12,7 @@ import { DirectiveError, type Directives, directivesIn } from './shared/directiv
 import { type Protocol, ProviderError, type Reply, type Usage } from './shared/protocol.ts';
 import { newId } from './shared/random.ts';
 import { connectionReset } from './shared/resets.ts';
-import { leftOrAfter } from './shared/waiting.ts';
+import { disconnectsWithin } from './shared/waiting.ts';
 
 export interface Simulator {
   readonly accounts: Accounts;
@@ -179,7 +179,8 @@ class Exchange<Parsed extends ParsedRequest> {
 
   /** @throws {ClientLeft} as soon as the client disconnects. */
   async #wait(wait_ms: number): Promise<void> {
-    if (wait_ms > 0 && (await leftOrAfter(this.request.signal, wait_ms))) throw new ClientLeft();
+    if (wait_ms > 0 && (await disconnectsWithin(this.request.signal, wait_ms)))
+      throw new ClientLeft();
   }
 
   #open(account_id: string): Call {

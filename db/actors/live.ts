@@ -38,7 +38,7 @@ export function readActors(sql: Sql, addresses: readonly ActorAddress[]): Promis
 
 /** An actor of a replica. */
 export interface OwnedActor extends ActorAddress {
-  /** True if a timer of the actor fires soon. */
+  /** True if a timer of the actor fires within `due_ms` (see `listOwnedActors`). */
   is_due: boolean;
 }
 

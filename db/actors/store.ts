@@ -95,9 +95,9 @@ export async function lockActors(
 }
 
 /**
- * True if this replica is alive. Locks the replica's row, so that the replica stays alive until the
- * transaction ends. The lock does not delay the replica's own heartbeat, which changes no key of the
- * row. It delays whoever declares the replica dead, because they lock the row FOR UPDATE.
+ * True if the replica is alive. Locks the replica's row until the transaction ends. A transaction
+ * that declares the replica dead must wait for this lock, because it locks the row FOR UPDATE. The
+ * replica's own heartbeat does not wait, because it changes no key of the row.
  */
 export async function lockLiveReplica(tx: TransactionSql, replica_id: string): Promise<boolean> {
   const rows = await tx`
@@ -145,7 +145,7 @@ export async function writeTimers(
       fire_at = excluded.fire_at, event = excluded.event`;
 }
 
-/** Returns the prefix of the keys of a timer, which is the same for all its generations. */
+/** Returns the start of a timer's keys (see `timerKey`). All generations of a timer share it. */
 export const timerPrefix = (timer: Pick<DueTimer, 'kind' | 'actor_id' | 'name'>) =>
   `${timer.kind}/${timer.actor_id}/${timer.name}/`;
 

@@ -76,11 +76,9 @@ export interface ItemWork {
   readonly params: string;
   readonly request_id: string;
   readonly attempts: number;
-  /**
-   * The answer of an earlier attempt; `draft` has its charge. `charged` says whether the charge is
-   * committed.
-   */
+  /** The answer that an earlier attempt of the item stored; null = none. */
   readonly answer: string | null;
+  /** The charge of `answer`, as `draftItem` stored it; null = none. */
   readonly draft: JsonValue;
   /** True if the charge of `answer` is committed. */
   readonly charged: boolean;
@@ -116,8 +114,8 @@ export async function draftItem(
 }
 
 /**
- * Ends an item; an ended item stays unchanged. `error` becomes its answer. Without `error`, the
- * item keeps the answer that `draftItem` stored.
+ * Ends an item. An item that has ended stays unchanged. If `error` is given, it becomes the item's
+ * answer. Otherwise the item keeps the answer that `draftItem` stored.
  */
 export async function endItem(
   sql: Sql,

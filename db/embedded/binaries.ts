@@ -37,7 +37,7 @@ export function findEmbeddedBinaries(links_dir: string): PostgresBinaries {
   ) as SymlinkEntry[];
   mkdirSync(links_dir, { recursive: true });
   for (const entry of symlinks) {
-    // The loader of macOS ignores the environment and searches the package's `lib` folder.
+    // The dynamic loader of macOS ignores LD_LIBRARY_PATH, but searches the package's `lib` folder.
     const folder = process.platform === 'darwin' ? join(native_dir, 'lib') : links_dir;
     linkOnce(join(native_dir, 'lib', basename(entry.source)), join(folder, basename(entry.target)));
   }

@@ -28,7 +28,7 @@ const INIT_TIMEOUT_MS = 120_000;
  * Returns the cluster's folder in `data_dir`, and creates the cluster on first use. `initdb` works
  * in a folder with another name. That folder is renamed when the cluster is complete.
  *
- * @throws if another major version of PostgreSQL than `binaries` created the cluster.
+ * @throws if the cluster was created by another major version of PostgreSQL than `binaries`.
  */
 export async function ensureCluster(data_dir: string, binaries: PostgresBinaries): Promise<string> {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
@@ -99,9 +99,9 @@ export async function majorVersion(binaries: PostgresBinaries): Promise<number> 
 }
 
 /**
- * Changes the owner of the cluster to `uid`. Root may have created the folder inside a user
- * namespace, and a later start may have to run as `nobody`. Only root can change the owner, and
- * only root needs to.
+ * Makes `uid` the owner of the cluster. Root may have created the cluster inside a user namespace,
+ * and a later start may have to run the server as `nobody`. If this process does not run as root,
+ * the owner is right already, and nothing is changed.
  */
 function changeOwner(folder: string, uid: number): void {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;

@@ -43,7 +43,10 @@ export function openLogFile(path: string, max_bytes: number = LOG_MAX_BYTES): Lo
   };
 }
 
-/** Copies a full log to `path.1` and truncates it, because the server keeps its descriptor. */
+/**
+ * If the log is full, copies it to `path.1` and truncates the log. The log is not renamed, because
+ * the server keeps the file open.
+ */
 export function rotateWhenFull(path: string, max_bytes: number): void {
   try {
     if (!existsSync(path) || statSync(path).size < max_bytes) return;

@@ -165,8 +165,8 @@ class Supervisor implements EmbeddedPostgres {
 
   /** Starts the server and returns when it takes connections. */
   async #launch(): Promise<void> {
-    // This lock file holds a process id, like postmaster.pid. An unrelated process may have that id
-    // now.
+    // A killed server leaves this lock file with its process id. If an unrelated process has that
+    // id now, PostgreSQL would not start.
     rmSync(`${socketPath(this.#socket_dir, this.port)}.lock`, { force: true });
     const child = Bun.spawn(
       [

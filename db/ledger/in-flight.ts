@@ -36,7 +36,10 @@ export function findOpenMoney(
     where status = 'held' and amount_nano_usd > 0 and organization_id = any(${organization_ids}::text[])`;
 }
 
-/** Returns the same for the locked rows of this transaction, whose latest amounts are in memory. */
+/**
+ * Returns the open grants and holds among the locked rows that have uncharged money. The amounts are
+ * those in memory, which this transaction may not have written yet.
+ */
 export function openMoneyOf({ grants, holds }: LockedRows): OpenMoney[] {
   const open = [...grants.values()].map((grant) => ({
     ...grant,

@@ -86,9 +86,10 @@ export const MAX_REAPED_GRANTS = 256;
  *
  * Every transaction that moves money locks in one order, so two of them never deadlock: replicas
  * (`declareDead`), organizations, keys, grants, holds. The rows of one table are locked in the order
- * of their ids, by one statement. A transaction that only charges locks only grants. The lock is
- * `no key update`, because a new grant or hold locks the keys of the rows that it refers to, in the
- * order of its columns.
+ * of their ids, by one statement. A transaction that only charges locks only grants.
+ *
+ * The lock mode is `no key update`. If a grant or hold is inserted, PostgreSQL locks the rows that it
+ * refers to, in another order. That lock (`key share`) does not wait for `no key update`.
  */
 export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<LockedRows> {
   const owners = await tx<{ organization_id: string; key_id: string; grant_id: string | null }[]>`
@@ -112,8 +113,8 @@ export async function lockMoney(tx: TransactionSql, scope: MoneyScope): Promise<
       limit_nano_usd, used_nano_usd, held_nano_usd
     from api_key where id = any(${owners.map((row) => row.key_id)}::text[]) order by id
     for no key update`;
-  // A grant may have been committed after `owners` was read, by an earlier run of this batch whose
-  // connection broke. So the grants are locked by the ids of the commands.
+  // If the connection broke in an earlier run of this batch, that run may have committed a grant
+  // after `owners` was read. So grants are locked by the ids in the commands too.
   const grant_ids = new Set([...scope.grant_ids, ...owners.flatMap((row) => row.grant_id ?? [])]);
   const locked_ids = [...new Set([...grant_ids, ...scope.charged_grant_ids])];
   const grants = locked_ids.length

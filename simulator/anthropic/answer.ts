@@ -6,7 +6,7 @@ import type { ProducedText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
 import type { MessageRequest } from './parsed-request.ts';
 
-/** Messages as the API writes them, whole and as events (Anthropic docs: Messages, Streaming). */
+/** Writes messages as the API does, as a body or as events (Anthropic docs: Messages, Streaming). */
 
 export type MessageReply = Reply<MessageRequest>;
 
@@ -161,7 +161,10 @@ function ending(answer: Answer) {
   };
 }
 
-/** `input_tokens` excludes both cache counts (Anthropic docs: Prompt caching). */
+/**
+ * Returns the usage of an answer. `input_tokens` includes neither tokens that were read from the
+ * cache nor tokens that were written to it (Anthropic docs: Prompt caching).
+ */
 function usage({ usage: used, answers }: MessageReply, output_tokens: number): object {
   if (used === undefined) return {};
   const { prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens } = used;

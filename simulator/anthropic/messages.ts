@@ -6,7 +6,7 @@ import { expected } from './parameters.ts';
 /** The parts of a conversation that decide the answer. */
 export interface Conversation {
   last_user_text: string;
-  /** The tool result at the end of the conversation; null if it ends otherwise. */
+  /** The tool result that ends the conversation; null if a tool result does not end it. */
   tool_result: string | null;
 }
 

@@ -47,7 +47,10 @@ export function readMessage(body: unknown, headers: Headers, account: string): M
   };
 }
 
-/** Counts a body of `POST /v1/messages/count_tokens`. @throws {ProviderError} */
+/**
+ * Returns the input tokens of a body of `POST /v1/messages/count_tokens`. @throws {ProviderError} if
+ * the API would refuse the body.
+ */
 export function countMessage(body: unknown, headers: Headers): number {
   const checked = checkedBody(body, headers, ['model', 'messages']);
   const meter = new PromptMeter(0);
@@ -85,7 +88,10 @@ function stopSequences(sequences: unknown): string[] {
   });
 }
 
-/** The requested JSON format. It is in `output_config`, or in the member of the beta version. */
+/**
+ * The requested JSON format. It is in `output_config`. In the API's beta version it was in
+ * `output_format`.
+ */
 function jsonWanted(body: JsonObject): ParsedRequest['json'] {
   const config = body['output_config'];
   const format = (isObject(config) ? config['format'] : undefined) ?? body['output_format'];

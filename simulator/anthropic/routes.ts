@@ -19,7 +19,7 @@ export function anthropicRoute(
   return answerFree(simulator, path, request);
 }
 
-/** Routes without a charge, which the books do not count. */
+/** Serves the routes that charge nothing. The simulator's books do not record their calls. */
 async function answerFree(simulator: Simulator, path: string, request: Request): Promise<Response> {
   const request_id = newId('req_');
   const headers = { ...anthropicHeaders(request_id), 'content-type': 'application/json' };

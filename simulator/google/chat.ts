@@ -45,7 +45,7 @@ interface GeminiRequest extends ParsedRequest {
   sound_tokens: number;
 }
 
-/** The path names the model and the method. */
+/** Returns the protocol of one request. Its path names the model, and the method (`stream`). */
 export function geminiChat(model: string, stream: boolean): Protocol<GeminiRequest> {
   return {
     name: 'gemini',
@@ -241,7 +241,7 @@ function reasonOf({ finish }: Answer): string {
 
 function whole(reply: Reply<GeminiRequest>): object {
   const [answer] = reply.answers;
-  if (!answer) throw new Error('nothing was answered');
+  if (!answer) throw new Error('the simulator produced no answer');
   const content = { role: 'model', parts: partsIn(answer, true) };
   return {
     candidates: [{ content, finishReason: reasonOf(answer), index: 0, avgLogprobs: -0.1 }],

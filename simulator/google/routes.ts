@@ -14,7 +14,7 @@ import { geminiChat } from './chat.ts';
 import { geminiEmbeddings } from './embeddings.ts';
 import { geminiSpeech } from './speech.ts';
 
-/** The errors of the Gemini API, which has images by generateContent and Veo's videos by operations. */
+/** The errors of the Gemini API. It makes images by generateContent, and Veo's videos by operations. */
 const wording: Wording = {
   wrongKey: () => error(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'),
   refusal(status, why) {
@@ -35,8 +35,8 @@ const wording: Wording = {
 const REFUSED_PARAMETERS = ['seed', 'fps', 'generateAudio', 'storageUri'];
 const TOKENS_PER_IMAGE = 1_290;
 /**
- * Models with `image` in their names create images. Models with `tts` create speech. All others
- * create text.
+ * The path of a model that creates text, speech or images. Models with `image` in their names create
+ * images. Models with `tts` create speech. All others create text.
  */
 const WORDS = /^\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 const EDGES: Record<string, number> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };

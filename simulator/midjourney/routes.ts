@@ -12,7 +12,8 @@ import { addressesOf } from '../tasks/files.ts';
 import { type Job, progressOf, stateOf } from '../tasks/jobs.ts';
 
 /**
- * midjourney-proxy. Every response of `/submit` has the HTTP status 200 and a code of the proxy.
+ * The proxy's code for each kind of refusal. Every response of `/submit` has the HTTP status 200, so
+ * only the code shows a refusal (midjourney-proxy: ReturnCode).
  */
 const CODES = { input: 4, moderation: 24, throttle: 23, quota: 9, server: 9 };
 const wording: Wording = {

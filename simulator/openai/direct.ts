@@ -6,7 +6,7 @@ import { isObject } from '../shared/json.ts';
 import { hashText, numberAt } from '../shared/random.ts';
 import { wordText } from '../shared/text.ts';
 import { tokensOf } from '../shared/tokens.ts';
-import { leftOrAfter } from '../shared/waiting.ts';
+import { disconnectsWithin } from '../shared/waiting.ts';
 import { mediaOf } from '../tasks/media.ts';
 import { errorBody, errorFor, invalid, modelNotFound, wrongKey } from './errors.ts';
 import { openaiHeaders } from './protocol.ts';
@@ -151,7 +151,7 @@ function pieces(bytes: Uint8Array, directives: Directives, signal: AbortSignal):
           : piece > 0
             ? directives.chunk_ms
             : 0;
-      if (wait_ms && (await leftOrAfter(signal, wait_ms))) return controller.error();
+      if (wait_ms && (await disconnectsWithin(signal, wait_ms))) return controller.error();
       const start = piece * PIECE_BYTES;
       piece += 1;
       controller.enqueue(bytes.subarray(start, start + PIECE_BYTES));

@@ -1,5 +1,5 @@
 import type { Simulator } from '../exchange.ts';
-import { leftOrAfter } from '../shared/waiting.ts';
+import { disconnectsWithin } from '../shared/waiting.ts';
 import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
 import { fileUrl } from '../tasks/files.ts';
 import { mediaOf } from '../tasks/media.ts';
@@ -59,7 +59,7 @@ const TOKENS_PER_IMAGE = 1_056;
 const TOKENS_PER_INPUT = 323;
 const DEFAULT_IMAGE_MS = 50;
 
-/** `key` is a parameter, because OpenAI and Azure send the key in different headers. */
+/** Serves the image routes. The caller reads `key`: OpenAI's and Azure's headers for it differ. */
 export async function openaiImages(
   sim: Simulator,
   request: Request,
@@ -104,7 +104,7 @@ export async function openaiImages(
   if ('answer' in accepted) return accepted.answer;
   const { job, script } = accepted;
   const wait = /task_ms=/.test(prompt) ? script.task_ms : DEFAULT_IMAGE_MS;
-  if (await leftOrAfter(request.signal, wait)) return new Response(null, { status: 499 });
+  if (await disconnectsWithin(request.signal, wait)) return new Response(null, { status: 499 });
   if (script.fail === 'moderation') return wording.refusal(400, 'moderation');
   if (script.fail)
     return wording.refusal(

@@ -29,7 +29,7 @@ export interface ParsedRequest {
   /** Tools that the answer may call, in order; empty if the answer must be text. */
   tools: ToolToCall[];
   parallel_tools: boolean;
-  /** The tool result at the end of the conversation; null if the conversation ends otherwise. */
+  /** The tool result that ends the conversation; null if a tool result does not end it. */
   tool_result: string | null;
   /** Tokens of reasoning or thinking; 0 for none. */
   reasoning_tokens: number;

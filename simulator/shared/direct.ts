@@ -5,7 +5,7 @@ import { DirectiveError, type Directives, directivesIn } from './directives.ts';
 import { ProviderError } from './protocol.ts';
 import { newId } from './random.ts';
 import { connectionReset } from './resets.ts';
-import { leftOrAfter } from './waiting.ts';
+import { disconnectsWithin } from './waiting.ts';
 
 /** A provider's errors for direct calls. */
 export interface DirectWording {
@@ -22,8 +22,9 @@ export interface DirectWording {
 }
 
 /**
- * A route calls this function once it has read the model and the text with the directives. The
- * function obeys the directives, then returns the call's entry in the books.
+ * A route calls this function after it has read the model and the text with the directives. The
+ * function obeys the directives, e.g. waits. Then it returns the call's entry in the simulator's
+ * books.
  */
 export type StartCall = (model: string, directives: string) => Promise<Call>;
 
@@ -55,7 +56,10 @@ export async function answerDirect(
       const directives = directivesIn(text, account.id);
       const waited = directives.latency_ms ?? account.control.latency_ms ?? 0;
       if (
-        await leftOrAfter(request.signal, directives.hang === 1 ? Number.POSITIVE_INFINITY : waited)
+        await disconnectsWithin(
+          request.signal,
+          directives.hang === 1 ? Number.POSITIVE_INFINITY : waited,
+        )
       ) {
         opened.outcome = 'aborted';
         throw new DOMException('left', 'AbortError');

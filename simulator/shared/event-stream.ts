@@ -30,7 +30,7 @@ export const NO_FAULTS: StreamPlan = {
 
 /** Events are sent together in batches up to this size. */
 const BATCH_CHARS = 16_384;
-/** The share of a broken event that is written, 0 to 1. */
+/** If the plan breaks an event, only this share of its text is written, 0 to 1. */
 const BROKEN_PART = 0.6;
 /**
  * The pause between two pieces. Without this pause, the reader would receive several pieces as one.
@@ -42,8 +42,8 @@ const BEFORE_RESET_MS = 20;
 const encoder = new TextEncoder();
 
 /**
- * Streams an answer as fast as its reader reads. An event is created when the stream has room for it, so a slow
- * reader of a long answer needs the memory of one batch.
+ * Streams an answer as fast as its reader reads. An event is created only when the stream has room
+ * for it. So even with a slow reader, only one batch is in memory.
  *
  * @param ended called once, with the kind of end and the tokens written until then.
  */

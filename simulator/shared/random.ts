@@ -8,8 +8,8 @@ export function hashText(text: string, seed = 0): number {
 }
 
 /**
- * Returns the `index`-th 32-bit number of a seed (murmur3's finalizer). It keeps no state, so any
- * order works.
+ * Returns the `index`-th 32-bit number of a seed (murmur3's finalizer). No state is kept, so the
+ * numbers can be read in any order.
  */
 export function numberAt(seed: number, index: number): number {
   let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b9)) | 0;

@@ -49,8 +49,8 @@ function plainPiece(seed: number, index: number): string {
 }
 
 /**
- * Texts with `unicode` have no full stops: the tokenizer would join a full stop and a symbol before
- * it into one token.
+ * Returns one piece of a text with `unicode`. Such a text has no full stops, because the tokenizer
+ * would join a full stop and a symbol before it into one token.
  */
 function unicodePiece(seed: number, index: number): string {
   const number = numberAt(seed, index);

@@ -1,5 +1,5 @@
 /** Waits `wait_ms`. Returns true as soon as the client disconnects, or false after the wait. */
-export function leftOrAfter(signal: AbortSignal, wait_ms: number): Promise<boolean> {
+export function disconnectsWithin(signal: AbortSignal, wait_ms: number): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(true);
   return new Promise((resolve) => {
     const left = () => {

@@ -5,7 +5,7 @@
 export const TASK_DIRECTIVES = {
   task_ms: ['3000', 'how long the job takes, in ms (1500)'],
   fail: ['moderation', 'the job fails: moderation, input or upstream'],
-  at: ['processing', 'where it fails: submit or processing (processing)'],
+  at: ['processing', 'where the job fails: submit or processing (processing)'],
   unknown: ['1', 'polls return an unknown status'],
   gone: ['1', 'polls return that the job does not exist'],
   no_url: ['1', 'the job completes without a result'],
@@ -14,4 +14,5 @@ export const TASK_DIRECTIVES = {
   url_ms: ['1000', 'how long the URL of a result is valid (10 minutes)'],
 } as const satisfies Record<string, readonly [example: string, meaning: string]>;
 
+/** The names of the directives for jobs. */
 export const WORK_DIRECTIVES: ReadonlySet<string> = new Set(Object.keys(TASK_DIRECTIVES));

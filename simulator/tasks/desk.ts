@@ -4,7 +4,7 @@ import { newCall } from '../shared/books.ts';
 import { DirectiveError } from '../shared/directives.ts';
 import { newId } from '../shared/random.ts';
 import { connectionReset } from '../shared/resets.ts';
-import { leftOrAfter } from '../shared/waiting.ts';
+import { disconnectsWithin } from '../shared/waiting.ts';
 import { type Job, type JobOrder, Jobs } from './jobs.ts';
 import { type Script, scriptOf } from './script.ts';
 
@@ -68,7 +68,7 @@ export async function submitJob(
     if (!(error instanceof DirectiveError)) throw error;
     return refuse(wording.refusal(INPUT_STATUS, 'input'));
   }
-  if (await leftOrAfter(signal, script.latency_ms)) return refuse(connectionReset());
+  if (await disconnectsWithin(signal, script.latency_ms)) return refuse(connectionReset());
   const status = controlledFailure(account, account.calls) ?? script.status;
   if (status !== undefined) return refuse(wording.refusal(status, whyOf(status, script)));
   if (script.fail !== undefined && script.fails_at === 'submit') {

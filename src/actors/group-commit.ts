@@ -30,14 +30,14 @@ export interface GroupCommitDeps<Command, Answer> {
    */
   commit: (commands: Command[]) => Promise<Answer[]>;
   /**
-   * True for a command that reports a fact, for example a charge. If the database cannot be
-   * reached, such a command waits until it can.
+   * True for a command that reports a fact, for example a charge. Such a command is never rejected
+   * while the database cannot be reached, but waits.
    */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
   /**
-   * Called after the first commit that follows a broken one. The broken one has ended by then, but
-   * whether it was committed is not known. Must not throw.
+   * Called after the first successful commit that follows a commit with an unknown outcome. That
+   * earlier transaction has ended by then. Must not throw.
    */
   onOutcomeUnknown: () => void;
   /** Called for each failed batch, with the number of its commands; must not throw. */

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { CatalogueModel } from './catalogue.ts';
 
 const MAX_SUGGESTIONS = 3;
-/** The largest difference of a suggestion, 0 to 1. */
+/** A name that differs more than this from the refused name is not suggested, 0 to 1. */
 const MAX_DIFFERENCE = 0.5;
 /**
  * Only this many characters from the start of a name are compared, because the work grows with the

@@ -5,7 +5,7 @@ import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 import { TRANSPORTS } from '../upstreams/contract.ts';
 import { BASE_URL_PATTERN } from './base-url.ts';
 
-/** One day. No upstream call takes longer, and a timer can wait for a day. */
+/** The longest time-out: one day. No upstream call takes longer. */
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 const ChannelSchema = Type.Object(
@@ -39,7 +39,7 @@ const ChannelSchema = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
       default: 200,
-      description: 'Calls at the same time, per replica.',
+      description: 'The most calls at the same time, on each replica.',
     }),
     timeout_ms: Type.Integer({
       minimum: 100,

@@ -15,7 +15,7 @@ export interface ErrorDetails {
   /** Time to wait before a retry, whole seconds. It is also sent as the `Retry-After` header. */
   retry_after?: number;
   alternatives?: { id: string; status: string; tags: string[] }[];
-  /** With 402: what the request could spend of the key's limit and the balance, USD. */
+  /** With 402: the most that the key's cap and the balance let the request spend, USD. */
   balance_usd?: number;
   /** With 402: the upper bound of the request's charge, USD. */
   estimated_cost_usd?: number;

@@ -27,7 +27,7 @@ export class JsonShape {
   /** The number of open objects and lists. */
   depth = 0;
   private commas = 0;
-  /** The members of the object that is open at each depth. */
+  /** For each depth, how many members its open object has so far. */
   private readonly members = new Uint32Array(MAX_JSON_DEPTH + 1);
 
   open(): void {
@@ -40,7 +40,7 @@ export class JsonShape {
     this.depth -= 1;
   }
 
-  /** Counts a member of the object that is open. */
+  /** Counts a member of the innermost open object. */
   addMember(): void {
     const count = (this.members[this.depth] ?? 0) + 1;
     if (count > MAX_JSON_MEMBERS) throw tooMany(MAX_JSON_MEMBERS, 'members in one object');

@@ -8,7 +8,7 @@ export const MIN_CLIENT_TIMEOUT_MS = 1_000;
 /** The longest time that a client or an API key can set for a call. */
 export const MAX_CLIENT_TIMEOUT_MS = 3_600_000;
 
-/** The client's time for a call was over before the answer was complete. The client gets a 504. */
+/** Thrown if the client's deadline passes before the answer is complete. The client gets a 504. */
 export class ClientDeadlineError extends WeirError {
   /** `hint` says how the client can get its answer. */
   constructor(message: string, hint: string) {

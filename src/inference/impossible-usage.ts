@@ -3,7 +3,7 @@ import { RetryableUpstreamError } from '../upstreams/contract.ts';
 
 /**
  * Tells the operator that a channel reported impossible usage (see `UsageReport`): in the log, and
- * as the last failure of the channel. The channel stays as healthy as it is, because its answer
+ * as the last failure of the channel. The health of the channel does not change, because its answer
  * was good.
  */
 export function noteImpossibleUsage(
@@ -14,7 +14,7 @@ export function noteImpossibleUsage(
   const message = `the channel ${channel.config.id} reported impossible usage for ${channel.model}`;
   channel.noteFailure('malformed', message);
   onError(
-    new RetryableUpstreamError('malformed', `${message}; Weir counted it itself`),
+    new RetryableUpstreamError('malformed', `${message}; Weir counted the usage itself`),
     request_id,
   );
 }

@@ -51,8 +51,8 @@ export type QuotaEvent =
    */
   | { type: 'CALLS'; reserved: number; settled: number; in_flight: number }
   /**
-   * The grant's row has fewer charges than `settled`, by `amount`: the ledger rejected a charge, or
-   * its usage line existed already.
+   * The charges in the grant's row are `amount` less than `settled`, because the ledger rejected a
+   * charge, or because its usage line existed already.
    */
   | { type: 'UNBOOKED'; amount: number }
   /** The quota actor requests a larger grant. */

@@ -57,9 +57,9 @@ export function readCount(value: unknown): UsageReport<number> {
   return isCount ? value : 'impossible';
 }
 
-/** A report is at most this deep. A deeper one is impossible. */
+/** The most levels of nested objects in a report. A deeper report is impossible. */
 const MAX_DEPTH = 6;
-/** The ends of the names of counts, in the protocols of all providers. */
+/** In all protocols, the name of a count ends with one of these texts. */
 const COUNT_NAMES = ['tokens', 'TokenCount', 'tokenCount', '_requests'];
 
 /**
@@ -72,7 +72,7 @@ function hasPossibleCounts(usage: Readonly<Record<string, unknown>>, depth = 0):
     const value = usage[key];
     if (readCount(value) !== 'impossible') continue;
     if (isCountName(key)) return false;
-    // A list is an object with the names 0, 1, ….
+    // A list is checked like an object.
     if (typeof value !== 'object') continue;
     if (!hasPossibleCounts(value as Record<string, unknown>, depth + 1)) return false;
   }

@@ -8,9 +8,9 @@ export interface Mp4Measures {
 
 /** A box begins with its size, 4 bytes, and its type, 4 letters (ISO/IEC 14496-12, 4.2). */
 const BOX_HEAD_BYTES = 8;
-/** The head of a box whose size needs 8 bytes. */
+/** Bytes of the head of a box whose size is too large for 4 bytes and is stored in 8 more. */
 const LARGE_HEAD_BYTES = 16;
-/** The header of a film of an hour has about 2 MB. A larger header is not read. */
+/** The header of a one-hour film has about 2 MB. A header above this limit is not read. */
 const MAX_MOOV_BYTES = 8 * 1024 * 1024;
 /** Width and height are fixed-point numbers with 16 bits after the point. */
 const FIXED_POINT = 65_536;
@@ -22,7 +22,7 @@ const FIXED_POINT = 65_536;
 export class Mp4Reader {
   /** The head of the next box, or the header that is being collected. */
   private kept = new Uint8Array(BOX_HEAD_BYTES);
-  /** How many bytes of `kept` have passed. If all have, `kept` is read. */
+  /** How many bytes of `kept` are filled. When it is full, its content is read. */
   private filled = 0;
   /** Bytes until the next box. */
   private skipped = 0;
@@ -91,7 +91,7 @@ interface BoxHead {
   readonly head_bytes: number;
 }
 
-/** Reads the head of a box. Returns undefined if no box can follow it. */
+/** Reads the head of a box. Returns undefined if its size is wrong, or 0 (see below). */
 function headOf(bytes: Uint8Array): BoxHead | undefined {
   const view = viewOf(bytes);
   const type = Buffer.from(bytes.subarray(4, BOX_HEAD_BYTES)).toString('latin1');
@@ -103,7 +103,7 @@ function headOf(bytes: Uint8Array): BoxHead | undefined {
       ? undefined
       : { type, bytes: large, head_bytes: LARGE_HEAD_BYTES };
   }
-  // The size 0 means that the box is the last one. A header with that size is not read.
+  // The size 0 means that the box reaches to the end of the file. Such a header is not read.
   return size < BOX_HEAD_BYTES ? undefined : { type, bytes: size, head_bytes: BOX_HEAD_BYTES };
 }
 
@@ -135,7 +135,7 @@ function secondsIn(header: Uint8Array): number | undefined {
   const units = view.getUint32(isLong ? 20 : 12);
   const length = isLong ? Number(view.getBigUint64(24)) : view.getUint32(16);
   const seconds = length / units;
-  // A file of fragments has the length 0 here.
+  // In a fragmented MP4 file, this length is 0.
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
 }
 

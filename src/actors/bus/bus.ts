@@ -15,7 +15,7 @@ import type { Transport } from './transport.ts';
 const BUS_HEARTBEAT_MS = 500;
 /** A sender that is silent for more ticks than this, i.e. for 1.5 to 2 s, counts as dead. */
 const MAX_SILENT_TICKS = 3;
-/** While the transport is down, a gap follows each time this many ticks pass, i.e. each second. */
+/** While the transport is down, one gap is reported per this many ticks, i.e. each second. */
 const TICKS_PER_GAP = 2;
 /**
  * If no own heartbeat arrives for this many ticks, i.e. 10 s, the transport gets new connections.
@@ -147,7 +147,7 @@ export class Bus {
     this.tick();
   }
 
-  /** Sends the waiting messages and a last envelope, and closes the transport. */
+  /** Sends the waiting messages, then announces this process's end, and closes the transport. */
   async stop(): Promise<void> {
     this.gapSignal.stop();
     this.cancelTick();

@@ -19,7 +19,7 @@ const SCHEMAS = {
   money: Type.Object({ organization_id: Type.String() }),
   /** An operator switched the channel. */
   switch: Type.Object({ channel_id: Type.String() }),
-  /** A replica changed a circuit; see `CircuitHints`. `rest_ms` counts from the arrival. */
+  /** A replica changed a circuit; see `CircuitMessage`. `rest_ms` starts when the message arrives. */
   circuit: Type.Object({
     replica: Type.String(),
     channel: Type.String(),

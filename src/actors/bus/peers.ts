@@ -27,7 +27,7 @@ export interface Arrival {
  * not make all senders count as dead.
  */
 export class Peers {
-  /** By run, in the order of their latest envelopes. */
+  /** By the random id of the sender's process, in the order of the latest envelopes. */
   private readonly peers = new Map<string, Peer>();
 
   /** `maxSilentTicks`: a sender that is silent for more ticks is forgotten. */

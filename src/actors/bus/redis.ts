@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Transport, TransportEvents } from './transport.ts';
 
-/** Redis accepts longer texts, but they would delay the texts that follow. */
+/** The longest text. Redis accepts longer ones, but they would delay the texts that follow. */
 const MAX_REDIS_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A command that Redis does not answer in this time has failed. */

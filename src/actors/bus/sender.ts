@@ -27,7 +27,7 @@ export class Sender {
 
   constructor(private readonly deps: SenderDeps) {}
 
-  /** Allows `wake` to send. Earlier messages are sent with the first heartbeat. */
+  /** From now on, `wake` sends messages. Earlier messages are sent with the first heartbeat. */
   start(): void {
     this.isRunning = true;
   }
@@ -50,7 +50,8 @@ export class Sender {
   }
 
   /**
-   * Sends the waiting messages and the last envelope. Resolves when the transport accepted both.
+   * Sends the waiting messages, and then an envelope that announces this process's end. Resolves
+   * when the transport has accepted both.
    */
   async stop(): Promise<void> {
     this.isRunning = false;

@@ -17,7 +17,7 @@ const DEFAULT_THROTTLE_MS = 1_000;
 export const MAX_THROTTLE_MS = 10 * 60_000;
 /** While a probe runs, its circuit is expected to allow calls after this time. */
 const PROBE_MS = 1_000;
-/** A share above this counts as 1, because after a failure the weighted mean never reaches 1. */
+/** A share of successes above this counts as 1: after a failure, the mean never reaches exactly 1. */
 const PERFECT_SUCCESS = 0.9999;
 
 /**
@@ -129,7 +129,7 @@ export class ChannelActor {
         try {
           onTransition?.({ channel_id: config.id, model, ...change });
         } catch {
-          // Without this, an error of `onTransition` would end the process.
+          // Without this catch, an error of `onTransition` would end the process.
         }
       },
       // A machine that throws must not end the process either.
@@ -217,7 +217,7 @@ export class ChannelActor {
    */
   onPermitEnded(permit: Permit, outcome: Outcome, movedOn: boolean): void {
     const { use, probe, generation: identity, first_answer_ms: began_ms } = permit;
-    // The call used an earlier account, so its outcome does not concern the present account.
+    // If the upstream account changed during the call, the outcome says nothing about the new one.
     this.reportOutcome(identity === this.account.generation ? outcome : 'abandoned', probe);
     if (use === 'call' && outcome === 'succeeded') this.latency.record(began_ms);
     if (use === 'call' || (use === 'job' && movedOn)) this.countOutcome(outcome);
@@ -332,7 +332,7 @@ export class ChannelActor {
     const { failure, retry_after_ms, message } = error;
     this.noteFailure(failure, message);
     const now = this.clock.now();
-    // Every failure may name a retry time, for example the failure of an overloaded server.
+    // Not only rate-limit errors name a retry time. An overloaded server may name one too.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
     if (failure === 'throttle') {
       this.send({ type: 'THROTTLED', until });

@@ -51,8 +51,9 @@ interface Taken {
 }
 
 /**
- * True if the timer or the effect of a command was handled before. Then `timers` or `effects` does
- * not contain it. Otherwise removes it from the set, so that a later command is refused as stale.
+ * True if an earlier command handled this command's timer or effect, so that `timers` or `effects`
+ * lacks it. Otherwise removes the timer or effect from its set. So a later command for the same
+ * timer or effect is refused as stale.
  */
 function isAlreadyHandled(
   { timer, effect }: IdentifiedCommand,

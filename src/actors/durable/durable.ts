@@ -28,8 +28,8 @@ export interface DurableDeps {
 export interface Commit {
   readonly events: readonly CommittedEvent[];
   /**
-   * Actors whose commands were committed by an earlier run. The database's response to that commit
-   * was lost, so no live actor got the events.
+   * Commands that an earlier run of the same batch committed. The database's response to that commit
+   * was lost, so no live actor got their events.
    */
   readonly repeated: readonly RepeatedCommand[];
   /** The number of new effects. */

@@ -19,7 +19,7 @@ export interface ReplayedEvent {
   context_hash: string;
 }
 
-/** The event log and the machine disagree. `seq` is the number of the first such event. */
+/** Thrown if the event log and the machine disagree. `seq` is the number of the first such event. */
 export class ReplayMismatch extends Error {
   override readonly name = 'ReplayMismatch';
 

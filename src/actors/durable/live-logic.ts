@@ -11,9 +11,8 @@ export interface KnownTransition {
 
 /**
  * The XState logic of all live actors of one kind. It is the machine of the kind, with two
- * differences. It does not compute a transition again that was computed before the commit, because
- * that took a tenth of the computing time of a poll. And it reports each timer that a transition
- * sets.
+ * differences. A transition that was computed before its commit is not computed again, which saves a
+ * tenth of the computing time of a poll. And each timer that a transition sets is reported.
  */
 export class LiveLogic {
   /** The machine to create live actors with. */
@@ -25,7 +24,7 @@ export class LiveLogic {
     machine: AnyStateMachine,
     private readonly onTimer: (actor_name: string, delay_ms: number) => void,
   ) {
-    // A copy, because only live actors may have the other `transition`.
+    // The copy gets another `transition`. The kind's own machine must stay unchanged.
     this.machine = machine.provide({});
     this.machine.transition = (before, event, { self }) => {
       const { snapshot, actions } = this.transition(machine, before, event);

@@ -45,8 +45,8 @@ export interface OutboxDeps {
 /**
  * Runs each effect of a committed transition at least once. Every attempt of an effect has the same
  * idempotency key. One transaction commits the event that reports an effect, and ends the effect.
- * If the replica crashes before, the effect's row stays pending, and the next owner of the actor
- * runs the effect again.
+ * If the replica crashes before that commit, the effect's row stays pending, and the next owner of
+ * the actor runs the effect again.
  */
 export class Outbox {
   private readonly running = new Map<string, { effect: string; done: Promise<void> }>();

@@ -70,7 +70,7 @@ export class Residents {
 
   /**
    * Adds an actor. An earlier actor of the same name is stopped, and its watchers move to the new
-   * actor. If there are too many actors, a longest idle actor that nobody needs is passivated.
+   * actor. If there are too many actors, one that has long been idle is passivated.
    */
   add(actor: LiveActor): void {
     const name = actorName(actor);
@@ -113,7 +113,7 @@ export class Residents {
       if (isInUse(actor)) {
         this.touch(actor);
       } else if (actor.mayFireBefore(now + TIMER_SOON_MS)) {
-        // The timer may have fired or been canceled. Its row is read for the next sweep.
+        // The timer may have fired or been canceled, so its row is read. A later sweep checks again.
         this.touch(actor);
         this.readTimers(actor);
       } else {

@@ -31,19 +31,20 @@ interface SyncedQuota {
 }
 
 /**
- * Keeps the grant of a quota actor and the grant's row equal. One command at a time changes the
- * row, until nothing is left to return or to request.
+ * Keeps the amount of a grant equal in the quota machine and in the grant's row. It sends commands
+ * to the ledger, one at a time, until no money is left to return or to request.
  *
- * Money that the actor returns leaves the machine at once, and the row with the ledger's answer. If
- * the answer is lost, the row is asked again, so the difference is returned in the end.
+ * Returned money leaves the machine first, so that no call can reserve it. It leaves the row when the
+ * ledger executes the command. If the ledger's answer is lost, the next command learns what the row
+ * has, and any difference is returned then.
  */
 export class GrantSync {
-  /** The limit that was reached last. */
+  /** The limit that was too low when money was last short: of the key or the organization. */
   lastLimitedBy: LimitedBy = 'key';
   private grant: Grant;
   /**
-   * The latest recall by others, the latest one that was answered, and the one that the request of a
-   * waiting call started.
+   * Numbers of recalls. `requested`: the latest recall that reached this actor. `acked`: the latest
+   * recall that this actor acknowledged. `started`: the recall that its own request started.
    */
   private readonly recall = { requested: 0, acked: 0, started: null as number | null };
   private readonly overruns: Overruns;
@@ -66,7 +67,7 @@ export class GrantSync {
     return this.grant;
   }
 
-  /** True while a command runs, or while the outcome of one is unknown. */
+  /** True while a command runs, or while the outcome of the last command is unknown. */
   get isBusy(): boolean {
     return this.running !== undefined || this.grant.isUncertain;
   }
@@ -76,7 +77,10 @@ export class GrantSync {
     return !this.isBusy && this.grant.granted === 0;
   }
 
-  /** Starts the exchange unless it runs. A running one that waits for a change looks again. */
+  /**
+   * Starts to send commands to the ledger, unless a run of this loop is active. If the active run
+   * waits for a change, ends its wait.
+   */
   start(): void {
     this.wake();
     this.running ??= this.run()
@@ -109,10 +113,13 @@ export class GrantSync {
     this.start();
   }
 
-  /** The same; resolves after the answer, also if the ledger could not be reached. */
+  /**
+   * Returns all unused money, and closes the row if no call is in flight. Resolves after the ledger's
+   * answer, or when the ledger could not be reached.
+   */
   async close(): Promise<void> {
     this.isCloseRequested = true;
-    // An exchange that is just ending does not see `isCloseRequested`, so the loop starts another.
+    // A run that is about to end does not see `isCloseRequested`, so the loop starts another run.
     while (this.isCloseRequested) {
       this.start();
       await this.running;
@@ -120,8 +127,8 @@ export class GrantSync {
   }
 
   /**
-   * Called at intervals. Returns the surplus of a busy actor. An actor that had no calls returns
-   * everything. Also ends what an unreachable ledger left undone.
+   * Called at intervals. Returns the surplus of an actor that had calls, and all money of an actor
+   * that had none. Also repeats a return that failed because the ledger could not be reached.
    */
   sweep(surplus: number, hadCalls: boolean): void {
     this.surplus = surplus;
@@ -129,7 +136,7 @@ export class GrantSync {
     if (this.mustReturn()) this.start();
   }
 
-  /** Starts the exchange if unused money should be returned. */
+  /** Starts to send commands if unused money should be returned. */
   returnIfNeeded(): void {
     if (this.returnableAmount() > 0) this.start();
   }
@@ -162,11 +169,11 @@ export class GrantSync {
     }
     this.quota.waiting.rejectAll(error);
     if (!(error instanceof WeirError)) this.overruns.giveUp();
-    // The answer of an ended call waits for its charge in any case, so its overrun waits too.
+    // The ledger cannot be reached, so no charge is committed now. An overrun waits like its charge.
     else if (this.overruns.first) await this.waitForChange();
   }
 
-  /** The unused nano-USD to return now: other actors wait for it, or the key should not keep it. */
+  /** The unused nano-USD to return now: a recall requests it, or this actor does not need it. */
   private returnableAmount(): number {
     const { idle } = this.quota.machine;
     if (this.isCloseRequested || this.recall.requested > this.recall.acked) return idle;
@@ -175,7 +182,7 @@ export class GrantSync {
     return Math.min(idle, this.surplus);
   }
 
-  /** What left the machine but not the row, nano-USD. */
+  /** The nano-USD that have left the machine but not yet the row. */
   private get owed(): number {
     return this.grant.granted - this.quota.machine.sums.granted;
   }
@@ -184,7 +191,8 @@ export class GrantSync {
     const { requested, acked } = this.recall;
     if (this.isCloseRequested || requested > acked) return true;
     if (this.owed > 0 || this.returnableAmount() > 0) return true;
-    // A request for money learns the outcome of the previous command as well.
+    // A return also learns the outcome of the last command. So does a request for money. So if money
+    // will be requested, no return is needed for this.
     return this.grant.isUncertain && this.quota.waiting.size === 0 && !this.overruns.first;
   }
 
@@ -196,8 +204,8 @@ export class GrantSync {
         if (this.mustReturn()) await this.returnUnused();
         else await this.requestMore();
       } catch (error) {
-        // If the grant was replaced meanwhile, the answer was for the old one. The loop goes on with
-        // the new one.
+        // If the grant was replaced meanwhile, the error concerns only the old grant. The loop
+        // continues with the new grant.
         if (grant === this.grant) throw error;
       }
     }
@@ -216,7 +224,10 @@ export class GrantSync {
     this.applyGrant(await this.request({ need: 0, want, recall_seq: null }));
   }
 
-  /** Sends a GRANT command. Throws GrantFencedError, also if the grant was replaced meanwhile. */
+  /**
+   * Sends a GRANT command and returns the ledger's answer. Throws GrantFencedError if the ledger
+   * refuses the grant, or if the grant was replaced meanwhile.
+   */
   private async request(request: Parameters<Grant['request']>[0]): Promise<GrantAnswer> {
     const { grant } = this;
     const answer = await grant.request(request);
@@ -233,7 +244,8 @@ export class GrantSync {
     this.recall.started = answer.type === 'contended' ? answer.recall_seq : null;
     switch (answer.type) {
       case 'contended':
-        // A recall that arrived before this answer makes this actor return its own unused money.
+        // If a recall has reached this actor, it first returns its own unused money. Otherwise it
+        // waits for the money of others.
         if (this.recall.requested <= this.recall.acked) await this.waitForChange();
         return;
       case 'short':
@@ -277,8 +289,8 @@ export class GrantSync {
   }
 
   /**
-   * Requests from the ledger the money that the grant lacks for the first overrun. If too little is
-   * free, other replicas must return their unused grants. After `OVERRUN_WAIT_MS` the overrun takes
+   * Requests from the ledger the money that the grant lacks for the first overrun that waits. If too
+   * little is free, the ledger recalls unused grants. After `OVERRUN_WAIT_MS` the overrun takes
    * what is free, and the platform absorbs the rest.
    */
   private async requestForOverrun(): Promise<void> {

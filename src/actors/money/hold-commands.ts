@@ -56,7 +56,7 @@ export class HoldCommands {
     return { type: 'held' };
   }
 
-  /** Charges a hold. A charge above the hold first adds free money to it. */
+  /** Charges a hold. If the charge exceeds the hold, free money is added to the hold first. */
   settle(command: SettleHoldCommand): LedgerAnswer {
     const hold = this.books.rows.holds.get(command.hold_id);
     if (!hold) return { type: 'not_found' };
@@ -93,7 +93,10 @@ export class HoldCommands {
     return added;
   }
 
-  /** Sets money aside for a hold. Returns undefined; `contended` or `short` if it is not free. */
+  /**
+   * Sets money aside for a hold. Returns undefined if this succeeds. If the money is not free, returns
+   * the answer `contended` or `short`.
+   */
   private async setAside(
     key: KeyRow,
     amount: number,

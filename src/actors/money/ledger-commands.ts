@@ -120,10 +120,10 @@ interface ReapCommand {
 /** The answer to a ledger command. Amounts are in nano-USD. */
 export type LedgerAnswer =
   /**
-   * The amounts of the usage line. `grant_settled` is the sum of all charges in the grant's row after
-   * this group of commands. It is set only if a line of the group was not charged as it was sent,
-   * because the line was repeated or its grant is closed, and only in the group's last answer about
-   * this grant. The receiver must then use this sum instead of its own.
+   * `charged` and `overrun` are the amounts of the usage line. `grant_settled` is the sum of all
+   * charges in the grant's row. The ledger sends this sum only if it did not charge a line of the
+   * batch as requested, because the line was repeated or its grant is closed. It is in the batch's
+   * last answer about the grant. The receiver must use this sum instead of its own.
    */
   | { type: 'settled'; charged: number; overrun: number; grant_settled?: number | undefined }
   /**

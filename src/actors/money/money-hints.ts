@@ -20,7 +20,7 @@ export class MoneyHints {
     return [...this.freedFor];
   }
 
-  /** Of several recalls with one scope, the last counts: it covers those with lower numbers. */
+  /** Adds a recall. In each scope only the highest number is kept, because it covers lower ones. */
   onRecall(recall: Recall): void {
     const scope = JSON.stringify([recall.organization_id, recall.key_id]);
     const earlier = this.recallsByScope.get(scope);

@@ -48,7 +48,7 @@ export class Quotas {
     return this.actors.get(key_id);
   }
 
-  /** Sends the calls that each actor admitted without an event to its machine, as one sum. */
+  /** Makes each actor send its machine one event: the sum of the calls since the last event. */
   sendCalls(): void {
     for (const actor of this.actors.values()) actor.sendCalls();
   }
@@ -57,7 +57,7 @@ export class Quotas {
     return this.actors.values();
   }
 
-  /** Returns the grants that the actors know, without a question to the ledger. */
+  /** Returns the grants that the actors have in memory. Does not read the database. */
   heldByMemory(): HeldGrant[] {
     return Array.from(this.actors.values(), (actor) => actor.heldGrant);
   }

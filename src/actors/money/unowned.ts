@@ -25,9 +25,10 @@ export interface UnownedWatchDeps {
 }
 
 /**
- * Checks at intervals that all money that is set aside has a living owner, and that the quota actors
- * know what their rows say. A metric shows how many rows are wrong. It must always be 0 (P16). An
- * open grant that no actor knows is returned, because it would also keep its key from a new grant.
+ * Checks at intervals that all money that is set aside has a living owner, and that each quota actor
+ * has the same sums as the row of its grant. A metric shows how many rows are wrong. It must always
+ * be 0 (P16). An open grant that no actor knows is returned. Otherwise its key could get no new
+ * grant.
  */
 export class UnownedWatch {
   /** How many grants and holds were wrong in the last check; undefined before the second check. */
@@ -41,8 +42,8 @@ export class UnownedWatch {
   }
 
   /**
-   * Checks now. What is found counts only if the check before found it too, because a command may
-   * have been under way.
+   * Checks now. A grant or hold counts as wrong only if two checks in a row find it, because a
+   * command may run during one check.
    */
   async run(): Promise<void> {
     const { sql, known, replica_id } = this.deps;
@@ -64,7 +65,10 @@ export class UnownedWatch {
     await this.running;
   }
 
-  /** If a charge changes the row first, the ledger leaves it as it is, and the next check tries. */
+  /**
+   * Returns the unused money of a grant and closes the grant. If a charge changes the row first, the
+   * ledger refuses the return, and the next check tries again.
+   */
   private async returnGrant(row: OpenGrant): Promise<void> {
     await this.deps.lane.submit({
       type: 'RETURN',
@@ -114,7 +118,9 @@ export function compareGrants(
     const gap = (row?.granted_nano_usd ?? 0) - now.granted;
     const settled_gap = row ? row.settled_nano_usd - now.settled : 0;
     if (gap === 0 && settled_gap === 0) return [];
-    return [{ what: 'grant unlike its actor', id: now.grant_id, nano_usd: gap || settled_gap }];
+    return [
+      { what: 'grant that differs from its actor', id: now.grant_id, nano_usd: gap || settled_gap },
+    ];
   });
   return [...unknown, ...different];
 }

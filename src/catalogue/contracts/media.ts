@@ -54,7 +54,7 @@ export function tooLarge(param: string): WeirError {
   return new WeirError('payload_too_large', `${param} is larger than 20 MB.`, { param });
 }
 
-/** Returns the bytes that the Base64 from `start` to the end of the text has, without decoding it. */
+/** Returns how many bytes the Base64 text from `start` to the end encodes. Does not decode it. */
 export function base64Bytes(text: string, start = 0): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.floor(((text.length - start - padding) * 3) / 4);

@@ -7,8 +7,9 @@ import type { TokenPrice } from '../../catalogue/price.ts';
 export const CACHE_ON_REQUEST_FAMILY = 'anthropic-messages';
 
 /**
- * The words of which a request with audio has one. A video has a sound track, and a file by
- * reference may be audio. An escaped character could hide the word, so it counts as one.
+ * A request with audio contains one of these words. A video has a sound track, and a file by
+ * reference may be audio. A body with an escaped character matches too, because the character could
+ * hide such a word.
  */
 const MAY_HAVE_AUDIO = /audio|video|file|\\u/i;
 

@@ -52,7 +52,7 @@ const GEMINI_3 = atMost(2_240);
 const BOUNDS: Readonly<Record<string, ImageBound>> = {
   'gpt-4o': openaiTiles(85, 170),
   'gpt-4o-mini': openaiTiles(2_833, 5_667),
-  // The docs name both tiles and 1,536 patches for this model.
+  // The docs describe both tiles and 1,536 patches for this model. The larger bound applies.
   'gpt-4.1': atMost(1_536),
   'gpt-4.1-mini': atMost(Math.ceil(1_536 * 1.62)),
   'gpt-4.1-nano': atMost(Math.ceil(1_536 * 2.46)),
@@ -67,9 +67,9 @@ const BOUNDS: Readonly<Record<string, ImageBound>> = {
   'gpt-5.4-mini': atMost(Math.ceil(1_536 * 1.62)),
   'gpt-5.4-nano': atMost(Math.ceil(1_536 * 2.46)),
   'gpt-5.5': atMost(10_000),
-  // By default, an image keeps its size. A translation removes the client's `detail`.
+  // By default, images are not scaled down. A translation drops `detail`, so the default applies.
   'gpt-5.6': patches(32),
-  // 2,576 pixels on the longer side, since Claude Opus 4.7.
+  // Since Claude Opus 4.7, an image may have 2,576 pixels on its longer side.
   claude: atMost(4_784),
   'claude-opus-4-1': atMost(1_600),
   'claude-opus-4-5': atMost(1_600),
@@ -85,7 +85,7 @@ const BOUNDS: Readonly<Record<string, ImageBound>> = {
   'gemini-3.8': GEMINI_3,
 };
 
-/** The longest first. */
+/** The keys of `BOUNDS`, the longest first, so that the longest match is found first. */
 const PREFIXES = Object.keys(BOUNDS).sort((a, b) => b.length - a.length);
 
 /** The bound for models that the table does not name: only the context window limits an image. */

@@ -11,13 +11,13 @@ const OWN_LIMITS: Readonly<Record<ClientProtocol, readonly string[]>> = {
   gemini: [],
 };
 const LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
-/** Names of the number of answers. A server bills each of them as output. */
+/** Names of the parameter for the number of answers. Every answer is billed as output. */
 const ANSWERS = ['n', 'best_of'];
 /** Gemini accepts each name in camel case and in snake case (protobuf: JSON mapping). */
 const CONFIGS = ['generationConfig', 'generation_config'];
 const CONFIG_LIMITS = ['maxOutputTokens', 'max_output_tokens'];
 const CONFIG_ANSWERS = ['candidateCount', 'candidate_count'];
-/** The most answers of one request, for a count that is not a JSON number (OpenAI docs: `n`). */
+/** The number of answers that is assumed if the value is no positive integer (OpenAI docs: `n`). */
 const MAX_ANSWERS = 128;
 
 /** The most output tokens of a call. Reasoning is part of the output. */
@@ -60,7 +60,7 @@ export function outputBound(
   };
 }
 
-/** Returns the most answers that a request may produce, whichever name of the number counts. */
+/** Returns the most answers that a request may produce: the largest value of all its names. */
 export function answersOf(body: Body, configs = configsOf(body)): number {
   return Math.max(
     largest([body], ANSWERS, MAX_ANSWERS) ?? 1,

@@ -44,7 +44,8 @@ export class Prober {
 
   /**
    * Probes a channel now and returns the result. If the probe called the model with success, the
-   * channel serves again. A check of kind `reach` does not change the channel.
+   * channel serves again. A probe of kind `reach` only checks that the host responds, so it does not
+   * change the channel.
    */
   async test(channel: ChannelActor): Promise<ProbeResult> {
     const result = await this.runProbe(channel);

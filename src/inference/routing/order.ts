@@ -19,7 +19,7 @@ interface Candidates {
   readonly fastest_ms: number;
 }
 
-/** Lower limit of a mean time, ms. It keeps a weight finite. */
+/** Lower limit of a mean time, ms. A mean time of 0 would give an infinite weight. */
 const MIN_MEAN_MS = 1;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Submissions on this replica whose upstream answers with the result itself. If the client leaves,
- * the submission is aborted.
+ * Running submissions on this replica whose response is the result itself, not a job to poll. If the
+ * client leaves, the submission is aborted.
  */
 export class RunningSubmissions {
   private readonly byTask = new Map<string, AbortController>();

@@ -144,7 +144,7 @@ export class MessageStream implements MeteredStreamProtocol {
   }
 }
 
-/** Returns a message, or the event that changes it, with this usage. */
+/** Returns the JSON of a message or of a `message_delta` event with this usage. */
 function withUsageIn(json: string, usage: TokenUsage): string {
   return editMembers(json, { usage: JSON.stringify(writeAnthropicUsage(usage)) });
 }

@@ -68,7 +68,7 @@ async function signed(api_key: string, url: string, body: string): Promise<Recor
     },
     ...(token.length > 0 ? { sessionToken: token.join(':') } : {}),
   }).sign();
-  // Both headers are added when the request is sent.
+  // Weir's HTTP client adds these two headers itself.
   headers.delete('host');
   headers.delete('content-type');
   return Object.fromEntries(headers);

@@ -114,7 +114,7 @@ export class ResponseStream implements MeteredStreamProtocol {
     return responsesErrorEvents(error, request_id, this.sequence + 1, response);
   }
 
-  /** Returns the event's public JSON with this usage. The stored response gets it too. */
+  /** Returns the event's public JSON with this usage. Also sets the usage in `this.response`. */
   private withUsage(json: string, usage: TokenUsage): string {
     const written = writeResponsesUsage(usage);
     this.response = { ...this.response, usage: written };

@@ -70,7 +70,8 @@ export class ChatStream implements MeteredStreamProtocol {
     for (const choice of choices) {
       if (isObject(choice) && choice['finish_reason']) this.finished.add(choice['index'] ?? 0);
     }
-    // Until the last chunk, impossible usage is left out. Counting for each chunk would be slow.
+    // Impossible usage is removed. Only the last chunk gets Weir's own count instead, because
+    // counting for each chunk would be slow.
     const isShown = this.wantsUsage && (report !== 'impossible' || this.isFinished());
     const text = withoutLineBreaks(this.publisher.publish(data, chunk, isShown));
     const sent = {

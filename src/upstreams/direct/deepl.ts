@@ -44,7 +44,7 @@ export const deeplDirect: Translator = {
   },
 };
 
-/** Returns the sum of two reports. An impossible report makes the sum impossible, a missing one null. */
+/** Returns the sum; `impossible` if one report is impossible, otherwise null if one is missing. */
 function added(sum: UsageReport<number>, next: UsageReport<number>): UsageReport<number> {
   if (sum === 'impossible' || next === 'impossible') return 'impossible';
   return sum === null || next === null ? null : sum + next;

@@ -121,7 +121,8 @@ function formOf(
 function readTranscript(answer: Record<string, unknown>): Transcript {
   const { text, duration, language, segments } = answer;
   const listed = (Array.isArray(segments) ? segments.filter(isObject) : []) as unknown as Segment[];
-  // Silence may have the length 0. Any other impossible length is replaced by the end of the text.
+  // The length 0 is possible, for silence. A missing or impossible length is replaced by the end of
+  // the last segment.
   const reported = duration === 0 ? 0 : readSeconds(duration);
   const length = reported ?? Math.max(-1, ...listed.map(({ end }) => readSeconds(end) ?? -1));
   if (typeof text !== 'string' || length < 0) {

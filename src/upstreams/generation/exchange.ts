@@ -61,7 +61,8 @@ export async function submitJob(
 ): Promise<ProviderAnswer | Failed> {
   let answer: ProviderAnswer;
   try {
-    // A repeated submission could start a second job, so it never uses a connection that may close.
+    // A reused connection may close before the response, and the request would have to be sent again.
+    // That could start a second job, so a submission always gets a new connection.
     answer = await requestProvider(call, { method: 'POST', ...ask }, false);
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;

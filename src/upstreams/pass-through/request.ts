@@ -40,11 +40,14 @@ export interface MeteredStreamProtocol extends StreamProtocol {
   usage(): TokenUsage | null;
   /** The usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
-  /** Works like `UpstreamStream.webSearches`. */
+  /** The web searches in the answer so far; absent if the protocol has none. */
   webSearches?(): number;
-  /** Works like `UpstreamStream.hasImpossibleUsage`. */
+  /** True after the upstream reported impossible usage (see `UsageReport`). */
   hasImpossibleUsage(): boolean;
-  /** Works like `UpstreamStream.endEarly`. */
+  /**
+   * Returns the text of the events that end a started answer as if it reached its output limit. Used
+   * when no money is left to continue. `usage` is the usage that is charged.
+   */
   cutShort(usage: TokenUsage): string;
   /** Works like `UpstreamStream.errorEvents`. */
   errorEvents(error: WeirError, request_id: string): string;

@@ -49,7 +49,8 @@ export function translateProtocol(
       const write = (usage: AnswerUsage | null) =>
         JSON.stringify(CLIENT_TRANSLATORS[client].answer({ ...neutral, usage }, names));
       if (answer.usage) return { ...answer, body_text: write(neutral.usage) };
-      // The client's protocol needs the usage, so the client sees Weir's own count.
+      // The upstream reported no usage, but the client's protocol needs it. So the client gets
+      // Weir's own count.
       return { ...answer, body_text: write(null), withUsage: write };
     },
 
@@ -82,8 +83,8 @@ class TranslatedStream implements UpstreamStream {
   private hasUsage = false;
   /**
    * Each event of the upstream that matches this template becomes one neutral delta. Undefined if no
-   * template is known. An event that does not match clears it, because the reader may convert the
-   * events after it differently.
+   * template is known. Any other event clears the template, because the reader may convert later
+   * events differently.
    */
   private textTemplate: TextTemplate | undefined;
 
@@ -157,7 +158,8 @@ class TranslatedStream implements UpstreamStream {
     if (this.hasUsage || !events.some(({ type }) => type === 'end')) {
       return { ...event, text: this.writeAll(events) };
     }
-    // The client's protocol needs the usage, so the client sees Weir's own count.
+    // The upstream reported no usage, but the client's protocol needs it. So the client gets Weir's
+    // own count.
     const withUsage = (usage: TokenUsage) =>
       this.write({ type: 'usage', usage }) + this.writeAll(events);
     return { ...event, text: '', withUsage };
@@ -165,7 +167,7 @@ class TranslatedStream implements UpstreamStream {
 
   /**
    * Translates events that differ only in their text. The first event is parsed. If it becomes one
-   * neutral delta with its text, all later events become such deltas, without being parsed.
+   * neutral delta with the same text, the later events are translated likewise, without parsing.
    */
   private translateTexts(template: TextTemplate, pieces: readonly string[]): string {
     let text = '';

@@ -2,11 +2,11 @@ import { isObject } from '../../json/object.ts';
 
 const REDACTED = '***';
 /**
- * A shorter text is not replaced. It would also replace words that are no secret, and real keys are
- * longer.
+ * Only a credential with at least this many characters is replaced. Real keys are longer, and a
+ * shorter text may also be part of ordinary words.
  */
 const MIN_SECRET_CHARS = 8;
-/** A key file has its secret in lines. Shorter lines are its frame. */
+/** In a PEM private key, only lines of this length are secret. `-----END …` is shorter. */
 const MIN_LINE_CHARS = 32;
 /** The most keys whose written forms are remembered. */
 const MAX_REMEMBERED = 1_000;
@@ -18,9 +18,9 @@ const CREDENTIAL_HEADERS = /authorization|key|secret|token/i;
 type SentHeaders = Readonly<Record<string, string>>;
 
 /**
- * Returns the text with `***` for each credential: the key of the channel, and what the headers of
- * the request carried, e.g. a token that was made from the key. A credential is found as it is, in
- * Base64, URL-encoded, and as JSON writes it. The text is what an upstream said about a failure.
+ * Returns an upstream's error message with `***` for each credential: the key of the channel, and
+ * the credentials in the headers of the request, e.g. a token that was made from the key. A
+ * credential is also found in Base64, URL-encoded, or with the escapes of a JSON string.
  */
 export function redact(text: string, api_key: string, headers: SentHeaders = {}): string {
   let redacted = text;

@@ -84,7 +84,7 @@ describe('P16: money without a living owner', () => {
     known.busy = false;
     for (let turn = 0; turn < 2; turn += 1) await watch.run();
     expect(watch.unowned).toBe(1);
-    expect(found).toEqual([{ what: 'grant unlike its actor', id: grant_id }]);
+    expect(found).toEqual([{ what: 'grant that differs from its actor', id: grant_id }]);
     await watch.stop();
   });
 

@@ -27,6 +27,7 @@ const HTTP_STATUSES: Record<string, number> = {
 const NEAREST: Record<number, number> = {
   402: 400,
   405: 400,
+  410: 400,
   413: 400,
   415: 400,
   422: 400,

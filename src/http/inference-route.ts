@@ -3,11 +3,10 @@ import type { Catalogue, CatalogueModel } from '../catalogue/catalogue.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
-import type { KeyCache } from '../inference/keys/key-cache.ts';
 import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
-import { readApiKey } from './auth/credentials.ts';
+import type { Authentication } from './auth/authentication.ts';
 import { MAX_INFERENCE_BODY_BYTES, parseJsonObject, readJsonBytes } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
@@ -15,7 +14,7 @@ import type { RateLimit } from './rate-limit.ts';
 
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
-  keys: KeyCache;
+  authentication: Authentication;
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
   inference: () => InferencePort;
@@ -62,7 +61,7 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, route.isNative));
+    const key = await deps.authentication.requireKey(context, route.isNative);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const bytes = await readJsonBytes(request, MAX_INFERENCE_BODY_BYTES, signal);

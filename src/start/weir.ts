@@ -2,9 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
+import { parseCidrList } from '../config/cidr-list.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { createApp } from '../http/app.ts';
+import { Authentication } from '../http/auth/authentication.ts';
+import { WrongCredentials } from '../http/auth/wrong-credentials.ts';
 import { RateLimit } from '../http/rate-limit.ts';
+import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
@@ -35,6 +39,9 @@ export async function startWeir(
   overrides: GenerationOverrides = {},
 ): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
+  onSurplusBytes((host) =>
+    log.warn({ host }, 'an upstream sent bytes after its answer; its connections are not reused'),
+  );
   const stopSteps: (() => unknown)[] = [];
   try {
     const installation = await openInstallation(environment, log);
@@ -54,8 +61,27 @@ export async function startWeir(
     stopSteps.unshift(() => actors.stop());
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
+    const wrongCredentials = new WrongCredentials({
+      limit: environment.WEIR_WRONG_KEYS_PER_MINUTE,
+      redis,
+    });
+    const proxies = environment.WEIR_TRUSTED_PROXIES;
     const app = createApp({
       ...actors,
+      authentication: new Authentication({
+        keys: actors.keys,
+        wrongCredentials,
+        proxies: proxies === undefined ? [] : parseCidrList(proxies),
+      }),
+      metrics_token: environment.WEIR_METRICS_TOKEN,
+      metrics: () => [
+        ...actors.metrics(),
+        {
+          name: 'weir_wrong_keys_refused_total',
+          help: 'Requests refused because their address sent too many wrong keys or tokens.',
+          value: wrongCredentials.refused,
+        },
+      ],
       orm: databases.requests.orm,
       rateLimit: new RateLimit(() => live.now.roles, redis),
       catalogue: () => live.now.catalogue,

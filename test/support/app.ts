@@ -6,10 +6,13 @@ import type { Redis } from 'ioredis';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
+import { parseCidrList } from '../../src/config/cidr-list.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
 import { BUILT_IN_ROLES } from '../../src/config/installation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { createApp } from '../../src/http/app.ts';
+import { Authentication } from '../../src/http/auth/authentication.ts';
+import { WrongCredentials } from '../../src/http/auth/wrong-credentials.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
@@ -20,6 +23,11 @@ export interface TestAppOptions {
   /** Requests per minute of each role. The default is too high for any test to reach. */
   roles?: Record<string, number>;
   redis?: Redis;
+  /** Wrong credentials of an address in a minute. The default is too high for any test to reach. */
+  wrong_keys_per_minute?: number;
+  /** CIDR blocks of the proxies whose `X-Forwarded-For` is trusted; none by default. */
+  trusted_proxies?: string;
+  metrics_token?: string;
   /** The clock of authentication, in milliseconds. */
   now?: () => number;
   /** Returns whether a channel takes calls of the model now. By default a channel always does. */
@@ -38,6 +46,7 @@ export interface TestApp {
   /** The pool that the app uses. */
   pool: Database;
   keys: KeyCache;
+  wrongCredentials: WrongCredentials;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
   /** Returns the answer of the inference floor; a test may replace it. */
@@ -68,11 +77,20 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { catalogue } = demoInstallation('http://unused.invalid');
   const isServed = options.isServed ?? (() => true);
   const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
-  const keys = new KeyCache(pool.orm, options.now ?? Date.now);
+  const now = options.now ?? Date.now;
+  const keys = new KeyCache(pool.orm, now);
+  const { redis, trusted_proxies } = options;
+  const limit = options.wrong_keys_per_minute ?? PLENTY;
+  const wrongCredentials = new WrongCredentials({ limit, redis, now });
   const app = createApp({
     orm: pool.orm,
     keys,
-    rateLimit: new RateLimit(() => options.roles ?? plenty, options.redis),
+    authentication: new Authentication({
+      keys,
+      wrongCredentials,
+      proxies: trusted_proxies === undefined ? [] : parseCidrList(trusted_proxies),
+    }),
+    rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
     catalogue: () => catalogue,
     inference: () => ({
       run: async (call) => {
@@ -96,6 +114,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     }),
     announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],
+    metrics_token: options.metrics_token,
     isReady: () => test_app.ready,
     onError: (error) => test_app.reported.push(error),
   }).listen({ port: 0, hostname: '127.0.0.1' });
@@ -114,6 +133,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     pool,
     keys,
+    wrongCredentials,
     calls: [],
     tasks: new FakeTasks(),
     files: new Map(),

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
-import { type Static, Type } from '@sinclair/typebox';
+import { FormatRegistry, type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { TRANSPORTS } from '../upstreams/contract.ts';
+import { isCidrList } from './cidr-list.ts';
 import { parseValue } from './parse-value.ts';
+
+FormatRegistry.Set('cidr-list', isCidrList);
 
 /** Every setting of the process. A flag overrides its variable. */
 const EnvironmentSchema = Type.Object({
@@ -23,6 +26,19 @@ const EnvironmentSchema = Type.Object({
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
       rule: 'must be host:port, several separated by commas',
+    }),
+  ),
+  WEIR_WRONG_KEYS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 60 }),
+  WEIR_TRUSTED_PROXIES: Type.Optional(
+    Type.String({
+      format: 'cidr-list',
+      rule: 'must be addresses or CIDR blocks, separated by commas, e.g. 10.0.0.0/8,2001:db8::7',
+    }),
+  ),
+  WEIR_METRICS_TOKEN: Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{16,512}$',
+      rule: 'must be 16 to 512 visible ASCII characters',
     }),
   ),
   WEIR_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
@@ -71,6 +87,12 @@ Environment:
                                    organization (default 256)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
                                    separated by commas (default: public hosts only)
+  WEIR_WRONG_KEYS_PER_MINUTE       invalid keys and tokens of one client address in a minute
+                                   (default 60)
+  WEIR_TRUSTED_PROXIES             proxies whose X-Forwarded-For names the client: addresses or
+                                   CIDR blocks, separated by commas (default: none)
+  WEIR_METRICS_TOKEN               token that may read /metrics from other machines, besides the
+                                   operator token
   WEIR_S3_BUCKET                   bucket for results instead of the data folder, with
                                    WEIR_S3_ENDPOINT, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
   WEIR_TRANSPORT                   HTTP client for upstreams: own, or the platform's fetch

@@ -27,7 +27,7 @@ import {
 import { type BatchRouteDeps, BatchRoutes } from './messages/batches/route.ts';
 import { countMessageTokens } from './messages/count-tokens.ts';
 import { messages } from './messages/route.ts';
-import { type Metric, metrics } from './metrics.ts';
+import { type MetricsDeps, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
 import { OperatorChannels, type OperatorParts } from './operator/channels.ts';
@@ -51,6 +51,7 @@ export interface AppDeps
     ManagementDeps,
     Omit<ResponsesDeps, 'responses'>,
     FileRouteDeps,
+    MetricsDeps,
     WebhookRouteDeps {
   orm: Orm;
   /** Limits the bodies and answers of all requests in flight. */
@@ -67,8 +68,6 @@ export interface AppDeps
   operator?: OperatorParts;
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;
-  /** Returns the metrics of this replica. */
-  metrics: () => Metric[];
   /** Called with every error before the error response is created. Must not throw. */
   onError: ErrorReport;
 }
@@ -106,7 +105,7 @@ function routes(deps: AppDeps): Route[] {
   return [
     openai('/healthz', { GET: () => json({ status: 'ok' }) }),
     openai('/readyz', { GET: () => readiness(deps) }),
-    openai('/metrics', { GET: metrics(deps.metrics) }),
+    openai('/metrics', { GET: metrics(deps) }),
     openai('/v1/chat/completions', { POST: chatCompletions(deps) }),
     { path: '/v1/messages', family: 'native', methods: { POST: messages(deps) } },
     {
@@ -194,7 +193,7 @@ function responseRoutes(app: AppDeps): [path: string, methods: Route['methods']]
 function operatorRoutes(app: AppDeps): [path: string, methods: Route['methods']][] {
   const { operator } = app;
   const channels = new OperatorChannels({
-    keys: app.keys,
+    authentication: app.authentication,
     operator: () => operator ?? notServedHere(),
   });
   const channel = '/v1/operator/channels/:id';

@@ -6,7 +6,6 @@ import { resolveGenerationModel } from '../inference/requests/resolve-model.ts';
 import type { TaskView } from '../inference/tasks/port.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
-import { readApiKey } from './auth/credentials.ts';
 import { type JsonBody, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler } from './endpoint.ts';
@@ -55,7 +54,7 @@ export interface InlineContext {
 export function generationRoute(deps: GenerationRouteDeps, route: GenerationRoute): Handler {
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);

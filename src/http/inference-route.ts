@@ -4,12 +4,11 @@ import type { ErrorFamily } from '../errors/render.ts';
 import type { Validator } from '../errors/validate.ts';
 import type { Caller } from '../inference/call.ts';
 import type { InferencePort } from '../inference/inference.ts';
-import type { KeyCache } from '../inference/keys/key-cache.ts';
 import type { RepeatPort } from '../inference/repeats/repeats.ts';
 import { refuseLargeImages } from '../inference/requests/image-limit.ts';
 import { resolveModel } from '../inference/requests/resolve-model.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
-import { readApiKey } from './auth/credentials.ts';
+import type { Authentication } from './auth/authentication.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
@@ -18,7 +17,7 @@ import { serveOnce } from './serve-once.ts';
 
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
-  keys: KeyCache;
+  authentication: Authentication;
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
   inference: () => InferencePort;
@@ -71,7 +70,7 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, route.isNative));
+    const key = await deps.authentication.requireKey(context, route.isNative);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const bytes = context.bytes.of(key.id);

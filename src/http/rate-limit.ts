@@ -6,6 +6,7 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible';
 import { WeirError } from '../errors/weir-error.ts';
+import { RedisPause } from './redis-pause.ts';
 
 const WINDOW_S = 60;
 /**
@@ -13,9 +14,6 @@ const WINDOW_S = 60;
  * limit of the built-in roles.
  */
 const UNKNOWN_ROLE_LIMIT = 60;
-/** If Redis does not answer in this time, Weir does not use Redis for REDIS_PAUSE_MS. */
-const REDIS_TIMEOUT_MS = 250;
-const REDIS_PAUSE_MS = 5_000;
 
 /**
  * The organization and the key whose requests are counted. An organization has the limit of its
@@ -49,7 +47,7 @@ interface Limiters {
  */
 export class RateLimit {
   private readonly limiters = new Map<number, Limiters>();
-  private redis_paused_until_ms = 0;
+  private readonly pause = new RedisPause();
 
   constructor(
     private readonly roles: () => Readonly<Record<string, number>>,
@@ -88,33 +86,20 @@ export class RateLimit {
 
   private consumeLimit(limit: number, counted_id: string): Promise<unknown> {
     const { memory, redis, refuse } = this.limitersOf(limit);
-    if (redis === undefined || this.redis_paused_until_ms > performance.now()) {
+    if (redis === undefined || this.pause.isPaused) {
       return memory.consume(counted_id).catch(refuse);
     }
     return this.consumeInRedis(redis, memory, counted_id).catch(refuse);
   }
 
-  /**
-   * Counts a request in Redis. If Redis does not answer within REDIS_TIMEOUT_MS, counts the request
-   * in memory, and does not use Redis for REDIS_PAUSE_MS.
-   */
+  /** Counts a request in Redis. If Redis does not answer in time, counts the request in memory. */
   private async consumeInRedis(
     redis: RateLimiterAbstract,
     memory: RateLimiterAbstract,
     counted_id: string,
   ): Promise<void> {
-    const counted = redis.consume(counted_id);
-    let timer: Timer | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, REDIS_TIMEOUT_MS, 'late');
-    });
-    try {
-      if ((await Promise.race([counted, late])) !== 'late') return;
-      this.redis_paused_until_ms = performance.now() + REDIS_PAUSE_MS;
-      await memory.consume(counted_id);
-    } finally {
-      clearTimeout(timer);
-    }
+    const outcome = await this.pause.wait(redis.consume(counted_id));
+    if (outcome === 'late') await memory.consume(counted_id);
   }
 
   private limitersOf(limit: number): Limiters {

@@ -3,12 +3,16 @@ import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { systemClock } from '../actors/clock.ts';
+import { parseCidrList } from '../config/cidr-list.ts';
 import { ConfigurationError, type Environment } from '../config/environment.ts';
 import { openSecretKey } from '../config/secret-key.ts';
 import { createApp } from '../http/app.ts';
+import { Authentication } from '../http/auth/authentication.ts';
+import { WrongCredentials } from '../http/auth/wrong-credentials.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import { Repeats } from '../inference/repeats/repeats.ts';
 import { BodyBudget } from '../upstreams/transport/body-budget.ts';
+import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
@@ -40,6 +44,9 @@ export async function startWeir(
   overrides: GenerationOverrides = {},
 ): Promise<Weir> {
   mkdirSync(environment.WEIR_DATA, { recursive: true });
+  onSurplusBytes((host) =>
+    log.warn({ host }, 'an upstream sent bytes after its answer; its connections are not reused'),
+  );
   const stopSteps: (() => unknown)[] = [];
   try {
     const installation = await openInstallation(environment, log);
@@ -70,8 +77,27 @@ export async function startWeir(
     });
     const redis = connectRedis(environment.REDIS_URL, log);
     stopSteps.unshift(() => redis?.disconnect());
+    const wrongCredentials = new WrongCredentials({
+      limit: environment.WEIR_WRONG_KEYS_PER_MINUTE,
+      redis,
+    });
+    const proxies = environment.WEIR_TRUSTED_PROXIES;
     const app = createApp({
       ...actors,
+      authentication: new Authentication({
+        keys: actors.keys,
+        wrongCredentials,
+        proxies: proxies === undefined ? [] : parseCidrList(proxies),
+      }),
+      metrics_token: environment.WEIR_METRICS_TOKEN,
+      metrics: () => [
+        ...actors.metrics(),
+        {
+          name: 'weir_wrong_keys_refused_total',
+          help: 'Requests refused because their address sent too many wrong keys or tokens.',
+          value: wrongCredentials.refused,
+        },
+      ],
       orm: databases.requests.orm,
       bodies,
       rateLimit: new RateLimit(() => live.now.roles, redis),

@@ -14,6 +14,7 @@ describe('the environment', () => {
       WEIR_LOG_LEVEL: 'info',
       WEIR_TRANSPORT: 'own',
       WEIR_BODY_MEMORY_MB: 512,
+      WEIR_WRONG_KEYS_PER_MINUTE: 60,
     });
   });
 
@@ -36,6 +37,9 @@ describe('the environment', () => {
 
   test.each([
     [{ PORT: 'eighty' }, 'PORT'],
+    [{ WEIR_WRONG_KEYS_PER_MINUTE: '0' }, 'WEIR_WRONG_KEYS_PER_MINUTE'],
+    [{ WEIR_TRUSTED_PROXIES: '10.0.0.0/33' }, 'WEIR_TRUSTED_PROXIES'],
+    [{ WEIR_METRICS_TOKEN: 'short' }, 'WEIR_METRICS_TOKEN'],
     [{ PORT: '65536' }, 'PORT'],
     [{ PORT: '80.5' }, 'PORT'],
     [{ WEIR_PUBLIC_URL: 'weir.example.com' }, 'WEIR_PUBLIC_URL'],

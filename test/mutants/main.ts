@@ -3,6 +3,7 @@
  * mutant that survives shows a gap in the tests.
  */
 import { availableParallelism } from 'node:os';
+import { ACCESS } from './list/access.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
 import { DURABLE } from './list/durable.ts';
@@ -21,6 +22,7 @@ import { type Candidate, candidatesOf } from './mutant.ts';
 import { Tree } from './tree.ts';
 
 export const MUTANTS = candidatesOf([
+  ...ACCESS,
   ...QUOTA,
   ...LEDGER,
   ...BUS,

@@ -7,10 +7,13 @@ import { bootstrap, type FirstRun } from '../../db/bootstrap.ts';
 import { connectDatabase, type Database } from '../../db/client.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import type { CatalogueModel } from '../../src/catalogue/catalogue.ts';
+import { parseCidrList } from '../../src/config/cidr-list.ts';
 import { demoInstallation } from '../../src/config/demo.ts';
 import { BUILT_IN_ROLES } from '../../src/config/installation.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { createApp } from '../../src/http/app.ts';
+import { Authentication } from '../../src/http/auth/authentication.ts';
+import { WrongCredentials } from '../../src/http/auth/wrong-credentials.ts';
 import { RateLimit } from '../../src/http/rate-limit.ts';
 import type { InferenceCall } from '../../src/inference/call.ts';
 import { KeyCache } from '../../src/inference/keys/key-cache.ts';
@@ -23,6 +26,11 @@ export interface TestAppOptions {
   /** Requests per minute of each role. The default is too high for any test to reach. */
   roles?: Record<string, number>;
   redis?: Redis;
+  /** Wrong credentials of an address in a minute. The default is too high for any test to reach. */
+  wrong_keys_per_minute?: number;
+  /** CIDR blocks of the proxies whose `X-Forwarded-For` is trusted; none by default. */
+  trusted_proxies?: string;
+  metrics_token?: string;
   /** The clock of authentication, in milliseconds. */
   now?: () => number;
   /** Returns whether a channel takes calls of the model now. By default a channel always does. */
@@ -45,6 +53,7 @@ export interface TestApp {
   keys: KeyCache;
   /** The bodies and answers in flight. */
   bodies: BodyBudget;
+  wrongCredentials: WrongCredentials;
   /** Every call that reached the inference floor. */
   calls: InferenceCall[];
   /** Returns the answer of the inference floor; a test may replace it. */
@@ -76,7 +85,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { catalogue } = demoInstallation('http://unused.invalid');
   const isServed = options.isServed ?? (() => true);
   const plenty = Object.fromEntries(Object.keys(BUILT_IN_ROLES).map((role) => [role, PLENTY]));
-  const keys = new KeyCache(pool.orm, options.now ?? Date.now);
+  const now = options.now ?? Date.now;
+  const keys = new KeyCache(pool.orm, now);
+  const { redis, trusted_proxies } = options;
+  const limit = options.wrong_keys_per_minute ?? PLENTY;
+  const wrongCredentials = new WrongCredentials({ limit, redis, now });
   const bodies = new BodyBudget(options.max_body_bytes ?? MAX_BODY_BYTES);
   const repeats = new Repeats({
     ...{ sql: pool.sql, clock: systemClock, key: new Uint8Array(32), max_bytes: 1_000_000 },
@@ -88,7 +101,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     bodies,
     repeats: () => repeats,
     keys,
-    rateLimit: new RateLimit(() => options.roles ?? plenty, options.redis),
+    authentication: new Authentication({
+      keys,
+      wrongCredentials,
+      proxies: trusted_proxies === undefined ? [] : parseCidrList(trusted_proxies),
+    }),
+    rateLimit: new RateLimit(() => options.roles ?? plenty, redis),
     catalogue: () => catalogue,
     inference: () => ({
       run: async (call) => {
@@ -112,6 +130,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     }),
     announceKey: options.announceKey ?? (() => undefined),
     metrics: () => [],
+    metrics_token: options.metrics_token,
     isReady: () => test_app.ready,
     onError: (error) => test_app.reported.push(error),
   }).listen({ port: 0, hostname: '127.0.0.1' });
@@ -131,6 +150,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     pool,
     keys,
     bodies,
+    wrongCredentials,
     calls: [],
     tasks: new FakeTasks(),
     files: new Map(),

@@ -24,7 +24,9 @@ export interface GatewayOptions {
   timeout_ms?: number;
   balance_usd?: number;
   /** The lowest level of the lines in `errors`; `error` by default. */
-  log_level?: 'debug' | 'error';
+  log_level?: 'debug' | 'warn' | 'error';
+  /** Further settings, e.g. `WEIR_METRICS_TOKEN`. */
+  env?: Record<string, string>;
 }
 
 export interface Gateway {
@@ -44,7 +46,7 @@ export interface Gateway {
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { balance_usd = 100, log_level = 'error', ...limits } = options;
+  const { balance_usd = 100, log_level = 'error', env = {}, ...limits } = options;
   const upstream = startUpstream();
   upstream.answer = answerOf;
   const database = await createTestDatabase();
@@ -57,6 +59,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     WEIR_CONFIG,
     DATABASE_URL: database.url,
     WEIR_BOOTSTRAP_BALANCE_USD: String(balance_usd),
+    ...env,
   });
   const errors: string[] = [];
   const serializers = { error: pino.stdSerializers.err };

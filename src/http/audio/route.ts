@@ -1,6 +1,5 @@
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { TRANSCRIBERS } from '../../upstreams/direct/protocols.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -22,7 +21,7 @@ const MIN_BYTES_PER_S = 750;
 export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcriptions'): Handler {
   return async (context) => {
     const { request, uuid, server, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     server?.timeout(request, 0);

@@ -3,7 +3,6 @@ import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
@@ -19,7 +18,7 @@ const validate = validator(SpeechSchema);
 export function speech(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, uuid, server, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const { text, value } = await readJsonObject(

@@ -8,7 +8,6 @@ import { type EmbeddingInput, maxEmbeddingTokens } from '../../inference/direct/
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import type { Handler } from '../endpoint.ts';
@@ -21,7 +20,7 @@ const validate = validator(EmbeddingsSchema);
 export function embeddings(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, uuid, server, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const { text, value } = await readJsonObject(

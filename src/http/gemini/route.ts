@@ -4,7 +4,6 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { countInputTokens } from '../../inference/budget/tokens.ts';
 import { resolveModel } from '../../inference/requests/resolve-model.ts';
 import { isObject } from '../../json/object.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
@@ -78,7 +77,7 @@ function parsePath({ params }: RequestContext): { model: string; method: string 
 function countTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, true));
+    const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
     const inner = value['generateContentRequest'];

@@ -14,7 +14,7 @@ import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
 import { usd } from '../../json/usd.ts';
-import { readBearerToken } from '../auth/credentials.ts';
+import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import type { RateLimit } from '../rate-limit.ts';
@@ -25,6 +25,7 @@ import { CreateKeySchema, normalizeKeyFields, UpdateKeySchema } from './schema.t
 export interface ManagementDeps {
   orm: Orm;
   keys: KeyCache;
+  authentication: Authentication;
   rateLimit: RateLimit;
   catalogue: () => Catalogue;
   /**
@@ -45,9 +46,9 @@ const validateUpdate = validator(UpdateKeySchema);
  */
 export async function admitManager(
   deps: ManagementDeps,
-  { request }: RequestContext,
+  context: RequestContext,
 ): Promise<Manager> {
-  const manager = await deps.keys.authenticateManager(readBearerToken(request));
+  const manager = await deps.authentication.requireManager(context);
   await deps.rateLimit.consumeManagement(manager);
   return manager;
 }

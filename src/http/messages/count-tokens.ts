@@ -1,7 +1,6 @@
 import { countInputTokens } from '../../inference/budget/tokens.ts';
 import { checkMessages } from '../../inference/requests/check-messages.ts';
 import { resolveModel } from '../../inference/requests/resolve-model.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
@@ -15,7 +14,7 @@ import { requireVersion } from './route.ts';
 export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, true));
+    const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
     const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
     requireVersion(context);

@@ -4,7 +4,6 @@ import { RANKED_SCENES, type RankedScene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { decodePath, type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
@@ -17,10 +16,10 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 
 /** `GET /v1/models` (spec: Model catalogue). */
 export function listModels(deps: ModelRouteDeps): Handler {
-  return async ({ request }) => {
-    const key = await deps.keys.authenticate(readApiKey(request, true));
+  return async (context) => {
+    const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
-    const query = new URL(request.url).searchParams;
+    const query = new URL(context.request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
     const scene = oneOf(query, 'recommended_for', RANKED_SCENES);
     const snapshot = deps.ranking?.();
@@ -74,10 +73,10 @@ function oneOf<Value extends string>(
 
 /** `GET /v1/models/{model}`. Ids may contain slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
-  return async ({ request, params }) => {
-    const key = await deps.keys.authenticate(readApiKey(request, true));
+  return async (context) => {
+    const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
-    const name = decodePath(params['*'] ?? '');
+    const name = decodePath(context.params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();
     const model = catalogue.find(name);
     if (model) return json(modelDetail(model, deps.ranking?.()));

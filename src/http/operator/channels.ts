@@ -11,9 +11,8 @@ import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
-import type { KeyCache } from '../../inference/keys/key-cache.ts';
 import type { ProbeResult } from '../../inference/probing/probe.ts';
-import { readBearerToken } from '../auth/credentials.ts';
+import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
@@ -37,7 +36,7 @@ export interface OperatorParts {
 
 /** Dependencies of the operator routes. */
 export interface OperatorDeps {
-  readonly keys: KeyCache;
+  readonly authentication: Authentication;
   readonly operator: () => OperatorParts;
 }
 
@@ -144,8 +143,8 @@ export class OperatorChannels {
     await applySwitches();
   }
 
-  private async admit({ request }: RequestContext): Promise<OperatorParts> {
-    await this.deps.keys.authenticateOperator(readBearerToken(request));
+  private async admit(context: RequestContext): Promise<OperatorParts> {
+    await this.deps.authentication.requireOperator(context);
     return this.deps.operator();
   }
 

@@ -6,7 +6,6 @@ import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import type { RerankResult } from '../../upstreams/direct/contract.ts';
 import { RERANKERS } from '../../upstreams/direct/protocols.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
@@ -23,7 +22,7 @@ const validate = validator(RerankSchema);
 export function rerank(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const { text, value } = await readJsonObject(

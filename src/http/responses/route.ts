@@ -8,7 +8,6 @@ import {
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { mustStore } from '../../upstreams/translation/responses-answer.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute, type PreparedBody } from '../inference-route.ts';
 import { itemsOf } from './items.ts';
@@ -152,8 +151,8 @@ async function requireResponse(
   return found;
 }
 
-async function admit(deps: ResponsesDeps, { request }: RequestContext) {
-  const key = await deps.keys.authenticate(readApiKey(request, false));
+async function admit(deps: ResponsesDeps, context: RequestContext) {
+  const key = await deps.authentication.requireKey(context, false);
   await deps.rateLimit.consume(key);
   return key;
 }

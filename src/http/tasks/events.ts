@@ -1,6 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { taskNotFound } from '../../inference/tasks/task-watches.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import { createLink } from './answer.ts';
 import { STALLED_AFTER_S, TaskEventStream } from './event-stream.ts';
@@ -23,9 +22,9 @@ const EVENT_ID = /^[1-9]\d{0,14}$/;
  * Another organization's task gives exactly the same response as a task that does not exist (P6).
  */
 export function getTaskEvents(deps: GenerationRouteDeps): Handler {
-  return async ({ request, params, server }) => {
-    const credential = readApiKey(request, false);
-    const key = await deps.keys.authenticate(credential);
+  return async (context) => {
+    const { request, params, server } = context;
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);
@@ -43,7 +42,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
     const stream = new TaskEventStream(watch, {
       view,
       link,
-      requireKey: () => deps.keys.authenticate(credential),
+      requireKey: () => deps.authentication.requireKey(context, false),
       keepOpen: () => server?.timeout(request, STALLED_AFTER_S),
     });
     return new Response(stream.body(), { headers: HEADERS });

@@ -1,7 +1,6 @@
 import { GENERATION_SCENES, type GenerationScene } from '../../catalogue/inputs.ts';
 import type { TaskView } from '../../inference/tasks/port.ts';
 import { taskNotFound } from '../../inference/tasks/task-watches.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import type { Handler } from '../endpoint.ts';
 import { createLink, taskResponse } from './answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from './ports.ts';
@@ -19,8 +18,9 @@ export function getTask(
   deps: GenerationRouteDeps,
   scenes: readonly GenerationScene[] = GENERATION_SCENES,
 ): Handler {
-  return async ({ request, params }) => {
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+  return async (context) => {
+    const { request, params } = context;
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);

@@ -6,7 +6,6 @@ import { estimateOf } from '../../inference/direct/direct.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
-import { readApiKey } from '../auth/credentials.ts';
 import { readJsonObject } from '../body.ts';
 import { callSignal } from '../call-signal.ts';
 import { type Handler, json } from '../endpoint.ts';
@@ -31,7 +30,7 @@ const validate = validator(TranslationSchema);
 export function translations(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.keys.authenticate(readApiKey(request, false));
+    const key = await deps.authentication.requireKey(context, false);
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const { text, value } = await readJsonObject(request, bytes.of(key.id), MAX_BODY_BYTES, signal);

@@ -22,13 +22,17 @@ export const KEY_TTL_MS = 30_000;
 const UNKNOWN_TTL_MS = 2_000;
 /** The most database lookups at the same time. */
 const MAX_LOOKUPS = 1_000;
+/** The most tokens whose validity is remembered. */
+const MAX_KNOWN_TOKENS = 20_000;
 /** No credential that Weir issues is this long. */
 const MAX_CREDENTIAL_CHARS = 512;
 
 interface CachedKey {
   record: KeyRecord;
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch; 0 if the record must be read again. */
   cached_until_ms: number;
+  /** The record must also be read again if the cache was emptied since. */
+  readonly emptied: number;
 }
 
 /** The holder of a management token. */
@@ -39,7 +43,8 @@ export interface Manager {
 
 /**
  * Authenticates requests (spec: Authentication). Keys are cached by the hash of their secret. If a
- * change of a key is announced, the key is removed from the cache.
+ * change of a key is announced, the key is read again before its next use. The cache still knows
+ * that the key was valid (`findKnownKey`).
  */
 export class KeyCache {
   private readonly cached = new LruCache<string, CachedKey>(MAX_CACHED_KEYS, ({ record }) =>
@@ -58,6 +63,10 @@ export class KeyCache {
    * the record may be outdated and is not cached.
    */
   private announcements = 0;
+  /** How often all keys were marked as outdated. */
+  private emptied = 0;
+  /** Hashes of tokens that were valid when they were read last. */
+  private readonly knownTokens = new LruCache<string, true>(MAX_KNOWN_TOKENS);
 
   constructor(
     private readonly orm: Orm,
@@ -79,6 +88,28 @@ export class KeyCache {
     return found instanceof Promise
       ? found.then((record) => requireActive(record, this.now()))
       : requireActive(found, this.now());
+  }
+
+  /**
+   * Returns the key if this replica knows that it was active when it was read last; otherwise
+   * undefined. The promise of an outdated record reads the key again, and may reject like
+   * `authenticate`.
+   */
+  findKnownKey(secret: string): KeyRecord | Promise<KeyRecord> | undefined {
+    if (!isCredential(secret, 'sk-')) return undefined;
+    const hash = hashCredential(secret);
+    const cached = this.cached.get(hash);
+    if (!cached || !isActive(cached.record, this.now())) return undefined;
+    if (this.isFresh(cached)) return cached.record;
+    return this.keyLookups
+      .run(hash, () => this.load(hash))
+      .then((record) => requireActive(record, this.now()));
+  }
+
+  /** True if a token of this kind was valid when this replica read it last. */
+  isKnownToken(secret: string, prefix: 'mt-' | 'op-'): boolean {
+    if (!isCredential(secret, prefix)) return false;
+    return this.knownTokens.get(hashCredential(secret)) !== undefined;
   }
 
   /**
@@ -120,11 +151,14 @@ export class KeyCache {
     if (!secret) throw missingKeyError(prefix);
     if (!isCredential(secret, prefix)) return undefined;
     const hash = hashCredential(secret);
-    return this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
+    const token = await this.tokenLookups.run(hash, () => findTokenByHash(this.orm, hash));
+    if (token) this.knownTokens.set(hash, true);
+    else this.knownTokens.delete(hash);
+    return token;
   }
 
   /**
-   * Handles a change of a key, on this or another replica. Removes the key from memory and returns
+   * Handles a change of a key, on this or another replica. Marks the key as outdated and returns
    * its current record.
    */
   async onKeyChanged(key_id: string): Promise<KeyRecord | undefined> {
@@ -132,38 +166,45 @@ export class KeyCache {
     return findKeyById(this.orm, key_id);
   }
 
-  /** Removes a key from memory; the next request reads it from the database. */
+  /** Marks a key as outdated; the next request reads it from the database. */
   invalidate(key_id: string): void {
     this.announcements += 1;
     this.keyLookups.detachAll();
     const hash = this.hashesById.get(key_id);
-    if (hash) this.cached.delete(hash);
+    const cached = hash === undefined ? undefined : this.cached.get(hash);
+    if (cached) cached.cached_until_ms = 0;
   }
 
-  /** Empties the cache. Called when announcements may have been lost. */
+  /** Marks all keys as outdated. Called when announcements may have been lost. */
   invalidateAll(): void {
     this.announcements += 1;
+    this.emptied += 1;
     this.keyLookups.detachAll();
-    this.cached.clear();
     this.unknownUntil.clear();
   }
 
   private findByHash(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     const cached = this.cached.get(hash);
-    if (cached && cached.cached_until_ms > this.now()) return cached.record;
+    if (cached && this.isFresh(cached)) return cached.record;
     const until_ms = this.unknownUntil.get(hash);
     if (until_ms !== undefined && until_ms > this.now()) return undefined;
     return this.keyLookups.run(hash, () => this.load(hash));
+  }
+
+  private isFresh({ cached_until_ms, emptied }: CachedKey): boolean {
+    return cached_until_ms > this.now() && emptied === this.emptied;
   }
 
   private async load(hash: string): Promise<KeyRecord | undefined> {
     const { announcements } = this;
     const record = await findKeyByHash(this.orm, hash);
     if (!record) {
+      this.cached.delete(hash);
       this.unknownUntil.set(hash, this.now() + UNKNOWN_TTL_MS);
     } else if (announcements === this.announcements) {
       this.unknownUntil.delete(hash);
-      this.cached.set(hash, { record, cached_until_ms: this.now() + KEY_TTL_MS });
+      const { emptied } = this;
+      this.cached.set(hash, { record, cached_until_ms: this.now() + KEY_TTL_MS, emptied });
       this.hashesById.set(record.id, hash);
     }
     return record;
@@ -178,6 +219,11 @@ function missingKeyError(prefix: string): WeirError {
   return new WeirError('invalid_api_key', 'The request carries no key.', {
     hint: `Send the header Authorization: Bearer ${prefix}….`,
   });
+}
+
+/** True if a key may be used now. */
+function isActive({ status, expires_at }: KeyRecord, now: number): boolean {
+  return status === 'active' && !(expires_at && expires_at.getTime() <= now);
 }
 
 /** Returns the record of a key that may be used now. Throws WeirError like `authenticate`. */

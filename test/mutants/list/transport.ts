@@ -104,6 +104,53 @@ export const TRANSPORT: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/upstreams/transport/http1/pool.ts',
+    tests: ['test/upstreams/transport/http1/surplus.test.ts'],
+    mutants: [
+      {
+        name: 'a connection is reused without a quiet moment',
+        from: 'else this.settle(connection);',
+        to: 'else this.keep(connection);',
+      },
+      {
+        name: 'connections of a suspended host are reused',
+        from: ' || conduct.isSuspended) {',
+        to: ') {',
+      },
+      {
+        name: 'surplus bytes leave the other connections of the host open',
+        from: 'for (const connection of [...this.idle.keys(), ...this.settling]) connection.abort();',
+        to: '',
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/transport/http1/connection.ts',
+    tests: ['test/upstreams/transport/http1/surplus.test.ts'],
+    mutants: [
+      {
+        name: 'bytes after a response are not held against the host',
+        from: 'if (parser.hasSurplus) this.owner.onSurplus();',
+        to: '',
+      },
+      {
+        name: 'bytes on an idle connection are not held against the host',
+        from: 'if (!isNotice && !this.isClosed) this.owner.onSurplus();',
+        to: '',
+      },
+      {
+        name: 'a response to a half-sent request is used on a reused connection',
+        from: 'if (this.unsent && this.wasReused && !this.hasReceived) {',
+        to: 'if (false) {',
+      },
+      {
+        name: 'a call fails because of bytes that are no response to it',
+        from: '        this.isForeign = true;\n',
+        to: '',
+      },
+    ],
+  },
+  {
     path: 'src/upstreams/transport/bounded-body.ts',
     tests: ['test/upstreams/transport'],
     mutants: [

@@ -16,6 +16,7 @@ import { queryJob, submitJob } from '../../../src/upstreams/generation/exchange.
 import { MAX_ERROR_BYTES } from '../../../src/upstreams/transport/bounded-body.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { until } from '../../support/until.ts';
+import { proveUpstream } from '../transport/proven.ts';
 import { answerOf, startTcpUpstream, type TcpUpstream } from '../transport/tcp-upstream.ts';
 
 let upstream: TcpUpstream;
@@ -96,10 +97,12 @@ describe.each(TRANSPORTS)('jobs through the HTTP client %s', (transport) => {
   });
 
   test('a submission is not sent over a connection that the provider is closing', async () => {
+    await proveUpstream(upstream);
     respond(answerOf('{}'));
     await query();
+    const { opened } = upstream;
     upstream.respond = ({ socket, connection }) => {
-      if (connection === 0) socket.end();
+      if (connection < opened) socket.end();
       else socket.write(answerOf('{"id":"7"}'));
     };
     expect(await submit()).toMatchObject({ body: { id: '7' } });

@@ -2,7 +2,6 @@ import type { BatchPage, BatchRow } from '../../../../db/batches/batches.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
 import type { Batches } from '../../../inference/batches/batches.ts';
 import type { Caller } from '../../../inference/call.ts';
-import { readApiKey } from '../../auth/credentials.ts';
 import { readJsonBytes } from '../../body.ts';
 import { type Handler, json, publicOrigin, type RequestContext } from '../../endpoint.ts';
 import type { InferenceRouteDeps } from '../../inference-route.ts';
@@ -19,7 +18,7 @@ const MAX_LIMIT = 1_000;
 const MAX_ID_CHARS = 100;
 
 /** Dependencies of the batch routes. */
-export interface BatchRouteDeps extends Pick<InferenceRouteDeps, 'keys' | 'rateLimit'> {
+export interface BatchRouteDeps extends Pick<InferenceRouteDeps, 'authentication' | 'rateLimit'> {
   batches: () => Batches;
   /** The origin of `results_url`, if WEIR_PUBLIC_URL is set. */
   public_url?: string | undefined;
@@ -122,7 +121,7 @@ export class BatchRoutes {
   }
 
   private async admit(context: RequestContext): Promise<Caller> {
-    const key = await this.deps.keys.authenticate(readApiKey(context.request, true));
+    const key = await this.deps.authentication.requireKey(context, true);
     await this.deps.rateLimit.consume(key);
     requireVersion(context);
     return key;

@@ -18,7 +18,7 @@ import type { Http1Response } from './response.ts';
  *
  * If a reused connection closes before the first byte of the response, the upstream closed the
  * connection while it was idle. Then the request is sent once more over a new connection, if it may
- * be repeated.
+ * be repeated. The same happens if its first bytes cannot be the response (see `Conduct`).
  */
 export function sendWithHttp1(request: HttpRequest): SentRequest {
   const destination = destinationOf(request.pool, request.url);
@@ -123,8 +123,8 @@ class Http1Exchange implements SentRequest {
   }
 
   onFailure(error: unknown): void {
-    // If a reused connection ends without a response, the upstream had closed it while it was idle.
-    // In all other cases the upstream may have processed the request, so it is not sent again.
+    // If a reused connection ends without a response, the upstream had closed it while it was idle,
+    // or sent bytes that belong to no request. In all other cases the upstream may have processed the request, so it is not sent again.
     const isStale = this.isReused && this.connection?.isUnanswered === true;
     if (this.isAborted || !isStale) {
       this.reject(this.isUnsent() ? new UnsentRequestError(error) : error);

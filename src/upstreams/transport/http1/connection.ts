@@ -36,6 +36,23 @@ export interface Http1Request {
   onComplete(): void;
 }
 
+/** The pool that a connection belongs to. */
+export interface ConnectionOwner {
+  /** Called when another request may use the connection. */
+  onIdle(connection: Connection): void;
+  /** Called when the connection is closed. */
+  onClose(connection: Connection): void;
+  /** Called for bytes that belong to no request. */
+  onSurplus(): void;
+}
+
+/**
+ * The start of a response that a server may send over an idle connection before it closes the
+ * connection (RFC 9110, 15.5.9).
+ */
+const TIMEOUT_NOTICE = /^HTTP\/1\.[01] 408 /;
+const TIMEOUT_NOTICE_BYTES = 'HTTP/1.1 408 '.length;
+
 /** An ASCII request with at most this many bytes is written as a string, which avoids a copy. */
 const MAX_STRING_BYTES = 16 * 1024;
 
@@ -51,15 +68,19 @@ export class Connection implements ParserSink {
   private hasReceived = false;
   private hasSent = false;
   private isClosed = false;
+  private wasReused = false;
+  /** True if the first bytes after a request were no response to it. */
+  private isForeign = false;
 
-  /**
-   * `onIdle` is called when another request may use the connection; `onClose` when it is closed.
-   */
   constructor(
     private readonly address: Address,
-    private readonly onIdle: (connection: Connection) => void,
-    private readonly onClose: (connection: Connection) => void,
+    private readonly owner: ConnectionOwner,
   ) {}
+
+  /** True if the connection carried more than one request. */
+  get isReused(): boolean {
+    return this.wasReused;
+  }
 
   /** Opens the connection and sends its first request. */
   open(request: Http1Request): void {
@@ -77,15 +98,17 @@ export class Connection implements ParserSink {
   /** Sends a request on an idle connection. */
   send(request: Http1Request): void {
     this.request = request;
+    this.wasReused = true;
     this.write(request.bytes);
   }
 
   /**
-   * True before the first byte of the response. If a reused connection closes before this byte, the
-   * upstream had closed it while it was idle. Then the caller sends the request again.
+   * True before the first byte of the response, and if the first bytes belong to no request. If a
+   * reused connection ends in such a state, the upstream had closed it while it was idle, or it sent
+   * surplus bytes. Then the caller sends the request again.
    */
   get isUnanswered(): boolean {
-    return !this.hasReceived;
+    return !this.hasReceived || this.isForeign;
   }
 
   /** True before the first byte of a request was sent. */
@@ -95,8 +118,7 @@ export class Connection implements ParserSink {
 
   /** Terminates the connection, so that the upstream stops its work. */
   abort(): void {
-    this.onLost(new Error('the request was aborted'));
-    this.socket?.terminate();
+    this.breakOff(new Error('the request was aborted'));
   }
 
   pause(): void {
@@ -145,21 +167,41 @@ export class Connection implements ParserSink {
   onBytes(bytes: Bytes): void {
     const { parser } = this;
     if (!parser) {
-      // No request is open, so these bytes do not belong to a response.
-      this.abort();
+      this.onIdleBytes(bytes);
+      return;
+    }
+    if (this.unsent && this.wasReused && !this.hasReceived) {
+      // A response to a half-sent request may also be a late surplus of the response before.
+      this.breakOff(new Error('the upstream answered before it got the request'));
       return;
     }
     this.hasReceived = true;
     try {
       parser.feed(bytes);
     } catch (error) {
-      this.onLost(error);
-      this.socket?.terminate();
+      if (this.wasReused && !parser.hasHead) {
+        this.isForeign = true;
+        this.owner.onSurplus();
+      }
+      this.breakOff(error);
       return;
     }
     const { response } = this;
     if (parser.isDone) this.finish(parser);
     response?.wake();
+  }
+
+  /** Handles bytes that came while no request was open, so that they belong to no response. */
+  private onIdleBytes(bytes: Bytes): void {
+    const isNotice = TIMEOUT_NOTICE.test(bytes.toString('latin1', 0, TIMEOUT_NOTICE_BYTES));
+    if (!isNotice && !this.isClosed) this.owner.onSurplus();
+    this.abort();
+  }
+
+  /** Fails the request and terminates the connection. */
+  private breakOff(error: unknown): void {
+    this.onLost(error);
+    this.socket?.terminate();
   }
 
   /** Called when the socket was closed or could not be opened. */
@@ -168,7 +210,7 @@ export class Connection implements ParserSink {
     this.isClosed = true;
     const { response, parser, request } = this;
     this.request = undefined;
-    this.onClose(this);
+    this.owner.onClose(this);
     if (response && parser?.close()) response.wake();
     else if (response) response.fail(error);
     else request?.onFailure(error);
@@ -196,17 +238,18 @@ export class Connection implements ParserSink {
   /** Called after a complete response. Closes the connection if it cannot be used again. */
   private finish(parser: ResponseParser): void {
     const isFree = parser.canReuseConnection && !this.unsent;
+    if (parser.hasSurplus) this.owner.onSurplus();
     this.request?.onComplete();
     this.request = undefined;
     this.parser = undefined;
     this.response = undefined;
-    if (isFree) this.onIdle(this);
+    if (isFree) this.owner.onIdle(this);
     else this.close();
   }
 
   private close(): void {
     this.isClosed = true;
-    this.onClose(this);
+    this.owner.onClose(this);
     this.socket?.end();
   }
 }

@@ -1,5 +1,6 @@
 import { type ConnectionPool, type HttpRequest, MAX_IDLE_CONNECTIONS } from '../http.ts';
-import { type Address, Connection } from './connection.ts';
+import { Conduct, QUIET_MS } from './conduct.ts';
+import { type Address, Connection, type ConnectionOwner } from './connection.ts';
 
 /**
  * The longest time that a connection stays idle, ms. Providers close idle connections after a
@@ -59,7 +60,10 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
     // The hostname of an IPv6 URL has brackets, which a socket does not accept.
     const bare = hostname.replace(/^\[|\]$/g, '');
     const address = { hostname: bare, port: Number(port) || (isTls ? 443 : 80), isTls };
-    origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool]);
+    // Both pools know what a host did in the other pool.
+    const other = origins[pool === 'calls' ? 'jobs' : 'calls'].get(key);
+    const conduct = other?.conduct ?? new Conduct(host);
+    origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool], conduct);
     if (known.size >= MAX_ORIGINS) known.delete(known.keys().next().value ?? '');
     known.set(key, origin);
   }
@@ -67,10 +71,10 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
 }
 
 /**
- * The pool of connections to one host. A request never waits for a connection: if no connection is
- * idle, a new connection is opened.
+ * The pool of connections to one host. A request never waits for a connection: if no connection may
+ * be reused, a new connection is opened.
  */
-export class Origin {
+export class Origin implements ConnectionOwner {
   /** Idle connections, each with the `performance.now()` when it became idle. */
   private readonly idle = new Map<Connection, number>();
   /**
@@ -78,39 +82,67 @@ export class Origin {
    * connection is used first, so that unneeded connections become old and are closed.
    */
   private readonly stack: Connection[] = [];
+  /** Idle connections that were not quiet for long enough yet. */
+  private readonly settling = new Set<Connection>();
   private sweeper: Timer | undefined;
 
   constructor(
     readonly host: string,
     private readonly address: Address,
     private readonly max_idle: number,
+    readonly conduct: Conduct,
   ) {}
 
   createConnection(): Connection {
-    return new Connection(this.address, this.keepIdle, this.remove);
+    return new Connection(this.address, this);
   }
 
-  /** Removes and returns the newest idle connection; undefined if there is none. */
+  /** Removes and returns the newest connection that may be reused; undefined if there is none. */
   takeIdle(): Connection | undefined {
+    if (this.conduct.isSuspended) return undefined;
     for (let next = this.stack.pop(); next; next = this.stack.pop()) {
       if (this.idle.delete(next)) return next;
     }
     return undefined;
   }
 
-  private readonly keepIdle = (connection: Connection) => {
-    if (this.idle.size >= this.max_idle) {
+  onIdle(connection: Connection): void {
+    const { conduct } = this;
+    if (connection.isReused) conduct.onCleanReuse();
+    if (this.idle.size + this.settling.size >= this.max_idle || conduct.isSuspended) {
       connection.abort();
-      return;
-    }
+    } else if (conduct.isProven) this.keep(connection);
+    else this.settle(connection);
+  }
+
+  onClose(connection: Connection): void {
+    this.idle.delete(connection);
+    this.settling.delete(connection);
+  }
+
+  onSurplus(): void {
+    this.conduct.onSurplus();
+    for (const connection of [...this.idle.keys(), ...this.settling]) connection.abort();
+  }
+
+  private keep(connection: Connection): void {
     this.idle.set(connection, performance.now());
     this.stack.push(connection);
     this.sweeper ??= setInterval(this.sweep, SWEEP_MS).unref();
-  };
+  }
 
-  private readonly remove = (connection: Connection) => {
-    this.idle.delete(connection);
-  };
+  /**
+   * Keeps the connection if it stays quiet. Surplus bytes that came while this thread was busy are
+   * still unread when the timer fires. So the connection waits until the event loop read all sockets
+   * once more. An immediate may run before that, the second one runs after it.
+   */
+  private settle(connection: Connection): void {
+    this.settling.add(connection);
+    const keepIfOpen = () => {
+      if (this.settling.delete(connection)) this.keep(connection);
+    };
+    setTimeout(() => setImmediate(() => setImmediate(keepIfOpen)), QUIET_MS).unref();
+  }
 
   private readonly sweep = () => {
     const oldest = performance.now() - IDLE_MS;

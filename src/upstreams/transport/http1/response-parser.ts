@@ -60,6 +60,7 @@ export class ResponseParser {
   private remaining_bytes = 0;
   private overhead_bytes = 0;
   private isReusable = false;
+  private hasExtraBytes = false;
 
   /** `isBodiless` is true for the response to a HEAD request, which has no body (RFC 9112, 6.3). */
   constructor(
@@ -75,6 +76,16 @@ export class ResponseParser {
   /** True if the response is complete and the connection can carry another request. */
   get canReuseConnection(): boolean {
     return this.isDone && this.isReusable;
+  }
+
+  /** True if bytes came after the complete response. They belong to no request. */
+  get hasSurplus(): boolean {
+    return this.hasExtraBytes;
+  }
+
+  /** True after the head of the final response. */
+  get hasHead(): boolean {
+    return this.state !== 'head';
   }
 
   /** Parses the next bytes. After a MalformedResponse is thrown, the parser must not be used. */
@@ -116,6 +127,7 @@ export class ResponseParser {
         // Bytes that follow a complete response belong to no request. So no request may use this
         // connection again.
         this.isReusable = false;
+        this.hasExtraBytes = true;
         return input.length;
       default:
         return this.readLine(input, at);

@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { MAX_BUFFERED_BYTES } from '../../../../src/upstreams/transport/http1/response.ts';
 import { failureOf } from '../../../support/failure-of.ts';
 import { until } from '../../../support/until.ts';
+import { proveUpstream } from '../proven.ts';
 import { answerOf, startTcpUpstream, type TcpUpstream } from '../tcp-upstream.ts';
 import { post } from './post.ts';
 
@@ -65,21 +66,25 @@ describe('posting to an upstream', () => {
 
   test('sends a body of many megabytes to an upstream that reads slowly', async () => {
     const body = JSON.stringify({ text: 'ü€😀'.repeat(1_000_000) });
+    await proveUpstream(upstream);
+    const { opened } = upstream;
     upstream.respond = ({ socket }) => socket.write(answerOf('ok'));
     expect(await send(body)).toBe('ok');
     expect(upstream.received[0]?.body === body).toBe(true);
     expect(await send('{}')).toBe('ok');
-    expect(upstream.opened).toBe(1);
+    expect(upstream.opened).toBe(opened);
   });
 
   test('reuses connections, also for many calls at the same time', async () => {
+    await proveUpstream(upstream);
+    const { opened: before } = upstream;
     upstream.respond = ({ socket }) => socket.write(answerOf('ok'));
     for (let call = 0; call < 5; call += 1) await send();
-    expect(upstream.opened).toBe(1);
+    expect(upstream.opened).toBe(before);
     const calls = await Promise.all(Array.from({ length: 200 }, () => send()));
     expect(calls.every((text) => text === 'ok')).toBe(true);
     const { opened } = upstream;
-    expect(opened).toBeLessThanOrEqual(200);
+    expect(opened).toBeLessThanOrEqual(200 + before);
     // All connections are reused. Bun's own client would keep only 64 of them.
     await Promise.all(Array.from({ length: 200 }, () => send()));
     expect(upstream.opened).toBe(opened);
@@ -99,44 +104,37 @@ describe('posting to an upstream', () => {
   });
 
   test('sends the request again if an idle connection was closed before any byte came', async () => {
+    await proveUpstream(upstream);
+    const { opened } = upstream;
     upstream.respond = ({ socket, connection }) => {
-      if (upstream.received.length === 2) socket.end();
+      if (upstream.received.length === 1) socket.end();
       else socket.write(answerOf(`over ${connection}`));
     };
-    expect(await send('1')).toBe('over 0');
-    expect(await send('2')).toBe('over 1');
-    expect(upstream.received.map(({ body }) => body)).toEqual(['1', '2', '2']);
+    expect(await send('1')).toBe(`over ${opened}`);
+    expect(upstream.received.map(({ body }) => body)).toEqual(['1', '1']);
   });
 
   test('does not send a request again over a new connection or after a part of a response', async () => {
     upstream.respond = ({ socket }) => socket.end();
     expect(await failureOf(send('new'))).toBeInstanceOf(Error);
     expect(upstream.received).toHaveLength(1);
-    upstream.respond = ({ socket }) => socket.write(answerOf('ok'));
-    await send('first');
+    await proveUpstream(upstream);
     upstream.respond = ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-');
     expect(await failureOf(send('partly'))).toBeInstanceOf(Error);
-    expect(upstream.received.map(({ body }) => body)).toEqual(['new', 'first', 'partly']);
+    expect(upstream.received.map(({ body }) => body)).toEqual(['partly']);
   });
 
   test('does not reuse a connection after an invalid end of a response', async () => {
     const odd = [
       answerOf('ok', 'Connection: close\r\n'),
-      `${answerOf('ok')}HTTP/1.1 200 OK\r\n\r\n`,
       'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok',
+      `${answerOf('ok')}HTTP/1.1 200 OK\r\n\r\n`,
     ];
     for (const [calls, answer] of odd.entries()) {
       upstream.respond = ({ socket }) => socket.write(answer);
       expect(await send()).toBe('ok');
       await until('the connection is closed', () => upstream.closed === calls + 1);
     }
-    // These bytes belong to no request. The next call must not read them as its response.
-    upstream.respond = ({ socket }) => {
-      socket.write(answerOf('ok'));
-      setTimeout(() => socket.write(answerOf('unexpected')), 20);
-    };
-    expect(await send()).toBe('ok');
-    await until('the connection is closed', () => upstream.closed === odd.length + 1);
   });
 
   test('returns a response that comes before the whole body is sent', async () => {
@@ -206,13 +204,15 @@ describe('posting to an upstream', () => {
   });
 
   test('does not end another call if a request is aborted after its response', async () => {
+    await proveUpstream(upstream);
+    const { opened } = upstream;
     upstream.respond = ({ socket }) => socket.write(answerOf('first'));
     const first = post(upstream.url, {}, '{}');
     const response = await first.response;
     upstream.respond = ({ socket }) => setTimeout(() => socket.write(answerOf('second')), 50);
     const second = send();
     await until('both requests were received', () => upstream.received.length === 2);
-    expect(upstream.opened).toBe(1);
+    expect(upstream.opened).toBe(opened);
     first.abort();
     await response.body?.getReader().cancel();
     expect(await second).toBe('second');

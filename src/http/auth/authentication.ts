@@ -1,0 +1,67 @@
+import type { KeyRecord } from '../../../db/keys.ts';
+import type { Cidr } from '../../config/cidr-list.ts';
+import type { KeyCache, Manager } from '../../inference/keys/key-cache.ts';
+import type { RequestContext } from '../endpoint.ts';
+import { clientAddress } from './client-address.ts';
+import { readApiKey, readBearerToken } from './credentials.ts';
+import type { WrongCredentials } from './wrong-credentials.ts';
+
+/** The parts of `Authentication`. */
+interface AuthenticationParts {
+  readonly keys: KeyCache;
+  readonly wrongCredentials: WrongCredentials;
+  /** The proxies whose `X-Forwarded-For` is trusted. */
+  readonly proxies: readonly Cidr[];
+}
+
+/**
+ * Authenticates requests by the key or token in their headers (spec: Authentication). All methods
+ * throw WeirError: those of `KeyCache`, and `rate_limit_exceeded` if the client's address sent too
+ * many wrong credentials. A credential that this replica knows as valid is never refused for that,
+ * because clients of one network share an address.
+ */
+export class Authentication {
+  constructor(private readonly parts: AuthenticationParts) {}
+
+  /**
+   * Returns the API key of an inference request. If `isNative` is true, the key may also be in the
+   * header of Anthropic's or Google's SDK. Returns a promise only if the key must be read from the
+   * database.
+   */
+  requireKey(context: RequestContext, isNative: boolean): KeyRecord | Promise<KeyRecord> {
+    const { keys } = this.parts;
+    const secret = readApiKey(context.request, isNative);
+    if (!secret) return keys.authenticate(secret);
+    return (
+      keys.findKnownKey(secret) ??
+      this.check(context, `key ${secret}`, () => keys.authenticate(secret))
+    );
+  }
+
+  /** Returns the holder of a management token. */
+  requireManager(context: RequestContext): Promise<Manager> {
+    const { keys } = this.parts;
+    const secret = readBearerToken(context.request);
+    const authenticate = () => keys.authenticateManager(secret);
+    if (!secret || keys.isKnownToken(secret, 'mt-')) return authenticate();
+    return this.check(context, `manager ${secret}`, authenticate);
+  }
+
+  /** Resolves for an operator token. */
+  requireOperator(context: RequestContext): Promise<void> {
+    const { keys } = this.parts;
+    const secret = readBearerToken(context.request);
+    const authenticate = () => keys.authenticateOperator(secret);
+    if (!secret || keys.isKnownToken(secret, 'op-')) return authenticate();
+    return this.check(context, `operator ${secret}`, authenticate);
+  }
+
+  private check<Result>(
+    context: RequestContext,
+    credential: string,
+    check: () => Result | Promise<Result>,
+  ): Promise<Result> {
+    const { wrongCredentials, proxies } = this.parts;
+    return wrongCredentials.check(clientAddress(context, proxies), credential, check);
+  }
+}

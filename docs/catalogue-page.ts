@@ -1,8 +1,7 @@
 import { BUILT_IN_DEFAULTS, builtInModels } from '../src/catalogue/built-in.ts';
-import { DIRECT_CONTRACTS } from '../src/catalogue/contracts/direct.ts';
+import { type DirectContract, directContract } from '../src/catalogue/contracts/direct.ts';
 import { contractOf, offersOf } from '../src/catalogue/contracts/families.ts';
 import {
-  DIRECT_OPERATIONS,
   FAMILIES,
   FAMILY_PROTOCOLS,
   type Family,
@@ -57,7 +56,7 @@ function section(family: Family, models: readonly ModelDeclaration[]): string[] 
     ...models.map(
       ({ id, aliases = [], price, pricing_provenance }) =>
         `| \`${id}\` | ${aliases.map((each) => `\`${each}\``).join(', ')} | ${priceOf(price)} | ` +
-        `${pricing_provenance?.source ?? ''}, ${pricing_provenance?.date ?? ''} |`,
+        `${sourceOf(pricing_provenance)} |`,
     ),
     rulesOf(family, models),
   ];
@@ -68,12 +67,14 @@ function parametersOf(family: Family, models: readonly ModelDeclaration[]): stri
   if (isChatFamily(family))
     return 'Takes the parameters of its protocol ([protocols](protocols.md)).';
   if (isDirectFamily(family)) {
-    const { schema, operations } = DIRECT_CONTRACTS[DIRECT_OPERATIONS[family]];
-    return `Operations: ${operations.join(', ')}. Parameters: ${names(Object.keys(schema.properties))}.`;
+    return parametersIn(models.map((model) => directContract(family, model)));
   }
-  const contracts = models.map((model) =>
-    contractOf(family, model.id, offersOf(family, model.offers)),
+  return parametersIn(
+    models.map((model) => contractOf(family, model.id, offersOf(family, model.offers))),
   );
+}
+
+function parametersIn(contracts: readonly Pick<DirectContract, 'schema' | 'operations'>[]): string {
   const [first, ...others] = contracts.map(({ schema }) => Object.keys(schema.properties));
   const common = (first ?? []).filter((name) => others.every((each) => each.includes(name)));
   const some = [...new Set([first ?? [], ...others].flat())].filter(
@@ -87,11 +88,23 @@ function parametersOf(family: Family, models: readonly ModelDeclaration[]): stri
 }
 
 function rulesOf(family: Family, models: readonly ModelDeclaration[]): string {
-  if (isChatFamily(family) || isDirectFamily(family)) return '';
+  if (isChatFamily(family)) return '';
   const rules = new Set(
-    models.flatMap((model) => contractOf(family, model.id, offersOf(family, model.offers)).rules),
+    models.flatMap((model) =>
+      isDirectFamily(family)
+        ? directContract(family, model).rules
+        : contractOf(family, model.id, offersOf(family, model.offers)).rules,
+    ),
   );
+  if (rules.size === 0) return '';
   return `\n${[...rules].map((rule) => `- ${rule}`).join('\n')}\n`;
+}
+
+/** The source of a price as clients see it, its date, and how it was checked. */
+function sourceOf(provenance: ModelDeclaration['pricing_provenance']): string {
+  if (!provenance) return '';
+  const { source, date, note } = provenance;
+  return `${source}, ${date}${note ? ` (${note})` : ''}`;
 }
 
 const names = (all: readonly string[]) => all.map((each) => `\`${each}\``).join(', ');

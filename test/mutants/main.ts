@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
+import { CONTRACTS } from './list/contracts.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
@@ -29,6 +30,7 @@ export const MUTANTS = candidatesOf([
   ...START,
   ...TASKS,
   ...TRANSPORT,
+  ...CONTRACTS,
   ...DURABLE,
   ...LIVE_ACTORS,
 ]);

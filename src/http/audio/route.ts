@@ -32,7 +32,8 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       prompt,
       temperature,
       language,
-    } = await readAudioForm(request, signal);
+      granularities,
+    } = await readAudioForm(request, signal, task);
     const inference = deps.inference();
     const model = resolveDirectModel(deps.catalogue(), name, key, 'stt', (candidate, caller) =>
       inference.isCallable(candidate, caller),
@@ -43,6 +44,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       ...(prompt === undefined ? {} : { prompt }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
+      granularities,
     };
     const transcript = await inference.direct({
       request_id: uuid,
@@ -64,6 +66,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       format,
       transcript,
       task === 'translations' ? 'translate' : 'transcribe',
+      granularities,
     );
   };
 }

@@ -1,6 +1,5 @@
-import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct.ts';
+import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
-import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
 import { readApiKey } from '../auth/credentials.ts';
@@ -23,11 +22,6 @@ export function speech(deps: InferenceRouteDeps): Handler {
     const signal = callSignal(context, key);
     const { text, value } = await readJsonObject(request, MAX_INFERENCE_BODY_BYTES, signal);
     const body = validate(value);
-    if (body.stream_format !== undefined && body.stream_format !== 'audio') {
-      throw new WeirError('invalid_request', 'stream_format must be audio.', {
-        param: 'stream_format',
-      });
-    }
     const inference = deps.inference();
     const model = resolveDirectModel(
       deps.catalogue(),
@@ -36,6 +30,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
       'tts',
       (candidate, caller) => inference.isCallable(candidate, caller),
     );
+    model.contract.check(value);
     server?.timeout(request, 0);
     const sound = await inference.speech({
       ...{ request_id: uuid, key, model, body: value, body_text: text, signal },

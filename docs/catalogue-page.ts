@@ -1,9 +1,11 @@
 import { BUILT_IN_DEFAULTS, builtInModels } from '../src/catalogue/built-in.ts';
-import { DIRECT_CONTRACTS } from '../src/catalogue/contracts/direct.ts';
+import { type DirectContract, directContract } from '../src/catalogue/contracts/direct.ts';
 import { contractOf, offersOf } from '../src/catalogue/contracts/families.ts';
-import { LEFT_OUT, type LeftOut } from '../src/catalogue/contracts/left-out.ts';
 import {
-  DIRECT_OPERATIONS,
+  GENERATION_LEFT_OUT,
+  type LeftOutOfGeneration,
+} from '../src/catalogue/contracts/left-out.ts';
+import {
   FAMILIES,
   FAMILY_PROTOCOLS,
   type Family,
@@ -59,7 +61,7 @@ function section(family: Family, models: readonly ModelDeclaration[]): string[] 
     ...models.map(
       ({ id, aliases = [], price, pricing_provenance }) =>
         `| \`${id}\` | ${aliases.map((each) => `\`${each}\``).join(', ')} | ${priceOf(price)} | ` +
-        `${pricing_provenance?.source ?? ''}, ${pricing_provenance?.date ?? ''} |`,
+        `${sourceOf(pricing_provenance)} |`,
     ),
     rulesOf(family, models),
   ];
@@ -70,12 +72,14 @@ function parametersOf(family: Family, models: readonly ModelDeclaration[]): stri
   if (isChatFamily(family))
     return 'Takes the parameters of its protocol ([protocols](protocols.md)).';
   if (isDirectFamily(family)) {
-    const { schema, operations } = DIRECT_CONTRACTS[DIRECT_OPERATIONS[family]];
-    return `Operations: ${operations.join(', ')}. Parameters: ${names(Object.keys(schema.properties))}.`;
+    return parametersIn(models.map((model) => directContract(family, model)));
   }
-  const contracts = models.map((model) =>
-    contractOf(family, model.id, offersOf(family, model.offers)),
+  return parametersIn(
+    models.map((model) => contractOf(family, model.id, offersOf(family, model.offers))),
   );
+}
+
+function parametersIn(contracts: readonly Pick<DirectContract, 'schema' | 'operations'>[]): string {
   const [first, ...others] = contracts.map(({ schema }) => Object.keys(schema.properties));
   const common = (first ?? []).filter((name) => others.every((each) => each.includes(name)));
   const some = [...new Set([first ?? [], ...others].flat())].filter(
@@ -89,14 +93,19 @@ function parametersOf(family: Family, models: readonly ModelDeclaration[]): stri
 }
 
 function rulesOf(family: Family, models: readonly ModelDeclaration[]): string {
-  if (isChatFamily(family) || isDirectFamily(family)) return '';
+  if (isChatFamily(family)) return '';
   const rules = new Set(
-    models.flatMap((model) => contractOf(family, model.id, offersOf(family, model.offers)).rules),
+    models.flatMap((model) =>
+      isDirectFamily(family)
+        ? directContract(family, model).rules
+        : contractOf(family, model.id, offersOf(family, model.offers)).rules,
+    ),
   );
+  if (rules.size === 0) return '';
   return `\n${[...rules].map((rule) => `- ${rule}`).join('\n')}\n`;
 }
 
-const LEFT_OUT_KINDS: Record<LeftOut['kind'], string> = {
+const LEFT_OUT_KINDS: Record<LeftOutOfGeneration['kind'], string> = {
   specification: 'the specification',
   answered: 'Weir itself',
   hint: 'a hint',
@@ -104,7 +113,7 @@ const LEFT_OUT_KINDS: Record<LeftOut['kind'], string> = {
 
 /** The list of parameters that a call may have although they do not reach the upstream. */
 function leftOut(): string {
-  const rows = LEFT_OUT.map(({ parameter, scenes, families, values, kind, reason }) => {
+  const rows = GENERATION_LEFT_OUT.map(({ parameter, scenes, families, values, kind, reason }) => {
     const of = families ? names(families) : scenes.join(', ');
     const which = values?.map((value) => `\`${String(value)}\``).join(', ') ?? 'all';
     return `| \`${parameter}\` | ${which} | ${of} | ${LEFT_OUT_KINDS[kind]} | ${reason} |`;
@@ -121,6 +130,13 @@ move a price.
 |---|---|---|---|---|
 ${rows.join('\n')}
 `;
+}
+
+/** The source of a price as clients see it, its date, and how it was checked. */
+function sourceOf(provenance: ModelDeclaration['pricing_provenance']): string {
+  if (!provenance) return '';
+  const { source, date, note } = provenance;
+  return `${source}, ${date}${note ? ` (${note})` : ''}`;
 }
 
 const names = (all: readonly string[]) => all.map((each) => `\`${each}\``).join(', ');

@@ -49,7 +49,7 @@ ${CHAT_PROTOCOLS.map((name) => `\`${name}\``).join(', ')}. A client uses the pro
   also unknown parameters.
 - **yes**: Weir translates it, streamed or not.
 - **400 \`param\`**: the upstream's protocol cannot express it. Weir refuses the call and names the parameter. It drops
-  nothing silently. If the model has a channel that can express it, that channel takes the call.
+  nothing that [this list](left-out.md) does not name. If the model has a channel that can express it, that channel takes the call.
 - **–**: the client's protocol cannot express it.
 `;
 
@@ -110,7 +110,8 @@ const REST = `## What is always translated
 | refusals of the upstream | the client's own name of the parameter, and the upstream's sentence if the client's protocol has all of its words; otherwise a plain sentence of Weir's |
 
 Parameters that only describe the caller (\`user\`, \`metadata\`, \`labels\` …) never make Weir refuse a
-call. They are dropped if the upstream's protocol cannot express them.
+call. They are left out if the upstream's protocol cannot express them. [A list](left-out.md) has every parameter that
+is left out, with the reason. All others are translated, or refused by name.
 
 ## What has a price of its own
 

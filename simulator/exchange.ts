@@ -1,13 +1,7 @@
 import { deliverBody, deliverEvents } from './delivery.ts';
 import { type Account, type Accounts, controlledFailure } from './shared/accounts.ts';
 import { type Answer, answerTo, type ParsedRequest } from './shared/answer.ts';
-import {
-  type Books,
-  type Call,
-  newCall,
-  type Outcome,
-  type RecordedRequest,
-} from './shared/books.ts';
+import { type Books, type Call, newCall, type Outcome, recordedRequest } from './shared/books.ts';
 import { DirectiveError, type Directives, directivesIn } from './shared/directives.ts';
 import { type Protocol, ProviderError, type Reply, type Usage } from './shared/protocol.ts';
 import { newId } from './shared/random.ts';
@@ -64,7 +58,7 @@ class Exchange<Parsed extends ParsedRequest> {
     call.stream = parsed.stream;
     call.client_reference = parsed.client_reference;
     const directives = directivesIn(parsed.last_user_text, account.id);
-    if (directives.record === 1) call.request = recorded(this.request, body);
+    if (directives.record === 1) call.request = recordedRequest(this.request, body);
     await this.#wait(directives.latency_ms ?? account.control.latency_ms ?? 0);
     this.#refuseIfRequested(account, directives, parsed);
     return this.#produce(call, parsed, directives);
@@ -229,9 +223,4 @@ function usageOf(parsed: ParsedRequest, answers: Answer[], directives: Directive
     ...{ prompt_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens },
     completion_tokens,
   };
-}
-
-function recorded(request: Request, body: unknown): RecordedRequest {
-  const { pathname, search } = new URL(request.url);
-  return { path: pathname + search, headers: Object.fromEntries(request.headers), body };
 }

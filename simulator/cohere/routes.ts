@@ -35,7 +35,7 @@ export async function cohereRoute(
     if (!Array.isArray(documents) || !documents.every((each) => typeof each === 'string')) {
       throw WORDING.invalid('invalid request: documents must be a list of strings');
     }
-    const call = await begin(String(body['model']), query);
+    const call = await begin(String(body['model']), query, body);
     const search_units = Math.ceil(documents.length / DOCUMENTS_PER_UNIT);
     call.prompt_tokens = search_units;
     const results = documents

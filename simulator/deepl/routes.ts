@@ -42,7 +42,7 @@ export async function deeplRoute(
       throw WORDING.invalid('Value for target_lang not supported.');
     }
     if (!MODELS.includes(String(model_type))) throw WORDING.missing('');
-    const call = await begin(String(model_type), String(text[0] ?? ''));
+    const call = await begin(String(model_type), String(text[0] ?? ''), body);
     const translations = text.map((each) => {
       const billed_characters = [...String(each)].length;
       call.prompt_tokens += billed_characters;

@@ -33,7 +33,7 @@ export function geminiEmbeddings(sim: Simulator, model: string, request: Request
       throw invalid('BatchEmbedContentsRequest.requests: all models must be the same.');
     }
     const texts = requests.map((each) => String(each?.content?.parts?.[0]?.text ?? ''));
-    const call = await begin(model, texts[0] ?? '');
+    const call = await begin(model, texts[0] ?? '', body);
     call.prompt_tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0);
     const embeddings = texts.map((text, index) => {
       const wanted = Number(requests[index]?.outputDimensionality ?? DIMENSIONS);

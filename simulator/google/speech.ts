@@ -28,7 +28,7 @@ export function geminiSpeech(sim: Simulator, model: string, request: Request) {
     }
     const voice = voiceIn(config['speechConfig']);
     if (!VOICES.includes(voice)) throw invalid(`Voice name ${voice} is not supported.`);
-    const call = await begin(model, text);
+    const call = await begin(model, text, body);
     call.prompt_tokens = tokensOf(text);
     const sound = pcm(text, call.prompt_tokens * SAMPLES_PER_TOKEN);
     const tokens = Math.ceil((sound.length / RATE_HZ) * TOKENS_PER_S);

@@ -32,13 +32,15 @@ export function embeddings(sim: Simulator, request: Request, key: string | undef
     const inputs = inputsIn(body['input']);
     const texts = inputs.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
     const model = String(body['model']);
-    const call = await begin(model, texts[0] ?? '');
-    const native = DIMENSIONS[model] ?? USUAL_DIMENSIONS;
+    const call = await begin(model, texts[0] ?? '', body);
+    const native = nativeDimensions(model);
     const wanted = body['dimensions'] === undefined ? native : Number(body['dimensions']);
     if (model.includes('ada') && body['dimensions'] !== undefined) {
       throw invalid('This model does not support specifying dimensions.', null, null);
     }
-    if (wanted > native) throw invalid(`Invalid value for 'dimensions' = ${wanted}.`, null, null);
+    if (!Number.isInteger(wanted) || wanted < 1 || wanted > native || body['dimensions'] === null) {
+      throw invalid(`Invalid value for 'dimensions' = ${wanted}.`, 'dimensions', null);
+    }
     const data = texts.map((text, index) => ({
       object: 'embedding',
       index,
@@ -52,6 +54,12 @@ export function embeddings(sim: Simulator, request: Request, key: string | undef
     const usage = { prompt_tokens: call.prompt_tokens, total_tokens: call.prompt_tokens };
     return Response.json({ object: 'list', data, model, usage });
   });
+}
+
+/** The demo's models have names such as `text-embedding-3-large-sim`. */
+function nativeDimensions(model: string): number {
+  const name = Object.keys(DIMENSIONS).find((each) => model.startsWith(each));
+  return (name && DIMENSIONS[name]) || USUAL_DIMENSIONS;
 }
 
 function inputsIn(input: unknown): (string | number[])[] {
@@ -94,7 +102,13 @@ export function audioToText(
     if (task === 'translate' && form.get('language')) {
       throw invalid('Unrecognized request argument supplied: language', 'language', null);
     }
-    const call = await begin(String(form.get('model')), String(form.get('prompt') ?? ''));
+    const granularities = (form as unknown as FormData).getAll('timestamp_granularities[]');
+    checkGranularities(granularities, task, form.get('response_format'));
+    const call = await begin(
+      String(form.get('model')),
+      String(form.get('prompt') ?? ''),
+      fieldsOf(form),
+    );
     const duration = Math.max(1, file.size / BYTES_PER_S);
     const bytes = Buffer.from(await file.arrayBuffer());
     const count = Math.ceil(duration / SECONDS_PER_SEGMENT);
@@ -117,8 +131,43 @@ export function audioToText(
       .trim();
     call.completion_tokens = tokensOf(text);
     if (form.get('response_format') !== 'verbose_json') return Response.json({ text });
-    return Response.json({ task, language: 'german', duration, text, segments });
+    const hasWords = granularities.includes('word');
+    return Response.json({
+      ...{ task, language: 'german', duration, text },
+      ...(hasWords ? { words: segments.flatMap(wordsIn) } : {}),
+      ...(hasWords && !granularities.includes('segment') ? {} : { segments }),
+    });
   });
+}
+
+/** The fields of a form, for the books. A file is its size in bytes. */
+function fieldsOf(form: Map<string, string | File>): object {
+  const fields: Record<string, unknown[]> = {};
+  for (const [name, value] of form) {
+    fields[name] = [...(fields[name] ?? []), typeof value === 'string' ? value : value.size];
+  }
+  return fields;
+}
+
+/** The rules of OpenAI's docs: Create transcription, `timestamp_granularities[]`. */
+function checkGranularities(granularities: unknown[], task: string, format: unknown): void {
+  if (granularities.length === 0) return;
+  const name = 'timestamp_granularities[]';
+  if (task === 'translate') {
+    throw invalid(`Unrecognized request argument supplied: ${name}`, name, null);
+  }
+  if (format !== 'verbose_json') {
+    throw invalid(`${name} requires response_format verbose_json.`, name, null);
+  }
+}
+
+/** The words of a segment, each with an equal share of its time. */
+function wordsIn({ text, start, end }: { text: string; start: number; end: number }): object[] {
+  const words = text.trim().split(' ');
+  const share = (end - start) / words.length;
+  return words.map((word, at) => ({
+    ...{ word, start: start + at * share, end: start + (at + 1) * share },
+  }));
 }
 
 /** `POST /audio/speech`. Directives are in the text to speak. */
@@ -130,7 +179,7 @@ export function speech(sim: Simulator, request: Request, key: string | undefined
     if (typeof input !== 'string' || input === '')
       throw invalid('input is required', 'input', null);
     if (!voice) throw invalid('voice is required', 'voice', null);
-    const call = await begin(String(body['model']), input);
+    const call = await begin(String(body['model']), input, body);
     call.prompt_tokens = [...input].length;
     const directives = directivesIn(input, call.account);
     return new Response(pieces(mediaOf('audio', input), directives, request.signal), {

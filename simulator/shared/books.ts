@@ -52,6 +52,12 @@ export interface RecordedRequest {
   body: unknown;
 }
 
+/** Returns what the directive `record` keeps of a request. */
+export function recordedRequest(request: Request, body: unknown): RecordedRequest {
+  const { pathname, search } = new URL(request.url);
+  return { path: pathname + search, headers: Object.fromEntries(request.headers), body };
+}
+
 export interface Totals {
   calls: number;
   /** Calls by outcome. */

@@ -1,6 +1,6 @@
 import type { Simulator } from '../exchange.ts';
 import { controlledFailure } from './accounts.ts';
-import { type Call, newCall } from './books.ts';
+import { type Call, newCall, recordedRequest } from './books.ts';
 import { DirectiveError, type Directives, directivesIn } from './directives.ts';
 import { ProviderError } from './protocol.ts';
 import { newId } from './random.ts';
@@ -22,11 +22,11 @@ export interface DirectWording {
 }
 
 /**
- * A route calls this function after it has read the model and the text with the directives. The
+ * A route calls this function after it has read the body: the model, and the text with the directives. The
  * function obeys the directives, e.g. waits. Then it returns the call's entry in the simulator's
  * books.
  */
-export type StartCall = (model: string, directives: string) => Promise<Call>;
+export type StartCall = (model: string, directives: string, body: unknown) => Promise<Call>;
 
 /**
  * Runs a direct call: checks the key, opens the call's entry in the books, and lets `answer` write
@@ -50,10 +50,11 @@ export async function answerDirect(
     const opened = call;
     sim.books.open(opened);
     let lost = false;
-    const made = await answer(async (model, text) => {
+    const made = await answer(async (model, text, body) => {
       opened.model = model;
       if (model.startsWith('missing-')) throw wording.missing(model);
       const directives = directivesIn(text, account.id);
+      if (directives.record === 1) opened.request = recordedRequest(request, body);
       const waited = directives.latency_ms ?? account.control.latency_ms ?? 0;
       if (
         await disconnectsWithin(

@@ -1,5 +1,6 @@
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { GenerationContract } from './contracts/contract.ts';
+import { type DirectContract, directContract } from './contracts/direct.ts';
 import { contractOf, offersOf } from './contracts/families.ts';
 import { type DirectPrice, directPrice } from './direct-price.ts';
 import {
@@ -63,6 +64,7 @@ export interface DirectModel extends PublicModel {
   readonly kind: 'direct';
   readonly family: DirectFamily;
   readonly operation: DirectOperation;
+  readonly contract: DirectContract;
   /** The most output tokens. Only used if the model is priced by tokens. */
   readonly max_output_tokens: number;
   readonly price: DirectPrice;
@@ -96,7 +98,8 @@ function modelOf(declaration: ModelDeclaration): CatalogueModel {
     const operation = DIRECT_OPERATIONS[family];
     const price = directPrice(operation, declaration.price);
     const max_output_tokens = declaration.max_output_tokens ?? DEFAULT_MAX_OUTPUT_TOKENS;
-    return { ...common, kind: 'direct', family, operation, price, max_output_tokens };
+    const contract = directContract(family, declaration);
+    return { ...common, kind: 'direct', family, operation, contract, price, max_output_tokens };
   }
   if (!isChatFamily(family)) return { ...common, ...generationModel(family, declaration) };
   return {

@@ -99,6 +99,8 @@ const OffersSchema = Type.Object(
     ),
     /** Optional parameters that the model takes in addition to those of its family. */
     parameters: Type.Optional(names()),
+    /** Parameters of its family that a model of direct calls does not take. */
+    without: Type.Optional(names()),
     /** The most images of one request. */
     max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     /** The most input images of one request. */
@@ -215,7 +217,16 @@ export const ModelSchema = Type.Object(
     offers: Type.Optional(OffersSchema),
     routing: Type.Optional(RoutingSchema),
     pricing_provenance: Type.Optional(
-      Type.Object({ source: Type.String(), date: Type.String() }, { additionalProperties: false }),
+      Type.Object(
+        {
+          source: Type.String({ description: 'Shown to clients: where the price comes from.' }),
+          date: Type.String({ description: 'Shown to clients: the day of the price.' }),
+          note: Type.Optional(
+            Type.String({ description: 'Never shown to clients: how the price was checked.' }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
     ),
   },
   { additionalProperties: false },

@@ -100,7 +100,7 @@ describe('the price', () => {
       );
     const unverified = builtInModels()
       .filter(({ category, id }) => category !== 'chat' && equal(id))
-      .filter(({ pricing_provenance }) => pricing_provenance?.source.startsWith('unverified'));
+      .filter(({ pricing_provenance }) => pricing_provenance?.note?.startsWith('unverified'));
     expect(unverified.map(({ id }) => id)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@
  * that was meant (P18).
  */
 import { describe, expect, test } from 'bun:test';
-import { LEFT_OUT } from '../../src/catalogue/contracts/left-out.ts';
+import { GENERATION_LEFT_OUT } from '../../src/catalogue/contracts/left-out.ts';
 import { WeirError } from '../../src/errors/weir-error.ts';
 import { bodiesOf, GENERATION_MODELS } from '../support/generation-bodies.ts';
 
@@ -26,7 +26,7 @@ function misspellings(name: string): string[] {
 /** Names that mean something to some model, so that they are no typing errors. */
 const MEANINGFUL = new Set([
   ...GENERATION_MODELS.flatMap(({ contract }) => Object.keys(contract.schema.properties)),
-  ...LEFT_OUT.map(({ parameter }) => parameter),
+  ...GENERATION_LEFT_OUT.map(({ parameter }) => parameter),
   ...['', 'model', 'images', 'compression', 'referenceImages', 'referenceImageType', 'outputAudio'],
 ]);
 

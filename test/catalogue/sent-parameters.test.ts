@@ -3,7 +3,10 @@
  * catalogue: what is accepted reaches the upstream, or is on the published list.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { isLeftOut, LEFT_OUT } from '../../src/catalogue/contracts/left-out.ts';
+import {
+  GENERATION_LEFT_OUT,
+  isLeftOutOfGeneration,
+} from '../../src/catalogue/contracts/left-out.ts';
 import { FAMILY_PROTOCOLS } from '../../src/catalogue/families.ts';
 import { estimateGeneration } from '../../src/catalogue/generation-price.ts';
 import type { GenerationInput } from '../../src/catalogue/inputs.ts';
@@ -55,7 +58,7 @@ describe('P18: what a generation takes is sent', () => {
         const values = new Map<string, unknown>();
         const changes: boolean[] = [];
         for (const value of differentValues(model, name)) {
-          if (isLeftOut(family, name, value)) continue;
+          if (isLeftOutOfGeneration(family, name, value)) continue;
           const changed = acceptOrRefuse(contract, { ...body, [name]: value });
           const after = changed && (await sent(changed));
           if (after === undefined || Bun.deepEquals(changed, input)) continue;
@@ -93,7 +96,8 @@ describe('a contract', () => {
           ),
         );
         const values = differentValues(model, name);
-        if (values.some((value) => isLeftOut(family, name, value))) return inputs.length === 0;
+        if (values.some((value) => isLeftOutOfGeneration(family, name, value)))
+          return inputs.length === 0;
         return !inputs.some(
           (input) => unsentParameter(own, physicalModel(own as 'fal', id), input) === undefined,
         );
@@ -141,7 +145,7 @@ describe('the published list of parameters that may be left out', () => {
     prompt: 'a lighthouse in a storm',
   };
 
-  test.each(LEFT_OUT.map((entry) => [entry.parameter, entry] as const))(
+  test.each(GENERATION_LEFT_OUT.map((entry) => [entry.parameter, entry] as const))(
     '%s is accepted by a model, and never moves a price',
     (parameter, { values = [SAMPLES[parameter]] }) => {
       let accepted = 0;
@@ -149,7 +153,7 @@ describe('the published list of parameters that may be left out', () => {
         for (const body of bodiesOf(model)) {
           const input = acceptOrRefuse(model.contract, body) as GenerationInput;
           for (const value of values) {
-            if (!isLeftOut(model.family, parameter, value)) continue;
+            if (!isLeftOutOfGeneration(model.family, parameter, value)) continue;
             const changed = acceptOrRefuse(model.contract, { ...body, [parameter]: value });
             // A model that has `size` or `quality` sends it, so its price may move.
             if (!changed || isSentBy(model, parameter)) continue;

@@ -1,4 +1,4 @@
-/** 413: each chat route refuses an inline image above 20 MB in its own envelope. */
+/** 413: each chat route, and each count of tokens, refuses an inline image above 20 MB. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
@@ -41,6 +41,28 @@ const ROUTES: [path: string, param: string, bodyOf: (data: string) => object][] 
     '/v1beta/models/gemini-2.5-flash:generateContent',
     'contents[0].parts[0].inlineData.data',
     (data) => ({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }),
+  ],
+  [
+    '/v1/messages/count_tokens',
+    'messages.0.content.0.source.data',
+    (data) => ({
+      model: 'claude-haiku-4-5',
+      messages: turn({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }),
+    }),
+  ],
+  [
+    '/v1beta/models/gemini-2.5-flash:countTokens',
+    'contents[0].parts[0].inlineData.data',
+    (data) => ({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }),
+  ],
+  [
+    '/v1beta/models/gemini-2.5-pro:countTokens',
+    'contents[0].parts[0].inlineData.data',
+    (data) => ({
+      generateContentRequest: {
+        contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }],
+      },
+    }),
   ],
 ];
 

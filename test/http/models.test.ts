@@ -122,11 +122,13 @@ describe('GET /v1/models/{model}', () => {
   });
 
   test.each([
-    ['gpt-image-1', 'token', ['text-to-image'], ['inline', 'task']],
+    ['gpt-image-1', 'token', ['text-to-image', 'image-to-image'], ['inline', 'task']],
     ['dall-e-3', 'image', ['text-to-image'], ['inline']],
     ['midjourney', 'image', ['text-to-image'], ['task']],
     ['topaz-video-upscale', 'second', ['video-to-video'], ['task']],
-    ['suno_music', 'song', ['text-to-music'], ['task']],
+    ['suno_music', 'song', ['text-to-music', 'text-to-lyrics'], ['task']],
+    ['suno_lyrics', 'song', ['text-to-lyrics'], ['task']],
+    ['trellis', 'request', ['image-to-3d'], ['task']],
     ['tripo-2.5', 'request', ['text-to-3d', 'image-to-3d'], ['task']],
     ['elevenlabs-sound-effects', 'second', ['text-to-audio'], ['task']],
     ['text-embedding-3-small', 'token', ['embed'], ['inline']],

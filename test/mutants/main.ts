@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { ACCESS } from './list/access.ts';
 import { BOUNDS } from './list/bounds.ts';
 import { BUS } from './list/bus.ts';
+import { CONTRACTS } from './list/contracts.ts';
 import { DURABLE } from './list/durable.ts';
 import { LEDGER } from './list/ledger.ts';
 import { LIVE_ACTORS } from './list/live-actors.ts';
@@ -35,6 +36,7 @@ export const MUTANTS = candidatesOf([
   ...START,
   ...TASKS,
   ...TRANSPORT,
+  ...CONTRACTS,
   ...DURABLE,
   ...LIVE_ACTORS,
 ]);

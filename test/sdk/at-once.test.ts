@@ -104,7 +104,7 @@ describe('embeddings', () => {
     ).data;
     expect(alone?.embedding[7]).toBeCloseTo(data[119]?.embedding[7] ?? 0, 6);
     expect(await failureOf(openai().embeddings.create({ model, input: [1, 2] }))).toMatchObject({
-      ...{ status: 400, param: 'input' },
+      ...{ status: 400, param: 'input.0', message: expect.stringContaining('token ids') },
     });
   });
 

@@ -2,7 +2,7 @@ import { closestName } from '../../errors/closest-name.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { GenerationFamily } from '../families.ts';
 import type { Body } from './contract.ts';
-import { isLeftOut } from './left-out.ts';
+import { isLeftOutOfGeneration } from './left-out.ts';
 
 /** Returns a WeirError `invalid_request` that names the wrong parameter. */
 export function invalidParameter(param: string, message: string, hint?: string): WeirError {
@@ -59,7 +59,7 @@ export function refuseUnknown({ id, family }: ModelName, body: Body, names: Para
   for (const [name, value] of Object.entries(body)) {
     if (value === null || value === undefined || ROUTE_PARAMETERS.includes(name)) continue;
     const canonical = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
-    if (isTaken(canonical) || isLeftOut(family, canonical, value)) continue;
+    if (isTaken(canonical) || isLeftOutOfGeneration(family, canonical, value)) continue;
     const meant = elsewhere.includes(canonical) ? undefined : closestName(name, published);
     const hint = meant ? `Did you mean ${meant}?` : `Send GET /v1/models/${id} for its parameters.`;
     throw invalidParameter(name, `${id} does not take ${name.slice(0, MAX_QUOTED_CHARS)}.`, hint);

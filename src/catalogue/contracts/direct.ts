@@ -1,164 +1,24 @@
 /**
- * The contracts of direct calls. Each route has one schema, which validates the body of a request.
- * The same schema is published with the models that serve the route.
+ * The contracts of models for direct calls: the parameters of the route, limited to what the model
+ * takes. A contract is published with its model, and validates the model's requests.
  */
-import { type TObject, Type } from '@sinclair/typebox';
-import type { DirectOperation } from '../families.ts';
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { validator } from '../../errors/validate.ts';
+import { DIRECT_OPERATIONS, type DirectFamily, type DirectOperation } from '../families.ts';
+import { isLeftOut } from '../left-out.ts';
+import type { ModelDeclaration } from '../schema.ts';
+import { invalidParameter } from './check.ts';
+import type { Body } from './contract.ts';
+import {
+  AudioSchema,
+  EmbeddingsSchema,
+  MAX_INPUTS,
+  RerankSchema,
+  SpeechSchema,
+  TranslationSchema,
+} from './direct-schemas.ts';
 
-/** The provider's limits for embeddings (OpenAI docs: Embeddings). */
-const MAX_INPUTS = 2_048;
-const MAX_TOKENS_PER_INPUT = 8_192;
-
-const Model = Type.String({ minLength: 1, maxLength: 200 });
-
-const Tokens = Type.Array(Type.Integer({ minimum: 0 }), {
-  minItems: 1,
-  maxItems: MAX_TOKENS_PER_INPUT,
-});
-
-/** `POST /v1/embeddings` (spec: Embeddings). */
-export const EmbeddingsSchema = Type.Object({
-  model: Model,
-  input: Type.Union(
-    [
-      Type.String({ minLength: 1 }),
-      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_INPUTS }),
-      Tokens,
-      Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
-    ],
-    { errorMessage: `must be a string, an array of 1 to ${MAX_INPUTS} strings, or token ids` },
-  ),
-  encoding_format: Type.Optional(
-    Type.Union([Type.Literal('float'), Type.Literal('base64'), Type.Null()], {
-      errorMessage: 'must be float or base64',
-    }),
-  ),
-  dimensions: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
-  user: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-});
-
-/** The content type of each speech format (OpenAI docs: Create speech). */
-export const SPEECH_TYPES = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/opus',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-} as const;
-const SPEECH_FORMATS = Object.keys(SPEECH_TYPES) as (keyof typeof SPEECH_TYPES)[];
-const MAX_SPEECH_CHARS = 4_096;
-
-/** `POST /v1/audio/speech` (OpenAI docs: Create speech). */
-export const SpeechSchema = Type.Object({
-  model: Model,
-  input: Type.String({ minLength: 1, maxLength: MAX_SPEECH_CHARS }),
-  voice: Type.Union(
-    [Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })],
-    { errorMessage: 'must be the name of a voice, or an object with its id' },
-  ),
-  instructions: Type.Optional(Type.String({ maxLength: MAX_SPEECH_CHARS })),
-  response_format: Type.Optional(
-    Type.Union(
-      SPEECH_FORMATS.map((format) => Type.Literal(format)),
-      { errorMessage: `must be one of ${SPEECH_FORMATS.join(', ')}` },
-    ),
-  ),
-  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
-  stream_format: Type.Optional(Type.String()),
-});
-
-/** File name endings that the audio routes accept (spec: Audio translation). */
-export const AUDIO_ENDINGS = [
-  ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
-] as const;
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
-export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
-/** The largest audio file (spec: Limits, File size). */
-export const MAX_AUDIO_BYTES = 25 * 1024 * 1024;
-export const MAX_AUDIO_PROMPT_CHARS = 10_000;
-
-/**
- * The form fields of `POST /v1/audio/translations` (spec) and `/transcriptions` (OpenAI docs:
- * Audio).
- */
-const AudioSchema = Type.Object({
-  file: Type.String({
-    format: 'binary',
-    description: `At most 25 MB: ${AUDIO_ENDINGS.join(', ')}.`,
-  }),
-  model: Type.Optional(Model),
-  prompt: Type.Optional(Type.String({ maxLength: MAX_AUDIO_PROMPT_CHARS })),
-  response_format: Type.Optional(
-    Type.Union(
-      TRANSCRIPT_FORMATS.map((format) => Type.Literal(format)),
-      { default: 'json' },
-    ),
-  ),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  language: Type.Optional(
-    Type.String({
-      description: 'Language of the audio. Used for transcriptions, ignored for translations.',
-    }),
-  ),
-});
-
-/** The most documents that the provider accepts in one call (Cohere docs: Rerank). */
-const MAX_DOCUMENTS = 1_000;
-const Text = Type.String({ minLength: 1 });
-
-/**
- * `POST /v1/rerank` (Cohere docs: Rerank). Jina's API has the same fields (Jina docs: Reranker).
- */
-export const RerankSchema = Type.Object({
-  model: Model,
-  query: Text,
-  documents: Type.Array(Type.Union([Text, Type.Object({ text: Text })]), {
-    minItems: 1,
-    maxItems: MAX_DOCUMENTS,
-    errorMessage: `must be 1 to ${MAX_DOCUMENTS} texts, or objects with a text`,
-  }),
-  top_n: Type.Optional(Type.Integer({ minimum: 1 })),
-  return_documents: Type.Optional(Type.Boolean()),
-  max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
-});
-
-/** The provider's limits for texts (DeepL docs: Translate). */
-const MAX_TEXTS = 50;
-const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
-
-/** A language as BCP 47 names it, e.g. `de`, `EN-US` or `zh-Hans`. */
-const Language = Type.String({
-  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$',
-  errorMessage: 'must be a language code, e.g. de or EN-US',
-});
-
-/**
- * `POST /v1/translations` translates text into text. The specification does not name the
- * parameters. They have the names of DeepL's API here, because translation clients send these
- * names. The route also accepts OpenAI-like names, e.g. `input`.
- */
-export const TranslationSchema = Type.Object({
-  model: Type.Optional(Model),
-  text: Type.Union(
-    [
-      Type.String({ minLength: 1 }),
-      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_TEXTS }),
-    ],
-    { errorMessage: `must be a string or an array of 1 to ${MAX_TEXTS} strings` },
-  ),
-  target_lang: Language,
-  source_lang: Type.Optional(Language),
-  formality: Type.Optional(
-    Type.Union(
-      FORMALITIES.map((each) => Type.Literal(each)),
-      { errorMessage: `must be one of ${FORMALITIES.join(', ')}` },
-    ),
-  ),
-  context: Type.Optional(Type.String()),
-});
-
-/** What the model catalogue publishes about one direct operation. */
+/** What the model catalogue publishes about one model for direct calls, and its check. */
 export interface DirectContract {
   readonly schema: TObject;
   readonly operations: readonly string[];
@@ -166,23 +26,106 @@ export interface DirectContract {
   readonly batch: boolean;
   /** True if the client gets the answer while the provider produces it. */
   readonly streams: boolean;
+  /** Rules that a schema cannot express, as text for people. */
+  readonly rules: readonly string[];
+  /**
+   * Throws WeirError `invalid_request` for the first parameter that the route takes and the model
+   * does not. Parameters that are left out (`left-out.ts`) are accepted.
+   */
+  readonly check: (body: Body) => void;
 }
 
-/** The contract of each direct operation. */
-export const DIRECT_CONTRACTS: Record<DirectOperation, DirectContract> = {
-  embedding: { schema: EmbeddingsSchema, operations: ['embed'], batch: true, streams: false },
-  stt: {
-    schema: AudioSchema,
-    operations: ['transcribe', 'translate-to-english'],
-    batch: false,
-    streams: false,
+type Route = Pick<DirectContract, 'operations' | 'batch' | 'streams' | 'rules'> & {
+  readonly schema: TObject;
+  readonly path: string;
+};
+
+/** The route of each operation. Audio forms have their own reader instead of `check`. */
+const ROUTES: Record<DirectOperation, Route> = {
+  embedding: {
+    ...{ schema: EmbeddingsSchema, path: '/v1/embeddings' },
+    ...{ operations: ['embed'], batch: true, streams: false, rules: [] },
   },
-  tts: { schema: SpeechSchema, operations: ['text-to-speech'], batch: false, streams: true },
-  rerank: { schema: RerankSchema, operations: ['rerank'], batch: true, streams: false },
+  stt: {
+    ...{ schema: AudioSchema, path: '/v1/audio/transcriptions', batch: false, streams: false },
+    operations: ['transcribe', 'translate-to-english'],
+    rules: ['timestamp_granularities[] requires response_format verbose_json.'],
+  },
+  tts: {
+    ...{ schema: SpeechSchema, path: '/v1/audio/speech' },
+    ...{ operations: ['text-to-speech'], batch: false, streams: true, rules: [] },
+  },
+  rerank: {
+    ...{ schema: RerankSchema, path: '/v1/rerank' },
+    ...{ operations: ['rerank'], batch: true, streams: false, rules: [] },
+  },
   translation: {
-    schema: TranslationSchema,
-    operations: ['translate'],
-    batch: true,
-    streams: false,
+    ...{ schema: TranslationSchema, path: '/v1/translations' },
+    ...{ operations: ['translate'], batch: true, streams: false },
+    rules: [
+      'text can also be sent as input, target_lang as target_language, source_lang as source_language.',
+    ],
   },
 };
+
+/** Gemini reads texts only, no token ids. */
+const GeminiText = Type.String({
+  minLength: 1,
+  errorMessage: 'must be a text that is not empty; this model cannot read token ids',
+});
+const Texts = Type.Union(
+  [GeminiText, Type.Array(GeminiText, { minItems: 1, maxItems: MAX_INPUTS })],
+  { errorMessage: `must be a string or an array of 1 to ${MAX_INPUTS} strings` },
+);
+/** Gemini's speech has no coded formats. */
+const RawSound = Type.Union([Type.Literal('wav'), Type.Literal('pcm')], {
+  errorMessage: 'must be wav or pcm for this model',
+});
+
+/** The parameters that differ from those of the route. A missing one is null. */
+const DIFFERENCES: Partial<Record<DirectFamily, Readonly<Record<string, TSchema | null>>>> = {
+  'gemini-embedding': { input: Texts, user: null },
+  'gemini-speech': { response_format: RawSound, speed: null, stream_format: null },
+};
+
+/** Returns the contract of a model of a direct family. */
+export function directContract(
+  family: DirectFamily,
+  declaration: Pick<ModelDeclaration, 'id' | 'dimensions' | 'fixed_dimensions' | 'offers'>,
+): DirectContract {
+  const { schema: all, path, ...route } = ROUTES[DIRECT_OPERATIONS[family]];
+  const properties: Record<string, TSchema> = { ...all.properties };
+  for (const [name, schema] of Object.entries(DIFFERENCES[family] ?? {})) {
+    if (schema === null) delete properties[name];
+    else properties[name] = schema;
+  }
+  for (const name of declaration.offers?.without ?? []) delete properties[name];
+  if (declaration.fixed_dimensions) delete properties['dimensions'];
+  else if (properties['dimensions'] && declaration.dimensions) {
+    properties['dimensions'] = dimensionsUpTo(declaration.dimensions);
+  }
+  // The route has checked everything else, so a long input is not checked twice.
+  const narrowed = Object.entries(properties).filter(([name, own]) => all.properties[name] !== own);
+  const validate = validator(Type.Object(Object.fromEntries(narrowed)));
+  const form = family.startsWith('gemini-') ? 'gemini' : undefined;
+  return {
+    ...route,
+    schema: Type.Object(properties, { additionalProperties: false }),
+    check(body) {
+      for (const [name, value] of Object.entries(body)) {
+        if (Object.hasOwn(properties, name) || value === null) continue;
+        if (isLeftOut(path, name, value, form)) continue;
+        throw invalidParameter(
+          name,
+          `${declaration.id} does not take ${name}.`,
+          'Leave it out, or use another model.',
+        );
+      }
+      validate({ ...body });
+    },
+  };
+}
+
+function dimensionsUpTo(maximum: number): TSchema {
+  return Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum }), Type.Null()]));
+}

@@ -7,7 +7,7 @@ import { type GenerationFamily, sceneOf } from '../families.ts';
 import type { GenerationScene } from '../inputs.ts';
 
 /** An entry of the list. It covers the models of `scenes`, or only those of `families`. */
-export interface LeftOut {
+export interface LeftOutOfGeneration {
   readonly parameter: string;
   readonly scenes: readonly GenerationScene[];
   readonly families?: readonly GenerationFamily[];
@@ -25,7 +25,7 @@ export interface LeftOut {
 
 const ALL_SCENES: readonly GenerationScene[] = ['image', 'video', 'music', '3d', 'audio'];
 
-export const LEFT_OUT: readonly LeftOut[] = [
+export const GENERATION_LEFT_OUT: readonly LeftOutOfGeneration[] = [
   {
     parameter: 'webhook_url',
     scenes: ALL_SCENES,
@@ -117,9 +117,13 @@ export const LEFT_OUT: readonly LeftOut[] = [
 ];
 
 /** True if a call to a model of the family may have this value, although it reaches no upstream. */
-export function isLeftOut(family: GenerationFamily, parameter: string, value: unknown): boolean {
+export function isLeftOutOfGeneration(
+  family: GenerationFamily,
+  parameter: string,
+  value: unknown,
+): boolean {
   const scene = sceneOf(family);
-  return LEFT_OUT.some(
+  return GENERATION_LEFT_OUT.some(
     (entry) =>
       entry.parameter === parameter &&
       entry.scenes.some((each) => each === scene) &&

@@ -1,15 +1,21 @@
 import {
   AUDIO_ENDINGS,
+  AudioSchema,
+  GRANULARITIES,
+  type Granularity,
   MAX_AUDIO_BYTES,
   MAX_AUDIO_PROMPT_CHARS,
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
-} from '../../catalogue/contracts/direct.ts';
+} from '../../catalogue/contracts/direct-schemas.ts';
+import { isLeftOut } from '../../catalogue/left-out.ts';
+import { closestName } from '../../errors/closest-name.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 
+const MAX_QUOTED_CHARS = 100;
 /** The largest form: the largest file, and 1 MB for the other fields. */
 const MAX_FORM_BYTES = MAX_AUDIO_BYTES + 1024 * 1024;
 
@@ -21,9 +27,20 @@ export interface AudioForm {
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
+  /** How fine the times of a transcription are. If empty, the provider's default applies. */
+  readonly granularities: readonly Granularity[];
   /** All fields, as the client sent them. */
   readonly whole: Form;
 }
+
+/** The name of a list of granularities, as OpenAI's SDKs send it. */
+const GRANULARITIES_FIELD = 'timestamp_granularities[]';
+/** The same list, as some clients without an SDK send it. */
+const PLAIN_GRANULARITIES_FIELD = 'timestamp_granularities';
+const TRANSCRIPTION_FIELDS = [...Object.keys(AudioSchema.properties), PLAIN_GRANULARITIES_FIELD];
+const TRANSLATION_FIELDS = Object.keys(AudioSchema.properties).filter(
+  (name) => name !== GRANULARITIES_FIELD,
+);
 
 /**
  * Reads the multipart form of an audio route. Throws WeirError that names the wrong field (400,
@@ -33,6 +50,7 @@ export async function readAudioForm(
   request: Request,
   counted: BytesInFlight,
   signal: CallSignal,
+  task: 'translations' | 'transcriptions',
 ): Promise<AudioForm> {
   if (!isForm(request)) {
     throw new WeirError('unsupported_media_type', 'The body must be multipart/form-data.', {
@@ -41,6 +59,7 @@ export async function readAudioForm(
     });
   }
   const form = await readForm(request, { max_bytes: MAX_FORM_BYTES, tooLarge, counted, signal });
+  refuseUnknownFields(form, task);
   const file = form.get('file');
   if (!(file instanceof Blob)) throw invalidField('file', 'is required.');
   if (file.size > MAX_AUDIO_BYTES) throw tooLarge();
@@ -50,15 +69,52 @@ export async function readAudioForm(
   if (!AUDIO_ENDINGS.some((allowed) => allowed === ending)) {
     throw invalidField('file', `must have a name that ends in ${AUDIO_ENDINGS.join(', ')}.`);
   }
+  const format = readFormat(form);
   return {
     file: new File([file], name, { type: file.type }),
     model: readModel(form),
-    format: readFormat(form),
+    format,
     prompt: readText(form, 'prompt'),
     temperature: readTemperature(form),
     language: readText(form, 'language'),
+    granularities: readGranularities(form, format),
     whole: form,
   };
+}
+
+/** Throws WeirError (400) for the first field that the route does not take. */
+function refuseUnknownFields(form: Form, task: 'translations' | 'transcriptions'): void {
+  const known = task === 'transcriptions' ? TRANSCRIPTION_FIELDS : TRANSLATION_FIELDS;
+  for (const name of form.keys()) {
+    if (known.includes(name) || isLeftOut(`/v1/audio/${task}`, name, form.get(name))) continue;
+    const meant = closestName(name, known);
+    const param = name.slice(0, MAX_QUOTED_CHARS);
+    throw new WeirError('invalid_request', `${param} is not a field of this request.`, {
+      param,
+      hint: meant ? `Did you mean ${meant}?` : `The fields are ${known.join(', ')}.`,
+    });
+  }
+}
+
+/**
+ * Returns the requested granularities. They need the only format that has room for times (OpenAI
+ * docs: Create transcription).
+ */
+function readGranularities(form: Form, format: TranscriptFormat): Granularity[] {
+  for (const name of [GRANULARITIES_FIELD, PLAIN_GRANULARITIES_FIELD]) {
+    const values = form.getAll(name);
+    if (values.length === 0) continue;
+    const known = GRANULARITIES.filter((each) => values.includes(each));
+    if (values.some((value) => !GRANULARITIES.some((each) => each === value))) {
+      throw invalidField(name, `must be ${GRANULARITIES.join(' or ')}.`);
+    }
+    if (format === 'verbose_json') return known;
+    throw new WeirError('invalid_request', `${name} requires response_format verbose_json.`, {
+      param: name,
+      hint: 'Send response_format=verbose_json.',
+    });
+  }
+  return [];
 }
 
 function readText(form: Form, name: string): string | undefined {

@@ -1,18 +1,27 @@
-import type { TranscriptFormat } from '../../catalogue/contracts/direct.ts';
+import type { Granularity, TranscriptFormat } from '../../catalogue/contracts/direct-schemas.ts';
 import type { Segment, Transcript } from '../../upstreams/direct/contract.ts';
 
-/** Renders a transcript in the requested format (spec: Audio translation response). */
+/**
+ * Renders a transcript in the requested format (spec: Audio translation response). `granularities`
+ * selects the words and segments of `verbose_json`; without it, the answer has segments.
+ */
 export function formatTranscript(
   format: TranscriptFormat,
   transcript: Transcript,
   task: 'translate' | 'transcribe',
+  granularities: readonly Granularity[] = [],
 ): Response {
   switch (format) {
     case 'json':
       return Response.json({ text: transcript.text });
     case 'verbose_json': {
-      const { language, duration, text, segments } = transcript;
-      return Response.json({ task, language, duration, text, segments });
+      const { language, duration, text, segments, words = [] } = transcript;
+      const hasSegments = granularities.length === 0 || granularities.includes('segment');
+      return Response.json({
+        ...{ task, language, duration, text },
+        ...(granularities.includes('word') ? { words } : {}),
+        ...(hasSegments ? { segments } : {}),
+      });
     }
     case 'text':
       return plainTextResponse(`${transcript.text}\n`);

@@ -32,8 +32,9 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
       prompt,
       temperature,
       language,
+      granularities,
       whole,
-    } = await readAudioForm(request, bytes.of(key.id), signal);
+    } = await readAudioForm(request, bytes.of(key.id), signal, task);
     const paid = { key, route: `/v1/audio/${task}`, body: whole, signal };
     return serveOnce(deps, context, paid, async (mode) => {
       const inference = deps.inference();
@@ -46,6 +47,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         ...(prompt === undefined ? {} : { prompt }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
+        granularities,
       };
       const transcript = await inference.direct({
         request_id: uuid,
@@ -68,6 +70,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         format,
         transcript,
         task === 'translations' ? 'translate' : 'transcribe',
+        granularities,
       );
     });
   };

@@ -1,6 +1,5 @@
-import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct.ts';
+import { SPEECH_TYPES, SpeechSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
-import { WeirError } from '../../errors/weir-error.ts';
 import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { SYNTHESIZERS } from '../../upstreams/direct/protocols.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -28,11 +27,6 @@ export function speech(deps: InferenceRouteDeps): Handler {
       signal,
     );
     const body = validate(value);
-    if (body.stream_format !== undefined && body.stream_format !== 'audio') {
-      throw new WeirError('invalid_request', 'stream_format must be audio.', {
-        param: 'stream_format',
-      });
-    }
     const paid = { key, route: '/v1/audio/speech', body: text, signal };
     return serveOnce(deps, context, paid, async ({ signal: call_signal, recorder }) => {
       const inference = deps.inference();
@@ -43,6 +37,7 @@ export function speech(deps: InferenceRouteDeps): Handler {
         'tts',
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
+      model.contract.check(value);
       server?.timeout(request, 0);
       const sound = await inference.speech({
         ...{

@@ -1,7 +1,5 @@
-import type { DirectModel } from '../../catalogue/catalogue.ts';
-import { EmbeddingsSchema } from '../../catalogue/contracts/direct.ts';
+import { EmbeddingsSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
-import { WeirError } from '../../errors/weir-error.ts';
 import { countTokens } from '../../inference/budget/tokens.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
 import { type EmbeddingInput, maxEmbeddingTokens } from '../../inference/direct/max-units.ts';
@@ -40,7 +38,7 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
         'embedding',
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
-      checkDimensions(model, body.dimensions ?? undefined);
+      model.contract.check(value);
       server?.timeout(request, 0);
       const max_tokens = maxEmbeddingTokens(body.input, text);
       const answer = await inference.direct({
@@ -67,20 +65,6 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
       return new Response(answer, { headers: { 'content-type': 'application/json' } });
     });
   };
-}
-
-/**
- * Throws WeirError if the model cannot produce vectors of this length. A model whose declaration
- * has no `dimensions` accepts every length here.
- */
-function checkDimensions(model: DirectModel, dimensions: number | undefined): void {
-  const { dimensions: max, fixed_dimensions } = model.declaration;
-  if (dimensions === undefined || max === undefined || dimensions === max) return;
-  if (!fixed_dimensions && dimensions < max) return;
-  const rule = fixed_dimensions ? `must be ${max}` : `must be at most ${max}`;
-  throw new WeirError('invalid_request', `dimensions ${rule} for ${model.id}.`, {
-    param: 'dimensions',
-  });
 }
 
 function countInputTokens(input: EmbeddingInput): number {

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { countInputTokens } from '../../inference/budget/tokens.ts';
+import { refuseLargeImages } from '../../inference/requests/image-limit.ts';
 import { resolveModel } from '../../inference/requests/resolve-model.ts';
 import { isObject } from '../../json/object.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -79,10 +80,15 @@ function countTokens(deps: InferenceRouteDeps): Handler {
     const { request, bytes } = context;
     const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
-    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
+    const { text, value } = await readJsonObject(
+      request,
+      bytes.of(key.id),
+      MAX_INFERENCE_BODY_BYTES,
+    );
     const inner = value['generateContentRequest'];
     const body = isObject(inner) ? { ...inner } : value;
     validate(body);
+    refuseLargeImages('gemini', body, text);
     const inference = deps.inference();
     const { model: name } = parsePath(context);
     resolveModel(deps.catalogue(), name, key, 'gemini', (model, caller) =>

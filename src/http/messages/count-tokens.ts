@@ -1,5 +1,6 @@
 import { countInputTokens } from '../../inference/budget/tokens.ts';
 import { checkMessages } from '../../inference/requests/check-messages.ts';
+import { refuseLargeImages } from '../../inference/requests/image-limit.ts';
 import { resolveModel } from '../../inference/requests/resolve-model.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json } from '../endpoint.ts';
@@ -16,9 +17,14 @@ export function countMessageTokens(deps: InferenceRouteDeps): Handler {
     const { request, bytes } = context;
     const key = await deps.authentication.requireKey(context, true);
     await deps.rateLimit.consume(key);
-    const { value } = await readJsonObject(request, bytes.of(key.id), MAX_INFERENCE_BODY_BYTES);
+    const { text, value } = await readJsonObject(
+      request,
+      bytes.of(key.id),
+      MAX_INFERENCE_BODY_BYTES,
+    );
     requireVersion(context);
     checkMessages({ max_tokens: 1, ...value });
+    refuseLargeImages('anthropic', value, text);
     const inference = deps.inference();
     resolveModel(deps.catalogue(), String(value['model']), key, 'anthropic', (model, caller) =>
       inference.isCallable(model, caller),

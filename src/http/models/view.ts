@@ -5,7 +5,6 @@ import type {
   DirectModel,
   GenerationModel,
 } from '../../catalogue/catalogue.ts';
-import { DIRECT_CONTRACTS } from '../../catalogue/contracts/direct.ts';
 import { RANKED_SCENES } from '../../catalogue/ranking.ts';
 import { CAPABILITIES } from '../../catalogue/schema.ts';
 
@@ -72,34 +71,39 @@ function contractSummary(model: CatalogueModel): object | null {
   const { category, family } = model;
   const common = { category, family };
   if (model.kind === 'direct') {
-    const { schema, operations } = DIRECT_CONTRACTS[model.operation];
+    const { schema, operations } = model.contract;
     const parameters = Object.keys(schema.properties);
     return { ...common, answers: ['inline'], supported_operations: operations, parameters };
   }
-  const { scene, contract, by_task, offers } = model;
+  const { scene, by_task, offers } = model;
   return {
     ...common,
     scene,
     answers: by_task ? ['task'] : offers.async ? ['inline', 'task'] : ['inline'],
-    supported_operations: operationsOf(scene, contract.operations),
-    parameters: ['model', ...Object.keys(contract.schema.properties), 'webhook_url'],
+    supported_operations: operationsOf(model),
+    parameters: Object.keys(generationProperties(model)),
   };
 }
 
-/**
- * The operations of the models of each scene. `video` is missing, because its models have different
- * operations.
- */
-const OPERATIONS: Record<Exclude<GenerationModel['scene'], 'video'>, readonly string[]> = {
-  image: ['text-to-image'],
-  music: ['text-to-music'],
-  '3d': ['text-to-3d', 'image-to-3d'],
-  audio: ['text-to-audio'],
-};
-
-function operationsOf(scene: GenerationModel['scene'], operations: readonly string[]) {
-  if (scene === 'video') return operations;
-  return OPERATIONS[scene];
+/** Returns the operations of a model: only those that the model accepts. */
+function operationsOf({ scene, contract, offers }: GenerationModel): readonly string[] {
+  const takesImages = 'image' in contract.schema.properties;
+  switch (scene) {
+    case 'video':
+      return contract.operations;
+    case 'image':
+      return takesImages ? ['text-to-image', 'image-to-image'] : ['text-to-image'];
+    case 'music':
+      return (offers.actions ?? ['MUSIC']).map((each) =>
+        each === 'LYRICS' ? 'text-to-lyrics' : 'text-to-music',
+      );
+    case '3d':
+      return offers.prompt_optional ? ['image-to-3d'] : ['text-to-3d', 'image-to-3d'];
+    case 'audio':
+      return ['text-to-audio'];
+    default:
+      return scene satisfies never;
+  }
 }
 
 /**
@@ -133,9 +137,14 @@ export function modelDetail(model: CatalogueModel, snapshot: RankingSnapshot | u
   return modelObject(model, {
     ...metadata(model, snapshot),
     pricing: price,
-    pricing_provenance: pricing_provenance ?? null,
+    pricing_provenance: pricing_provenance ? provenance(pricing_provenance) : null,
     ...DETAILS[model.kind](model as never),
   });
+}
+
+/** The public part of a price's source. Its note is for operators only. */
+function provenance({ source, date }: { source: string; date: string }): object {
+  return { source, date };
 }
 
 /** The parameter `webhook_url`, which every generation route has. */
@@ -162,8 +171,8 @@ function chatDetail({ declaration }: ChatModel): object {
   };
 }
 
-function directDetail({ id, operation }: DirectModel): object {
-  const { schema, operations, batch, streams } = DIRECT_CONTRACTS[operation];
+function directDetail({ id, contract }: DirectModel): object {
+  const { schema, operations, batch, streams, rules } = contract;
   return {
     supported_operations: operations,
     capability_flags: { inline: true, async: false, streaming: streams, batch_input: batch },
@@ -171,14 +180,15 @@ function directDetail({ id, operation }: DirectModel): object {
       title: id,
       ...schema,
       properties: { ...schema.properties, model: { type: 'string', const: id } },
-      rules: [],
+      rules,
     },
   };
 }
 
-function generationDetail({ id, scene, contract, by_task, offers }: GenerationModel): object {
+function generationDetail(model: GenerationModel): object {
+  const { id, contract, by_task, offers } = model;
   return {
-    supported_operations: operationsOf(scene, contract.operations),
+    supported_operations: operationsOf(model),
     capability_flags: {
       inline: !by_task,
       async: by_task || offers.async === true,
@@ -187,12 +197,16 @@ function generationDetail({ id, scene, contract, by_task, offers }: GenerationMo
     public_contract: {
       title: id,
       ...contract.schema,
-      properties: {
-        model: { type: 'string', const: id },
-        ...contract.schema.properties,
-        webhook_url: WEBHOOK_URL,
-      },
+      properties: generationProperties(model),
       rules: contract.rules,
     },
+  };
+}
+
+function generationProperties({ id, contract }: GenerationModel): Readonly<Record<string, object>> {
+  return {
+    model: { type: 'string', const: id },
+    ...contract.schema.properties,
+    webhook_url: WEBHOOK_URL,
   };
 }

@@ -1,4 +1,4 @@
-import { RerankSchema } from '../../catalogue/contracts/direct.ts';
+import { RerankSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
 import { searchUnits } from '../../inference/direct/max-units.ts';
@@ -43,6 +43,7 @@ export function rerank(deps: InferenceRouteDeps): Handler {
         'rerank',
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
+      model.contract.check(value);
       server?.timeout(request, 0);
       const tokens_per_doc = max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC;
       const likely_units = searchUnits(documents, tokens_per_doc, 0);

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox';
-import { TranslationSchema } from '../../catalogue/contracts/direct.ts';
+import { TranslationSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
@@ -46,6 +46,7 @@ export function translations(deps: InferenceRouteDeps): Handler {
         'translation',
         (candidate, caller) => inference.isCallable(candidate, caller),
       );
+      model.contract.check(body);
       server?.timeout(request, 0);
       const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
       const answer = await inference.direct({

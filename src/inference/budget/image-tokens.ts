@@ -67,7 +67,7 @@ const BOUNDS: Readonly<Record<string, ImageBound>> = {
   'gpt-5.4-mini': atMost(Math.ceil(1_536 * 1.62)),
   'gpt-5.4-nano': atMost(Math.ceil(1_536 * 2.46)),
   'gpt-5.5': atMost(10_000),
-  // By default, images are not scaled down. A translation drops `detail`, so the default applies.
+  // By default, an image keeps its size. `detail` can only make it smaller.
   'gpt-5.6': patches(32),
   // Since Claude Opus 4.7, an image may have 2,576 pixels on its longer side.
   claude: atMost(4_784),

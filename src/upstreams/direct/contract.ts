@@ -3,6 +3,7 @@
  * provider implement some of them. Each function throws RetryableUpstreamError or
  * TerminalUpstreamError, or the signal's reason if the signal was aborted.
  */
+import type { Granularity } from '../../catalogue/contracts/direct-schemas.ts';
 import type { UsageReport } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
 
@@ -24,6 +25,15 @@ export interface Segment {
   readonly [member: string]: unknown;
 }
 
+/** A word of the audio. */
+export interface Word {
+  readonly word: string;
+  /** Seconds from the start of the audio. */
+  readonly start: number;
+  /** Seconds from the start of the audio. */
+  readonly end: number;
+}
+
 export interface Transcript {
   readonly text: string;
   readonly language: string;
@@ -32,6 +42,8 @@ export interface Transcript {
   /** True if the upstream reported an impossible length. Then the segments give the length. */
   readonly has_impossible_usage?: boolean;
   readonly segments: readonly Segment[];
+  /** Present if the request asked for the times of words. */
+  readonly words?: readonly Word[];
   readonly [member: string]: unknown;
 }
 
@@ -43,6 +55,8 @@ export interface TranscriptionRequest {
   readonly temperature?: number;
   /** Language of the audio. It is set only for `transcriptions`. */
   readonly language?: string;
+  /** How fine the times are. If missing or empty, the transcript has segments. */
+  readonly granularities?: readonly Granularity[];
 }
 
 export interface Speech {

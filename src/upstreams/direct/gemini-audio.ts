@@ -10,6 +10,7 @@ import type {
   Transcriber,
   Transcript,
   TranscriptionRequest,
+  Word,
 } from './contract.ts';
 import { type ClientNames, requestJson } from './json-call.ts';
 
@@ -43,26 +44,34 @@ const SPEECH_NAMES = {
   ...{ speech_config: 'voice', speechConfig: 'voice' },
 };
 
-/** JSON schema of the transcript that Weir requests from Gemini. */
-const TRANSCRIPT_SCHEMA = {
-  type: 'OBJECT',
-  properties: {
-    language: { type: 'STRING', description: 'What is spoken, e.g. german.' },
-    segments: {
-      type: 'ARRAY',
-      items: {
-        type: 'OBJECT',
-        properties: {
-          start: { type: 'NUMBER', description: 'Seconds.' },
-          end: { type: 'NUMBER', description: 'Seconds.' },
-          text: { type: 'STRING' },
-        },
-        required: ['start', 'end', 'text'],
-      },
-    },
-  },
-  required: ['language', 'segments'],
+const TIMES = {
+  start: { type: 'NUMBER', description: 'Seconds.' },
+  end: { type: 'NUMBER', description: 'Seconds.' },
 };
+
+/** Returns a JSON schema of a list of parts of the audio, each with its text in the member `name`. */
+const timedList = (name: string) => ({
+  type: 'ARRAY',
+  items: {
+    type: 'OBJECT',
+    properties: { ...TIMES, [name]: { type: 'STRING' } },
+    required: ['start', 'end', name],
+  },
+});
+
+/** Returns the JSON schema of the transcript that Weir requests from Gemini. */
+function transcriptSchema({ granularities = [] }: TranscriptionRequest): object {
+  const hasWords = granularities.includes('word');
+  return {
+    type: 'OBJECT',
+    properties: {
+      language: { type: 'STRING', description: 'What is spoken, e.g. german.' },
+      segments: timedList('text'),
+      ...(hasWords ? { words: timedList('word') } : {}),
+    },
+    required: ['language', 'segments', ...(hasWords ? ['words'] : [])],
+  };
+}
 
 /**
  * Transcription and speech through generateContent. The calls have the parameters of OpenAI's audio
@@ -82,7 +91,7 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
       contents: [{ role: 'user', parts: [{ text: taskOf(what) }, await inlineAudio(what.file)] }],
       generationConfig: {
         responseMimeType: 'application/json',
-        responseSchema: TRANSCRIPT_SCHEMA,
+        responseSchema: transcriptSchema(what),
         ...(what.temperature === undefined ? {} : { temperature: what.temperature }),
       },
     };
@@ -92,16 +101,6 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
 
   async synthesize(call) {
     const { body } = call;
-    const format = body['response_format'] ?? 'mp3';
-    if (format !== 'wav' && format !== 'pcm') {
-      throw refused('response_format', 'must be wav or pcm for this model.');
-    }
-    if (body['speed'] !== undefined && body['speed'] !== 1) {
-      throw refused(
-        'speed',
-        'must be 1 for this model. Describe the speed in instructions instead.',
-      );
-    }
     const request = {
       contents: [{ role: 'user', parts: [{ text: scriptOf(body) }] }],
       generationConfig: {
@@ -117,7 +116,9 @@ export const geminiAudio: Transcriber & SpeechSynthesizer = {
     const report = geminiUsage(answer['usageMetadata']);
     const usage = possible(report);
     return {
-      pieces: piecesOf(format === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound]),
+      pieces: piecesOf(
+        body['response_format'] === 'wav' ? [wavHeader(sound.byteLength), sound] : [sound],
+      ),
       ...(usage ? { usage: speechUsage(usage) } : {}),
       ...(report === 'impossible' ? { has_impossible_usage: true } : {}),
     };
@@ -146,10 +147,6 @@ async function generate(
     );
   }
   return answer;
-}
-
-function refused(param: string, what: string): TerminalUpstreamError {
-  return new TerminalUpstreamError('invalid_request', `${param} ${what}`, param, 400);
 }
 
 function taskOf({ task, prompt, language }: TranscriptionRequest): string {
@@ -184,7 +181,15 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
     language: String(transcript['language'] ?? ''),
     duration: durationOf(answer, segments),
     segments,
+    words: wordsIn(transcript),
   };
+}
+
+function wordsIn(transcript: Record<string, unknown>): Word[] {
+  const listed = Array.isArray(transcript['words']) ? transcript['words'].filter(isObject) : [];
+  return listed.map(({ word, start, end }) => ({
+    ...{ word: String(word ?? ''), start: seconds(start), end: seconds(end) },
+  }));
 }
 
 /**

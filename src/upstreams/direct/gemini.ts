@@ -1,5 +1,5 @@
 import { isObject } from '../../json/object.ts';
-import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import type { Embedder } from './contract.ts';
 import { requestJson } from './json-call.ts';
 import { toBase64 } from './vectors.ts';
@@ -38,15 +38,9 @@ export const geminiDirect: Embedder = {
   },
 };
 
+/** The model's contract has refused token ids. */
 function textsIn({ body }: UpstreamCall): string[] {
-  const input = [body['input']].flat();
-  if (input.every((each) => typeof each === 'string')) return input;
-  throw new TerminalUpstreamError(
-    'invalid_request',
-    'input must be text for this model. The model cannot read token ids.',
-    'input',
-    400,
-  );
+  return [body['input']].flat().map(String);
 }
 
 async function vectorsOf(call: UpstreamCall, texts: string[]): Promise<number[][]> {

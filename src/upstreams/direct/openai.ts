@@ -21,6 +21,7 @@ import type {
   Transcriber,
   Transcript,
   TranscriptionRequest,
+  Word,
 } from './contract.ts';
 import { inEncodingFormat } from './vectors.ts';
 
@@ -33,7 +34,7 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
       const request = {
         path: '/embeddings',
         headers: credentials(call.target.api_key),
-        edits: { model: JSON.stringify(call.physical_model) },
+        edits: { model: JSON.stringify(call.physical_model), ...withoutNulls(call.body) },
       };
       return requestAnswer(call, request, (text, answer) => {
         const { data, usage } = answer;
@@ -91,6 +92,12 @@ export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${
 /** Direct calls of Azure OpenAI, which expects the API key in another header. */
 export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
 
+/** Returns the edits that remove members without a value, which the provider refuses. */
+function withoutNulls(body: UpstreamCall['body']): Record<string, null> {
+  const names = Object.keys(body).filter((name) => body[name] === null);
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
 /** Returns the reported tokens of an input. */
 function embeddedTokens(usage: unknown, { max_tokens }: OwnCount): UsageReport<number> {
   const reported = readUsageObject(usage);
@@ -106,7 +113,7 @@ function embeddedTokens(usage: unknown, { max_tokens }: OwnCount): UsageReport<n
  */
 function formOf(
   call: UpstreamCall,
-  { file, prompt, temperature, language }: TranscriptionRequest,
+  { file, prompt, temperature, language, granularities = [] }: TranscriptionRequest,
 ): FormData {
   const form = new FormData();
   form.set('file', file, file.name);
@@ -115,16 +122,19 @@ function formOf(
   if (prompt !== undefined) form.set('prompt', prompt);
   if (temperature !== undefined) form.set('temperature', String(temperature));
   if (language !== undefined) form.set('language', language);
+  for (const each of granularities) form.append('timestamp_granularities[]', each);
   return form;
 }
 
 function readTranscript(answer: Record<string, unknown>): Transcript {
-  const { text, duration, language, segments } = answer;
+  const { text, duration, language, segments, words } = answer;
   const listed = (Array.isArray(segments) ? segments.filter(isObject) : []) as unknown as Segment[];
   // The length 0 is possible, for silence. A missing or impossible length is replaced by the end of
   // the last segment.
+  const timed = (Array.isArray(words) ? words.filter(isObject) : []) as unknown as Word[];
   const reported = duration === 0 ? 0 : readSeconds(duration);
-  const length = reported ?? Math.max(-1, ...listed.map(({ end }) => readSeconds(end) ?? -1));
+  const ends = [...listed, ...timed].map(({ end }) => readSeconds(end) ?? -1);
+  const length = reported ?? ends.reduce((latest, end) => Math.max(latest, end), -1);
   if (typeof text !== 'string' || length < 0) {
     throw new RetryableUpstreamError('malformed', 'the transcript has no text or no duration');
   }
@@ -135,5 +145,6 @@ function readTranscript(answer: Record<string, unknown>): Transcript {
     ...(reported === undefined ? { has_impossible_usage: true } : {}),
     text,
     segments: listed,
+    words: timed,
   };
 }

@@ -25,21 +25,22 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that this file reads, and members that do not change the answer. */
+/** Members of the body that this file reads. */
 const KNOWN = new Set(
   (
-    'model messages stream stream_options user metadata store service_tier cache_control ' +
-    'prompt_cache_key prompt_cache_retention safety_identifier tools tool_choice ' +
-    'parallel_tool_calls max_tokens max_completion_tokens temperature top_p seed stop ' +
-    'presence_penalty frequency_penalty response_format reasoning_effort n logprobs ' +
-    'top_logprobs logit_bias functions function_call modalities'
+    'model messages stream user tools tool_choice parallel_tool_calls max_tokens ' +
+    'max_completion_tokens temperature top_p seed stop presence_penalty frequency_penalty ' +
+    'response_format reasoning_effort n logprobs top_logprobs logit_bias functions function_call'
   ).split(' '),
 );
+const KNOWN_TOOL = new Set(['type', 'function']);
+const KNOWN_FUNCTION = new Set(['type', 'name', 'description', 'parameters', 'strict']);
+const KNOWN_FORMAT = new Set(['type', 'name', 'description', 'schema', 'strict']);
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readChat(body: ReadonlyJsonObject): ReadRequest {
-  const features = new FeatureUses();
+  const features = new FeatureUses('openai');
   features.noteOthers(body, KNOWN);
   noteUntranslatable(body, features);
   const { system, turns } = readMessages(listOrEmpty(body['messages']), features);
@@ -90,11 +91,9 @@ function noteUntranslatable(body: ReadonlyJsonObject, features: FeatureUses): vo
   if (isObject(body['logit_bias']) && Object.keys(body['logit_bias']).length > 0) {
     features.note('other', 'logit_bias');
   }
-  for (const name of ['functions', 'function_call']) {
-    if (body[name]) features.note('legacy_functions', name);
+  if (body['function_call'] || listOrEmpty(body['functions']).length > 0) {
+    features.note('legacy_functions', body['function_call'] ? 'function_call' : 'functions');
   }
-  if (listOrEmpty(body['modalities']).some((each) => each !== 'text'))
-    features.note('other', 'modalities');
 }
 
 /**
@@ -122,6 +121,7 @@ function readTool(value: unknown, param: string, features: FeatureUses): Tool[] 
     return [];
   }
   features.note('tools', param);
+  features.noteOthers(tool, KNOWN_TOOL, `${param}.`);
   return [
     readFunction(
       requireObject(tool['function'], `${param}.function`),
@@ -140,6 +140,7 @@ export function readFunction(
   param: string,
   features: FeatureUses,
 ): Tool {
+  features.noteOthers(definition, KNOWN_FUNCTION, `${param}.`);
   if (definition['strict'] === true) features.note('strict_tools', `${param}.strict`);
   return withoutUndefined({
     name: requireText(definition['name'], `${param}.name`),
@@ -194,9 +195,12 @@ export function readNamedFormat(
     return { type: 'json' };
   }
   features.note('json_schema', param);
+  features.noteOthers(format, KNOWN_FORMAT, `${param}.`);
+  const { description } = format;
   return withoutUndefined({
     type: 'schema' as const,
     name: requireText(format['name'], `${param}.name`),
+    description: typeof description === 'string' ? description : undefined,
     schema: format['schema'] ?? {},
     strict: format['strict'] === true ? true : undefined,
   });
@@ -260,7 +264,8 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
         return [{ type: 'text', text: requireText(part['text'], `${here}.text`) } as const];
       case 'image_url': {
         const image = requireObject(part['image_url'], `${here}.image_url`);
-        return [readImageUrl(requireText(image['url'], `${here}.image_url.url`), here, features)];
+        const url = requireText(image['url'], `${here}.image_url.url`);
+        return [readImageUrl(url, here, features, image['detail'])];
       }
       case 'input_audio': {
         features.note('audio_input', here);

@@ -77,7 +77,12 @@ function writeUserPart(part: UserPart): object[] {
     case 'text':
       return [{ type: 'text', text: part.text }];
     case 'image':
-      return [{ type: 'image_url', image_url: { url: imageUrl(part) } }];
+      return [
+        {
+          type: 'image_url',
+          image_url: withoutUndefined({ url: imageUrl(part), detail: part.detail }),
+        },
+      ];
     case 'audio':
       return [{ type: 'input_audio', input_audio: { format: part.format, data: part.data } }];
     case 'file': {
@@ -133,8 +138,11 @@ function writeChoice(choice: ToolChoice | undefined): unknown {
 function writeFormat(format: Format | undefined): unknown {
   if (!format) return undefined;
   if (format.type === 'json') return { type: 'json_object' };
-  const { name, schema, strict } = format;
-  return { type: 'json_schema', json_schema: withoutUndefined({ name, schema, strict }) };
+  const { name, description, schema, strict } = format;
+  return {
+    type: 'json_schema',
+    json_schema: withoutUndefined({ name, description, schema, strict }),
+  };
 }
 
 /**

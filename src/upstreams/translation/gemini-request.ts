@@ -16,13 +16,14 @@ import {
   FeatureUses,
   listOrEmpty,
   numberOrUndefined,
+  parameterError,
   type ReadonlyJsonObject,
   requireObject,
   requireText,
 } from './reading.ts';
 
 const KNOWN = new Set(
-  'contents systemInstruction tools toolConfig generationConfig safetySettings labels cachedContent model stream'.split(
+  'contents systemInstruction tools toolConfig generationConfig cachedContent model stream'.split(
     ' ',
   ),
 );
@@ -30,9 +31,15 @@ const KNOWN_CONFIG = new Set(
   (
     'maxOutputTokens temperature topP topK seed stopSequences presencePenalty frequencyPenalty ' +
     'candidateCount responseMimeType responseSchema responseJsonSchema thinkingConfig ' +
-    'responseModalities responseLogprobs logprobs'
+    'responseLogprobs logprobs'
   ).split(' '),
 );
+const KNOWN_THINKING = new Set(['thinkingBudget', 'thinkingLevel']);
+const KNOWN_CALLING = new Set(['mode', 'allowedFunctionNames']);
+const KNOWN_FUNCTION = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
+/** Formats of an answer without a schema. */
+const PLAIN_TEXT = 'text/plain';
+const JSON_TEXT = 'application/json';
 
 /**
  * Returns a member's name in camelCase. Gemini's REST API accepts both `snake_case` and `camelCase`
@@ -52,7 +59,7 @@ function camelCaseMembers(value: unknown): ReadonlyJsonObject {
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readGemini(original: ReadonlyJsonObject): ReadRequest {
   const body = camelCaseMembers(original);
-  const features = new FeatureUses();
+  const features = new FeatureUses('gemini');
   features.noteOthers(body, KNOWN);
   if (body['cachedContent']) features.note('file_reference', 'cachedContent');
   const config = camelCaseMembers(body['generationConfig']);
@@ -62,11 +69,7 @@ export function readGemini(original: ReadonlyJsonObject): ReadRequest {
     features.note('several_answers', `${prefix}candidateCount`);
   }
   if (config['responseLogprobs'] === true) features.note('logprobs', `${prefix}responseLogprobs`);
-  if (
-    listOrEmpty(config['responseModalities']).some((each) => String(each).toUpperCase() !== 'TEXT')
-  ) {
-    features.note('other', `${prefix}responseModalities`);
-  }
+  if (numberOrUndefined(config['logprobs'])) features.note('logprobs', `${prefix}logprobs`);
   for (const [key, feature] of [
     ['topP', 'top_p'],
     ['topK', 'top_k'],
@@ -214,6 +217,7 @@ function readTools(value: unknown, param: string, features: FeatureUses): Tool[]
     features.note('tools', param);
     const declared = camelCaseMembers(each);
     const { description } = declared;
+    features.noteOthers(declared, KNOWN_FUNCTION, `${param}.functionDeclarations[${at}].`);
     return withoutUndefined({
       name: requireText(declared['name'], `${param}.functionDeclarations[${at}].name`),
       description: typeof description === 'string' ? description : undefined,
@@ -241,18 +245,27 @@ function lowerTypes(schema: unknown): unknown {
   );
 }
 
-function readChoice(config: unknown, features: FeatureUses): ToolChoice | undefined {
-  const calling = camelCaseMembers(camelCaseMembers(config)['functionCallingConfig']);
+function readChoice(value: unknown, features: FeatureUses): ToolChoice | undefined {
+  const config = camelCaseMembers(value);
+  features.noteOthers(config, new Set(['functionCallingConfig']), 'toolConfig.');
+  const calling = camelCaseMembers(config['functionCallingConfig']);
+  const param = 'toolConfig.functionCallingConfig';
+  features.noteOthers(calling, KNOWN_CALLING, `${param}.`);
   const names = listOrEmpty(calling['allowedFunctionNames']);
-  switch (String(calling['mode'] ?? '').toUpperCase()) {
+  // Other protocols force one function or all of them, not some of them.
+  if (names.length > 1) features.note('other', `${param}.allowedFunctionNames`);
+  switch (String(calling['mode'] ?? 'MODE_UNSPECIFIED').toUpperCase()) {
     case 'NONE':
       return { type: 'none' };
     case 'ANY':
-      features.note('forced_tool', 'toolConfig.functionCallingConfig');
+      features.note('forced_tool', param);
       return names.length === 1 ? { type: 'tool', name: String(names[0]) } : { type: 'any' };
     case 'AUTO':
       return { type: 'auto' };
+    case 'MODE_UNSPECIFIED':
+      return undefined;
     default:
+      features.note('other', `${param}.mode`);
       return undefined;
   }
 }
@@ -261,9 +274,18 @@ function readFormat(config: ReadonlyJsonObject, features: FeatureUses): Format |
   const schema = config['responseJsonSchema'] ?? lowerTypes(config['responseSchema']);
   if (schema) {
     features.note('json_schema', 'generationConfig.responseSchema');
+    // With another type, e.g. `text/x.enum`, the answer is not the JSON of its schema.
+    if ((config['responseMimeType'] ?? JSON_TEXT) !== JSON_TEXT) {
+      features.note('other', 'generationConfig.responseMimeType');
+    }
     return { type: 'schema', name: 'answer', schema };
   }
-  if (config['responseMimeType'] !== 'application/json') return undefined;
+  const type = config['responseMimeType'] ?? PLAIN_TEXT;
+  if (type === PLAIN_TEXT) return undefined;
+  if (type !== JSON_TEXT) {
+    features.note('other', 'generationConfig.responseMimeType');
+    return undefined;
+  }
   features.note('json_mode', 'generationConfig.responseMimeType');
   return { type: 'json' };
 }
@@ -271,7 +293,8 @@ function readFormat(config: ReadonlyJsonObject, features: FeatureUses): Format |
 function readThinking(value: unknown, features: FeatureUses): Reasoning | undefined {
   const config = camelCaseMembers(value);
   const param = 'generationConfig.thinkingConfig';
-  const budget = numberOrUndefined(config['thinkingBudget']);
+  features.noteOthers(config, KNOWN_THINKING, `${param}.`);
+  const budget = budgetOf(config['thinkingBudget']);
   if (budget === 0) {
     features.note('reasoning_off', param);
     return { off: true };
@@ -281,9 +304,26 @@ function readThinking(value: unknown, features: FeatureUses): Reasoning | undefi
     return { budget_tokens: budget };
   }
   const level = String(config['thinkingLevel'] ?? '').toLowerCase();
+  if (level === '' || level === 'thinking_level_unspecified') return undefined;
   if (level !== 'low' && level !== 'medium' && level !== 'high' && level !== 'minimal') {
-    return undefined;
+    throw parameterError(`${param}.thinkingLevel`, 'must be minimal, low, medium or high.');
   }
   features.note('reasoning_effort', param);
   return { effort: level };
+}
+
+/**
+ * Returns the token budget of thoughts; undefined if the model decides, which is what -1 means.
+ * Google's JSON writes integers as numbers or as text. Throws WeirError (400) for anything else.
+ */
+function budgetOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const budget = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (Number.isInteger(budget) && Number(budget) >= -1) {
+    return Number(budget) === -1 ? undefined : Number(budget);
+  }
+  throw parameterError(
+    'generationConfig.thinkingConfig.thinkingBudget',
+    'must be a number of tokens, or -1.',
+  );
 }

@@ -25,17 +25,22 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that this file reads, and members that do not change the answer. */
+/** Members of the body that this file reads. */
 const KNOWN = new Set(
   (
-    'model messages system stream max_tokens metadata service_tier inference_geo cache_control ' +
-    'temperature top_p top_k stop_sequences tools tool_choice thinking output_config'
+    'model messages system stream max_tokens metadata temperature top_p top_k stop_sequences ' +
+    'tools tool_choice thinking output_config'
   ).split(' '),
 );
+const KNOWN_METADATA = new Set(['user_id']);
+const KNOWN_TOOL = new Set(['type', 'name', 'description', 'input_schema', 'strict']);
+const KNOWN_CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
+const KNOWN_THINKING = new Set(['type', 'budget_tokens']);
+const KNOWN_CONFIG = new Set(['format', 'effort']);
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
-  const features = new FeatureUses();
+  const features = new FeatureUses('anthropic');
   features.noteOthers(body, KNOWN);
   const system = readTexts(body['system'], 'system').map(({ text }) => text);
   if (system.length > 0) features.note('system', 'system');
@@ -63,6 +68,7 @@ export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
   const isSerial = choice?.['disable_parallel_tool_use'] === true;
   if (isSerial) features.note('serial_calls', 'tool_choice.disable_parallel_tool_use');
   const metadata = body['metadata'];
+  if (isObject(metadata)) features.noteOthers(metadata, KNOWN_METADATA, 'metadata.');
   const user = isObject(metadata) ? metadata['user_id'] : undefined;
   const request: NeutralRequest = withoutUndefined({
     system,
@@ -209,6 +215,7 @@ function readTool(value: unknown, param: string, features: FeatureUses): Tool[] 
     return [];
   }
   features.note('tools', param);
+  features.noteOthers(tool, KNOWN_TOOL, `${param}.`);
   if (tool['strict'] === true) features.note('strict_tools', `${param}.strict`);
   return [
     withoutUndefined({
@@ -225,6 +232,7 @@ function readChoice(
   features: FeatureUses,
 ): ToolChoice | undefined {
   if (!choice) return undefined;
+  features.noteOthers(choice, KNOWN_CHOICE, 'tool_choice.');
   switch (choice['type']) {
     case 'auto':
     case 'none':
@@ -252,6 +260,8 @@ function readThinking(
   config: unknown,
   features: FeatureUses,
 ): Reasoning | undefined {
+  if (isObject(thinking)) features.noteOthers(thinking, KNOWN_THINKING, 'thinking.');
+  if (isObject(config)) features.noteOthers(config, KNOWN_CONFIG, 'output_config.');
   const effort = isObject(config) ? config['effort'] : undefined;
   if (isObject(thinking) && thinking['type'] === 'disabled') {
     features.note('reasoning_off', 'thinking');

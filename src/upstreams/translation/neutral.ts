@@ -14,9 +14,11 @@ export interface TextPart {
 }
 
 /** An image, by URL or inline in Base64. */
-export type ImagePart =
-  | { readonly type: 'image'; readonly url: string }
-  | { readonly type: 'image'; readonly media_type: string; readonly data: string };
+export type ImagePart = {
+  readonly type: 'image';
+  /** How closely the model looks at the image. Only OpenAI's protocols have it. */
+  readonly detail?: string;
+} & ({ readonly url: string } | { readonly media_type: string; readonly data: string });
 
 /** A document, inline in Base64. */
 interface FilePart {
@@ -99,6 +101,8 @@ export type Format =
   | {
       readonly type: 'schema';
       readonly name: string;
+      /** What the format is for. Only OpenAI's protocols have it. */
+      readonly description?: string;
       readonly schema: unknown;
       readonly strict?: boolean;
     };

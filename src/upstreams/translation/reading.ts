@@ -1,5 +1,7 @@
+import { CHAT_PATHS, isLeftOut } from '../../catalogue/left-out.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { isObject } from '../../json/object.ts';
+import type { ClientProtocol } from '../../protocols/names.ts';
 import type { Feature } from './features.ts';
 import type { FeatureUse, ImagePart } from './neutral.ts';
 
@@ -10,23 +12,32 @@ export type ReadonlyJsonObject = Readonly<Record<string, unknown>>;
 export class FeatureUses {
   readonly uses: FeatureUse[] = [];
 
+  /** `client` is the protocol of the request. */
+  constructor(private readonly client: ClientProtocol) {}
+
   /** Adds a feature and the parameter that uses it. */
   note(feature: Feature, param: string): void {
     this.uses.push({ feature, param });
   }
 
   /**
-   * Notes the feature `other` for each member that is not in `known` and has a value, because the
-   * member may change the answer.
+   * Notes the feature `other` for each member that has a value and may change the answer: it is
+   * neither in `known` nor on the list of what is left out. `prefix` is the path of the object, with
+   * a dot at its end.
    */
   noteOthers(body: ReadonlyJsonObject, known: ReadonlySet<string>, prefix = ''): void {
     for (const [key, value] of Object.entries(body)) {
-      if (value !== null && value !== undefined && !known.has(key)) {
-        this.note('other', prefix + key);
+      if (value === null || value === undefined || known.has(key)) continue;
+      const param = prefix + key;
+      if (!isLeftOut(CHAT_PATHS[this.client], param.replace(LIST_PLACE, '[]'), value)) {
+        this.note('other', param);
       }
     }
   }
 }
+
+/** A place in a list, as the protocols write it in paths: `tools[0].name`, `tools.0.name`. */
+const LIST_PLACE = /\[\d+\]|\.\d+(?=\.)/g;
 
 /**
  * Returns a 400 error that names the parameter. `problem` is the second part of the message, for
@@ -60,11 +71,20 @@ export function numberOrUndefined(value: unknown): number | undefined {
 
 const DATA_URL = /^data:([^;,]+)?(?:;[^;,]+)*;base64,(.*)$/s;
 
-/** Reads an image from a URL. Notes whether the image is inline, that is, a `data:` URL. */
-export function readImageUrl(url: string, param: string, features: FeatureUses): ImagePart {
+/**
+ * Reads an image from a URL. Notes whether the image is inline, that is, a `data:` URL. `detail` is
+ * the parameter of OpenAI's protocols.
+ */
+export function readImageUrl(
+  url: string,
+  param: string,
+  features: FeatureUses,
+  detail?: unknown,
+): ImagePart {
   const inline = readDataUrl(url);
   features.note(inline ? 'image_inline' : 'image_url', param);
-  return inline ? { type: 'image', ...inline } : { type: 'image', url };
+  const more = typeof detail === 'string' ? { detail } : {};
+  return { type: 'image', ...(inline ?? { url }), ...more };
 }
 
 /** Reads a Base64 `data:` URL; undefined for other URLs. */

@@ -23,22 +23,25 @@ import {
   requireText,
 } from './reading.ts';
 
-/** Members of the body that this file reads, and members that do not change the answer. */
+/** Members of the body that this file reads. */
 const KNOWN = new Set(
   (
-    'model input instructions stream stream_options store previous_response_id metadata user ' +
-    'service_tier prompt_cache_key prompt_cache_retention safety_identifier include truncation ' +
-    'background tools tool_choice parallel_tool_calls max_output_tokens temperature top_p text ' +
-    'reasoning top_logprobs cache_control'
+    'model input instructions stream user tools tool_choice parallel_tool_calls include ' +
+    'max_output_tokens temperature top_p text reasoning top_logprobs'
   ).split(' '),
 );
+const KNOWN_TEXT = new Set(['format']);
+const KNOWN_REASONING = new Set(['effort']);
+/** The value of `include` that requests log probabilities (OpenAI docs: Responses). */
+const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readResponses(body: ReadonlyJsonObject): ReadRequest {
-  const features = new FeatureUses();
+  const features = new FeatureUses('responses');
   features.noteOthers(body, KNOWN);
   if (numberOrUndefined(body['top_logprobs'])) features.note('logprobs', 'top_logprobs');
-  if (body['background'] === true) features.note('other', 'background');
+  if (listOrEmpty(body['include']).includes(INCLUDED_LOGPROBS))
+    features.note('logprobs', 'include');
   const { system, turns } = readInput(body['input'], features);
   const { instructions } = body;
   if (typeof instructions === 'string' && instructions !== '') {
@@ -54,10 +57,9 @@ export function readResponses(body: ReadonlyJsonObject): ReadRequest {
   if (isSerial) features.note('serial_calls', 'parallel_tool_calls');
   const text = body['text'];
   const format = isObject(text) ? text['format'] : undefined;
-  if (isObject(text) && text['verbosity'] && text['verbosity'] !== 'medium') {
-    features.note('other', 'text.verbosity');
-  }
+  if (isObject(text)) features.noteOthers(text, KNOWN_TEXT, 'text.');
   const reasoning = body['reasoning'];
+  if (isObject(reasoning)) features.noteOthers(reasoning, KNOWN_REASONING, 'reasoning.');
   const request: NeutralRequest = withoutUndefined({
     system,
     turns,
@@ -174,7 +176,7 @@ function readUser(content: unknown, param: string, features: FeatureUses): UserP
         return [{ type: 'text', text: requireText(part['text'], `${here}.text`) }];
       case 'input_image':
         if (typeof part['image_url'] === 'string')
-          return [readImageUrl(part['image_url'], here, features)];
+          return [readImageUrl(part['image_url'], here, features, part['detail'])];
         features.note('file_reference', here);
         return [];
       case 'input_file':

@@ -74,7 +74,7 @@ function writeUserPart(part: UserPart): object[] {
     case 'text':
       return [{ type: 'input_text', text: part.text }];
     case 'image':
-      return [{ type: 'input_image', image_url: imageUrl(part), detail: 'auto' }];
+      return [{ type: 'input_image', image_url: imageUrl(part), detail: part.detail ?? 'auto' }];
     case 'file': {
       const file_data = `data:${part.media_type};base64,${part.data}`;
       return [{ type: 'input_file', filename: part.name ?? 'file', file_data }];
@@ -116,6 +116,6 @@ function writeChoice(choice: ToolChoice | undefined): unknown {
 
 function writeFormat(format: Format): object {
   if (format.type === 'json') return { type: 'json_object' };
-  const { name, schema, strict } = format;
-  return withoutUndefined({ type: 'json_schema', name, schema, strict });
+  const { name, description, schema, strict } = format;
+  return withoutUndefined({ type: 'json_schema', name, description, schema, strict });
 }

@@ -7,8 +7,8 @@ export const PARAMETERS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'an unknown parameter of a generation is left out',
-        from: 'if (isTaken(canonical) || isLeftOut(family, canonical, value)) continue;',
-        to: 'if (isTaken(canonical) || isLeftOut(family, canonical, value) || name !== "") continue;',
+        from: 'if (isTaken(canonical) || isLeftOutOfGeneration(family, canonical, value)) continue;',
+        to: 'if (isTaken(canonical) || isLeftOutOfGeneration(family, canonical, value) || name !== "") continue;',
       },
       {
         name: 'a parameter of another model counts as a typing error',

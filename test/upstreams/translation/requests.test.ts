@@ -8,6 +8,8 @@ import { writeGemini } from '../../../src/upstreams/translation/gemini-write.ts'
 import { readMessagesRequest } from '../../../src/upstreams/translation/messages-request.ts';
 import { writeMessagesRequest } from '../../../src/upstreams/translation/messages-write.ts';
 import type { NeutralRequest, Turn } from '../../../src/upstreams/translation/neutral.ts';
+import { readResponses } from '../../../src/upstreams/translation/responses-request.ts';
+import { writeResponsesRequest } from '../../../src/upstreams/translation/responses-write.ts';
 import { CONVERSATIONS } from './conversations.ts';
 
 const PROTOCOLS = {
@@ -96,5 +98,34 @@ describe.each(NAMES)('a request in the protocol %s', (name) => {
       ),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('P18: the detail of an image', () => {
+  const url = 'data:image/png;base64,AAAA';
+  const chat = {
+    messages: [
+      { role: 'user', content: [{ type: 'image_url', image_url: { url, detail: 'low' } }] },
+    ],
+  };
+  const responses = {
+    input: [{ role: 'user', content: [{ type: 'input_image', image_url: url, detail: 'low' }] }],
+  };
+
+  test.each([
+    ['chat', readChat(chat)],
+    ['responses', readResponses(responses)],
+  ])('of %s reaches the protocols that have it', (_, { request }) => {
+    expect(writeChat(request)).toMatchObject(chat);
+    expect(writeResponsesRequest(request)).toMatchObject(responses);
+    for (const written of [writeGemini(request), writeMessagesRequest(request, 100)]) {
+      expect(JSON.stringify(written)).not.toContain('low');
+    }
+  });
+
+  test('is sent only if the client set it', () => {
+    const content = [{ type: 'image_url', image_url: { url } }];
+    const { request } = readChat({ messages: [{ role: 'user', content }] });
+    expect(JSON.stringify(writeChat(request))).not.toContain('detail');
   });
 });

@@ -1,0 +1,360 @@
+/**
+ * The parameters that Weir takes and does not send (P18). Every other parameter reaches the upstream,
+ * or is refused by name. `docs/left-out.md` is printed from this list. `test/http/taken-is-sent.test.ts`
+ * calls every route with every parameter and finds what is missing here.
+ */
+import type { ClientProtocol } from '../protocols/names.ts';
+
+/** Why a parameter may be left out. */
+export const LEFT_OUT_REASONS = {
+  specification: 'the specification says that it has no effect',
+  own: 'Weir does it itself',
+  default: 'the value is what happens without it',
+  hint: 'a hint that changes neither the price nor the result',
+  optional: 'known programs send it, and the model cannot keep it; it is never priced',
+} as const;
+
+/** The format of an upstream's requests. `openai` is chat completions and OpenAI's other routes. */
+type UpstreamForm = 'openai' | 'responses' | 'anthropic' | 'gemini';
+
+export interface LeftOut {
+  /** Paths of routes. */
+  readonly routes: readonly string[];
+  /** The client's name of the parameter. `[]` stands for each entry of a list. */
+  readonly param: string;
+  /**
+   * The upstreams that do not get the parameter. If missing: all upstreams whose format is not the
+   * client's own.
+   */
+  readonly upstreams?: readonly UpstreamForm[];
+  /** The values that are taken; every other value is refused by name. If missing: all values. */
+  readonly values?: readonly unknown[];
+  readonly reason: keyof typeof LEFT_OUT_REASONS;
+  /** What happens instead, in one sentence. */
+  readonly why: string;
+}
+
+/** The path of each chat route, as this list names it. */
+export const CHAT_PATHS: Readonly<Record<ClientProtocol, string>> = {
+  openai: '/v1/chat/completions',
+  anthropic: '/v1/messages',
+  responses: '/v1/responses',
+  gemini: '/v1beta/models/{model}:generateContent',
+};
+
+const CHAT = CHAT_PATHS.openai;
+const MESSAGES = CHAT_PATHS.anthropic;
+const RESPONSES = CHAT_PATHS.responses;
+const GEMINI = CHAT_PATHS.gemini;
+const OPENAI = [CHAT, RESPONSES];
+const ALL_CHAT = [CHAT, MESSAGES, RESPONSES];
+const SPEECH = '/v1/audio/speech';
+const TRANSCRIPTIONS = '/v1/audio/transcriptions';
+const TRANSLATIONS = '/v1/audio/translations';
+
+const ABOUT_CALLER = 'It describes the caller to the provider that defines it.';
+const CACHE = 'The upstream decides itself what it caches.';
+const FIRST_CALL = 'Weir passes on only the first tool call of an answer.';
+const NO_HOSTED_TOOLS = 'It is about tools that the provider runs; these are refused by name.';
+
+/** Parameters of the chat routes, for upstreams with another format. */
+const CHAT_LEFT_OUT: readonly LeftOut[] = [
+  {
+    ...{ routes: [CHAT], param: 'stream_options', reason: 'own' },
+    why: 'Weir writes the events of a translated stream, with the usage if it is requested.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'stream_options', reason: 'hint' },
+    why: 'Obfuscation only adds bytes to the events.',
+  },
+  { routes: [CHAT], param: 'metadata', reason: 'hint', why: ABOUT_CALLER },
+  {
+    routes: [CHAT],
+    param: 'store',
+    reason: 'hint',
+    why: 'The provider would store it for itself.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'store', reason: 'own' },
+    why: 'Weir stores the response, whichever upstream made it.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'previous_response_id', reason: 'own' },
+    why: 'Weir puts the earlier items before the items of the request.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'metadata', reason: 'own' },
+    why: 'Weir stores it and returns it with the response.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'metadata', upstreams: ['gemini'], reason: 'hint' },
+    why: 'Other upstreams get `user_id` as `user`. The format has no member for it.',
+  },
+  { routes: OPENAI, param: 'user', upstreams: ['gemini'], reason: 'hint', why: ABOUT_CALLER },
+  { routes: OPENAI, param: 'safety_identifier', reason: 'hint', why: ABOUT_CALLER },
+  { routes: OPENAI, param: 'prompt_cache_key', reason: 'hint', why: CACHE },
+  { routes: OPENAI, param: 'prompt_cache_retention', reason: 'hint', why: CACHE },
+  { routes: ALL_CHAT, param: 'cache_control', reason: 'hint', why: CACHE },
+  {
+    ...{ routes: OPENAI, param: 'service_tier', values: ['auto', 'default'], reason: 'default' },
+    why: 'Every call runs in the standard tier. Other tiers have a price of their own.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'service_tier', values: ['auto', 'standard_only'] },
+    ...{ reason: 'default', why: 'Every call runs in the standard tier.' },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'speed', values: ['standard'], reason: 'default' },
+    why: 'Every call runs at the standard speed.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'inference_geo', values: ['global'], reason: 'default' },
+    why: 'Every call may run anywhere.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'mcp_servers', values: [[]], reason: 'default' },
+    why: 'An empty list adds nothing.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'fallbacks', values: [[]], reason: 'default' },
+    why: 'An empty list adds nothing.',
+  },
+  { routes: [CHAT, MESSAGES], param: 'tools[].cache_control', reason: 'hint', why: CACHE },
+  { routes: [CHAT], param: 'tools[].function.cache_control', reason: 'hint', why: CACHE },
+  {
+    ...{ routes: [MESSAGES], param: 'tools[].eager_input_streaming', reason: 'hint' },
+    why: 'The arguments of a call arrive as the upstream sends them.',
+  },
+  {
+    ...{
+      routes: [MESSAGES, RESPONSES],
+      param: 'tools[].defer_loading',
+      values: [false],
+      reason: 'default',
+    },
+    why: 'Every tool is loaded at once.',
+  },
+  {
+    ...{ routes: [MESSAGES, RESPONSES], param: 'tools[].allowed_callers', values: [['direct']] },
+    ...{ reason: 'default', why: 'Only the model itself calls the tools.' },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'tools[].input_examples', reason: 'optional' },
+    why: 'The description and the schema of the tool are sent.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'tools[].output_schema', reason: 'optional' },
+    why: 'The description and the schema of the tool are sent.',
+  },
+  {
+    ...{ routes: [CHAT], param: 'messages[].name', reason: 'optional' },
+    why: 'The roles and the order of the messages are kept.',
+  },
+  {
+    ...{ routes: [CHAT], param: 'messages[].content[].image_url.detail', reason: 'optional' },
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'The model looks at the whole image.' },
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'input[].content[].detail', reason: 'optional' },
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'The model looks at the whole image.' },
+  },
+  {
+    ...{ routes: [CHAT], param: 'response_format.json_schema.description', reason: 'optional' },
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'The schema itself is sent.' },
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'text.format.description', reason: 'optional' },
+    ...{ upstreams: ['anthropic', 'gemini'], why: 'The schema itself is sent.' },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'thinking.display', reason: 'optional' },
+    why: 'The answer shows the thoughts that the upstream shows.',
+  },
+  {
+    ...{ routes: [CHAT], param: 'modalities', values: [['text']], reason: 'default' },
+    why: 'Every answer is text.',
+  },
+  {
+    ...{ routes: [CHAT], param: 'functions', values: [[]], reason: 'default' },
+    why: 'An empty list adds nothing.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'background', values: [false], reason: 'default' },
+    why: 'No response runs in the background.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'truncation', values: ['disabled'], reason: 'default' },
+    why: 'A conversation that is too long is refused.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'include', reason: 'optional' },
+    why: `Log probabilities are refused by name. The other values: ${NO_HOSTED_TOOLS}`,
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'max_tool_calls', reason: 'default', why: NO_HOSTED_TOOLS },
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'reasoning.summary', reason: 'optional' },
+    why: 'The response shows the thoughts that the upstream shows.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'reasoning.generate_summary', reason: 'optional' },
+    why: 'The response shows the thoughts that the upstream shows.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'reasoning.context', values: ['auto'], reason: 'default' },
+    why: 'The upstream decides which earlier thoughts it reads.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'reasoning.mode', values: ['standard'], reason: 'default' },
+    why: 'Other modes have a price of their own.',
+  },
+  {
+    ...{ routes: [RESPONSES], param: 'text.verbosity', values: ['medium'], reason: 'default' },
+    why: 'It is the default.',
+  },
+  {
+    ...{ routes: OPENAI, param: 'parallel_tool_calls', upstreams: ['gemini'], values: [false] },
+    ...{ reason: 'own', why: FIRST_CALL },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'tool_choice.disable_parallel_tool_use' },
+    ...{ upstreams: ['gemini'], values: [true], reason: 'own', why: FIRST_CALL },
+  },
+  { routes: [GEMINI], param: 'labels', reason: 'hint', why: ABOUT_CALLER },
+  {
+    ...{ routes: [GEMINI], param: 'safetySettings', reason: 'optional' },
+    why: 'Each provider has filters of its own, which a request cannot set.',
+  },
+  {
+    ...{ routes: [GEMINI], param: 'serviceTier', reason: 'default' },
+    ...{ values: ['standard', 'unspecified', 'service_tier_unspecified'] },
+    why: 'Every call runs in the standard tier.',
+  },
+  {
+    ...{ routes: [GEMINI], param: 'generationConfig.responseModalities', values: [['TEXT']] },
+    ...{ reason: 'default', why: 'Every answer is text.' },
+  },
+  {
+    ...{ routes: [GEMINI], param: 'generationConfig.thinkingConfig.includeThoughts' },
+    ...{ reason: 'optional', why: 'The answer shows the thoughts that the upstream shows.' },
+  },
+  {
+    ...{ routes: [GEMINI], param: 'tools[].functionDeclarations[].response', reason: 'optional' },
+    why: 'The name, the description and the parameters of the function are sent.',
+  },
+  {
+    ...{ routes: [GEMINI], param: 'tools[].functionDeclarations[].responseJsonSchema' },
+    reason: 'optional',
+    why: 'The name, the description and the parameters of the function are sent.',
+  },
+];
+
+/** Values of the chat routes that are what happens without the parameter. */
+const CHAT_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  [CHAT]: {
+    ...{ n: 1, logprobs: false, top_logprobs: 0, presence_penalty: 0, frequency_penalty: 0 },
+    ...{ parallel_tool_calls: true, 'tools[].function.strict': false },
+  },
+  [MESSAGES]: { 'tool_choice.disable_parallel_tool_use': false, 'tools[].strict': false },
+  [RESPONSES]: { top_logprobs: 0, parallel_tool_calls: true, 'tools[].strict': false },
+  [GEMINI]: {
+    'generationConfig.candidateCount': 1,
+    'generationConfig.responseLogprobs': false,
+    'generationConfig.presencePenalty': 0,
+    'generationConfig.frequencyPenalty': 0,
+    'generationConfig.responseMimeType': 'text/plain',
+    'generationConfig.thinkingConfig.thinkingBudget': -1,
+  },
+};
+
+const DEFAULT_ENTRIES = Object.entries(CHAT_DEFAULTS).flatMap(([route, values]) =>
+  Object.entries(values).map(
+    ([param, value]): LeftOut => ({
+      ...{ routes: [route], param, values: [value], reason: 'default', why: 'It is the default.' },
+    }),
+  ),
+);
+
+/** Parameters of the routes of direct calls. */
+const DIRECT_LEFT_OUT: readonly LeftOut[] = [
+  {
+    ...{ routes: ['/v1/embeddings'], param: 'encoding_format', upstreams: ['gemini'] },
+    ...{ reason: 'own', why: 'Weir encodes the vectors.' },
+  },
+  {
+    ...{ routes: [SPEECH], param: 'response_format', upstreams: ['gemini'], reason: 'own' },
+    why: 'The upstream returns samples. Weir writes the header of a WAV file before them.',
+  },
+  {
+    ...{ routes: ['/v1/embeddings'], param: 'user', upstreams: ['gemini'], reason: 'hint' },
+    why: ABOUT_CALLER,
+  },
+  {
+    ...{ routes: [SPEECH], param: 'stream_format', upstreams: ['gemini'], values: ['audio'] },
+    ...{ reason: 'default', why: 'The answer is the sound itself.' },
+  },
+  {
+    ...{ routes: [SPEECH], param: 'speed', upstreams: ['gemini'], values: [1] },
+    ...{ reason: 'default', why: 'It is the default.' },
+  },
+  {
+    ...{ routes: ['/v1/rerank'], param: 'return_documents', reason: 'own' },
+    why: 'Weir puts the documents of the request into the answer.',
+  },
+  {
+    ...{ routes: [TRANSCRIPTIONS, TRANSLATIONS], param: 'response_format', reason: 'own' },
+    why: 'Weir writes every format from the segments that the upstream returns.',
+  },
+  {
+    ...{ routes: [TRANSCRIPTIONS, TRANSLATIONS], param: 'stream', values: ['false'] },
+    ...{ reason: 'default', why: 'A transcript arrives in one piece.' },
+  },
+  {
+    ...{ routes: [TRANSLATIONS], param: 'language', reason: 'specification' },
+    why: 'The provider finds out which language is spoken.',
+  },
+];
+
+export const LEFT_OUT: readonly LeftOut[] = [
+  ...CHAT_LEFT_OUT,
+  ...DEFAULT_ENTRIES,
+  ...DIRECT_LEFT_OUT,
+];
+
+const BY_NAME = new Map<string, readonly LeftOut[]>();
+for (const entry of LEFT_OUT) {
+  for (const route of entry.routes) {
+    const name = `${route} ${entry.param}`;
+    BY_NAME.set(name, [...(BY_NAME.get(name) ?? []), entry]);
+  }
+}
+
+/**
+ * True if the route takes the parameter with this value and leaves it out. Without `upstream`, true
+ * only for an entry of all upstreams.
+ */
+export function isLeftOut(
+  route: string,
+  param: string,
+  value: unknown,
+  upstream?: UpstreamForm,
+): boolean {
+  const entries = BY_NAME.get(`${route} ${param}`) ?? [];
+  return entries.some(
+    ({ upstreams, values }) =>
+      (upstreams === undefined || (upstream !== undefined && upstreams.includes(upstream))) &&
+      (values === undefined || values.some((each) => isEqual(each, value))),
+  );
+}
+
+/** True for equal values. The words of vendors are equal in capitals and in small letters. */
+function isEqual(listed: unknown, value: unknown): boolean {
+  if (typeof listed === 'string' && typeof value === 'string') {
+    return listed.toLowerCase() === value.toLowerCase();
+  }
+  if (Array.isArray(listed) && Array.isArray(value)) {
+    return listed.length === value.length && listed.every((each, at) => isEqual(each, value[at]));
+  }
+  return listed === value;
+}

@@ -2,10 +2,11 @@ import type { Sql, TransactionSql } from 'postgres';
 import type { JsonValue } from './store.ts';
 
 /**
- * What the ledger did to the actor's hold in the transaction of an event, nano-USD. `held`: a hold
- * was made. Otherwise the hold ended: `settled` was charged and `released` was freed. A charge above
- * the hold first adds to `held`. After the end, `settled` and `released` together are as much as
- * `held`.
+ * What the ledger did to the actor's hold in the transaction of an event, nano-USD. With only
+ * `held`, the ledger made a hold of this amount. Otherwise it ended the hold: `settled` was
+ * charged, and `released` was freed. If the charge exceeded the hold, `held` is the amount that the
+ * ledger first added to the hold. Over all events of an actor whose hold has ended, the sum of
+ * `held` equals the sum of `settled` and `released`.
  */
 export type EventMoney = { held: number } | { held?: number; settled: number; released: number };
 

@@ -58,7 +58,7 @@ export const batchItem = pgTable(
     result: text('result', { enum: ['succeeded', 'errored', 'canceled', 'expired'] }),
     /** The model's message or an error, as JSON. */
     answer: text('answer'),
-    /** The charge of `answer`, which is possibly not committed yet. */
+    /** The charge for `answer`. The ledger may not have committed it yet. */
     draft: jsonb('draft'),
     attempts: integer('attempts').notNull().default(0),
     next_attempt_at: instant('next_attempt_at').notNull().default(sql`weir_now()`),

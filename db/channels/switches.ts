@@ -13,7 +13,10 @@ export async function readSwitches(sql: Sql): Promise<SwitchRow[]> {
   return sql<SwitchRow[]>`select channel_id, state, reason, changed_at from channel_switch`;
 }
 
-/** Switches a channel off, or on again (`null`). The caller must then notify all replicas. */
+/**
+ * Sets the operator's switch of a channel, or removes it if `to` is null. The caller must then
+ * notify all replicas.
+ */
 export async function writeSwitch(
   sql: Sql,
   channel_id: string,

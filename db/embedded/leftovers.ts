@@ -40,7 +40,8 @@ export async function clearLeftovers(cluster_dir: string): Promise<void> {
 }
 
 /**
- * Returns the ids of running processes whose working directory is `cluster_dir`: server processes.
+ * Returns the ids of running processes whose working directory is `cluster_dir`. These are
+ * processes of a PostgreSQL server.
  */
 export function processesIn(cluster_dir: string): number[] {
   if (process.platform !== 'linux') return postmasterByFile(cluster_dir);

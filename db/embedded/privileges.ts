@@ -11,7 +11,8 @@ export interface LaunchPlan {
 }
 
 /**
- * The id of `nobody` on Debian, and the kernel's overflow id. No account gains rights by this id.
+ * The user id and group id of `nobody` on Debian. Normally no file belongs to this id, so a process
+ * with this id has no rights of its own.
  */
 const UNPRIVILEGED_ID = 65534;
 
@@ -35,10 +36,10 @@ export function launchPlan(): LaunchPlan {
 }
 
 /**
- * Returns the part of the prefix that ends the server with this process. If this process is killed,
- * the kernel sends SIGINT to the server. SIGINT starts PostgreSQL's fast shutdown. The returned
- * list is empty if `setpriv` does not exist (macOS). Without `setpriv`, the next start of Weir
- * stops a server that still runs.
+ * Returns the part of the prefix that makes the server end when this process ends. If this process
+ * is killed, the kernel sends SIGINT to the server. SIGINT starts PostgreSQL's fast shutdown. The
+ * returned list is empty if `setpriv` does not exist (macOS). Without `setpriv`, the next start of
+ * Weir stops a server that still runs.
  */
 export function dieWithParentPrefix(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'SIGINT'];

@@ -1,6 +1,7 @@
 /**
- * The server's settings. Weir passes them on the server's command line, so that they belong to this
- * version of Weir. The configuration file may come from `initdb` of an earlier version.
+ * The settings of the embedded PostgreSQL server. Weir passes them on the server's command line.
+ * The server's configuration file is not used for them, because an earlier version of Weir may have
+ * created that file.
  */
 
 /** PostgreSQL settings by name, with PostgreSQL's own units. */

@@ -60,7 +60,7 @@ const PROVIDER_ERRORS = [
   ...['upstream_error', 'timeout_error', 'all_channels_failed', 'rate_limit_exceeded'],
 ];
 
-/** The number of outcomes of a model in the window, summed over all channels. */
+/** The outcomes of a model in the last 24 hours, summed over all channels. */
 export interface ModelOutcomes {
   readonly model: string;
   readonly succeeded: number;

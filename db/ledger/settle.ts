@@ -35,9 +35,9 @@ export interface SettledLine {
   charged_nano_usd: number;
   overrun_nano_usd: number;
   /**
-   * `settled_nano_usd` of the line's grant, with all lines of this settlement. Set only on the last
-   * line of each grant, and only if not every line was booked as it was sent. The sender must then
-   * use this sum instead of its own.
+   * `settled_nano_usd` of the line's grant after this settlement. It is set only on the last line
+   * of each grant, and only if a line was repeated or its grant was closed or missing. In this case
+   * the sender's own sum is wrong, and the sender must use this sum instead.
    */
   grant_settled_nano_usd?: number;
 }
@@ -67,9 +67,9 @@ export async function settleInline(
 }
 
 /**
- * Reads the amounts of the lines and the sums of their grants. Needed only if a line is repeated, or
- * its grant is closed or does not exist. Otherwise the first statement would need more joins in
- * every settlement.
+ * Reads the amounts of the lines and the sums of their grants. Needed only if a line is repeated,
+ * or if its grant is closed or does not exist. This is rare, so these are separate queries. They do
+ * not slow down the statement that inserts the lines.
  */
 async function readSettled(
   sql: Sql | TransactionSql,
@@ -201,8 +201,8 @@ function pickCommon(line: InlineLine): Common {
 }
 
 /**
- * Returns numbers or UUIDs as an array literal of PostgreSQL. Numbers and UUIDs need no quotes in
- * it.
+ * Returns numbers or UUIDs as an array literal of PostgreSQL. In such a literal, numbers and UUIDs
+ * need no quotes.
  */
 function arrayOf(values: readonly unknown[]): string {
   return `{${values.join()}}`;

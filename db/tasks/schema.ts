@@ -56,7 +56,7 @@ export const task = pgTable(
     submitted_at: instant('submitted_at'),
     /** The id of the job at the upstream, and other data that polls of the job need. */
     job: jsonb('job'),
-    /** The upstream's result, without its bytes. */
+    /** The upstream's result, without the bytes of its files. */
     produced: jsonb('produced'),
     /** The results in Weir's storage. They are public once the task is completed. */
     outputs: jsonb('outputs'),

@@ -12,8 +12,8 @@ import { addressesOf } from '../tasks/files.ts';
 import { type Job, stateOf } from '../tasks/jobs.ts';
 
 /**
- * ByteDance's Ark: its tasks report token usage. A request has either frames or references, never
- * both.
+ * Simulates ByteDance's Ark. The tasks of Ark report token usage. A request may have a first and a
+ * last frame, or references (images, videos and sounds to imitate), but not both.
  */
 const wording: Wording = {
   wrongKey: () => error(401, 'AuthenticationError', 'The API key is invalid.'),

@@ -1,4 +1,4 @@
-/** Cohere's rerank (Cohere docs: Rerank, v2). Directives are in the query. */
+/** Cohere's rerank (Cohere docs: Rerank, v2). The query may contain directives (`[[sim …]]`). */
 import type { Simulator } from '../exchange.ts';
 import { answerDirect, type DirectWording } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';

@@ -13,8 +13,9 @@ import { type Job, stateOf } from '../tasks/jobs.ts';
 import { MEDIA_TYPES, type MediaKind } from '../tasks/media.ts';
 
 /**
- * fal's queue. The status of a running job has the HTTP status 202. A second route returns the
- * result. The body of an error has `detail`: a list for a refused prompt, else a text.
+ * Simulates fal's queue. While a job runs, its status route returns HTTP 202. Another route returns
+ * the result. The body of an error has the member `detail`: a list if the prompt was refused,
+ * otherwise a text.
  */
 const wording: Wording = {
   wrongKey: () => Response.json({ detail: 'Cannot access application' }, { status: 401 }),

@@ -20,7 +20,7 @@ export const WORDING: DirectWording = {
   headers: () => ({ 'server-timing': 'gfet4t7; dur=1' }),
 };
 
-/** Directives are in the first text. */
+/** Returns embeddings. The first text may contain the simulator's directives (`[[sim …]]`). */
 export function geminiEmbeddings(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;
   return answerDirect(sim, request, key, WORDING, async (begin) => {

@@ -9,12 +9,13 @@ import { WORDING } from './embeddings.ts';
 
 const RATE_HZ = 24_000;
 const TOKENS_PER_S = 25;
-/** The length of the tone for one token of the text. */
+/** The tone has this many samples for each token of the text. */
 const SAMPLES_PER_TOKEN = 2_400;
 const VOICES = ['Zephyr', 'Puck', 'Charon', 'Kore', 'Fenrir', 'Leda', 'Orus', 'Aoede'];
 
 /**
- * Directives are in the text. The sound is 16-bit PCM. The same text always gets the same sound.
+ * Returns speech as 16-bit PCM. The same text always gets the same sound. The text may contain the
+ * simulator's directives (`[[sim …]]`).
  */
 export function geminiSpeech(sim: Simulator, model: string, request: Request) {
   const key = request.headers.get('x-goog-api-key') ?? undefined;

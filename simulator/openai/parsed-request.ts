@@ -10,7 +10,10 @@ import { checkParameters, missing, unsupported, wrongType } from './parameters.t
 export interface ChatRequest extends ParsedRequest {
   include_usage: boolean;
   logprobs: boolean;
-  /** True if the API returns `stop` instead of `tool_calls`. */
+  /**
+   * True if the request forces one tool by its name. The finish reason of a tool call is then
+   * `stop` instead of `tool_calls`.
+   */
   forced_tool: boolean;
 }
 
@@ -61,7 +64,11 @@ export function readChat(body: unknown, account: string): ChatRequest {
   };
 }
 
-/** Returns the largest limit. A server may use either name, and this choice costs most. */
+/**
+ * Returns the largest of the limits. A real server may obey `max_tokens` or
+ * `max_completion_tokens`. The larger limit is the worst case for a gateway, because it allows the
+ * more expensive answer.
+ */
 function largest(...limits: unknown[]): number | null {
   const set_limits = limits.filter((limit) => typeof limit === 'number');
   return set_limits.length === 0 ? null : Math.max(...set_limits);

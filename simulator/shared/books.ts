@@ -72,7 +72,8 @@ export interface Totals {
 export interface BookFilter {
   account?: string;
   /**
-   * Returns only calls after the call with this id. An id that is not in the books filters nothing.
+   * Returns only calls after the call with this id. If the id is not in the books, returns all
+   * calls.
    */
   since?: string;
 }
@@ -95,7 +96,7 @@ export class Books {
 
   constructor(readonly kept_calls = KEPT_CALLS) {}
 
-  /** The number of calls that newer calls have replaced since the books were empty. */
+  /** The number of calls that newer calls have replaced since the last `take` or `clear`. */
   forgotten(account?: string): number {
     return this.#rings(account).reduce((sum, { replaced }) => sum + replaced, 0);
   }
@@ -115,8 +116,8 @@ export class Books {
   }
 
   /**
-   * Removes the calls that have ended, and starts to count forgotten calls anew. A running call
-   * stays, so that whoever takes again later misses no call.
+   * Removes and returns the calls that have ended, and resets the count of forgotten calls. A
+   * running call stays in the books, so that a later `take` returns it.
    */
   take(account?: string): { calls: Call[]; forgotten: number } {
     const hasEnded = ({ outcome }: Call) => outcome !== 'running';
@@ -159,7 +160,7 @@ class Ring {
     this.#next = (this.#next + 1) % this.size;
   }
 
-  /** With the oldest first. */
+  /** The entries, with the oldest first. */
   entries(): Entry[] {
     return [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)];
   }

@@ -1,11 +1,14 @@
 import { numberAt } from './random.ts';
 import { wordText } from './text.ts';
 
-/** Below this depth only required members are created, so that recursive schemas end. */
+/** From this depth on, only required members are created, so that recursive schemas end. */
 const ROOMY_DEPTH = 4;
-/** Below this depth nothing is created. A schema that reaches it requires an infinite value. */
+/** Values that are nested deeper than this are null: their schema requires an infinite value. */
 const MAX_DEPTH = 64;
-/** Some schemas double their value with every reference. This limit ends their values. */
+/**
+ * The most steps that create one value. A schema may double its value with every reference, so the
+ * depth alone does not limit the size of the value.
+ */
 const MAX_STEPS = 20_000;
 const STRING_WORDS = 3;
 const RANGE_STEPS = 100;

@@ -34,7 +34,7 @@ export interface Job extends JobOrder {
 export type JobState = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
 
 const KEPT_JOBS = 100_000;
-/** A job is `queued` for this share of its duration, then `processing`. */
+/** A job is `queued` for this share of its running time (`task_ms`), then `processing`. */
 const QUEUED_PART = 1 / 3;
 
 /** All jobs of the simulated providers. */

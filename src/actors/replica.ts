@@ -22,16 +22,19 @@ const REPEAT_MS = 500;
 const SAFETY_MS = 2_000;
 /**
  * If two heartbeats of this replica are further apart, the database was away, or this process was
- * paused. Then the other leases say nothing until each replica had a whole lease to renew its own.
+ * paused. Live replicas may then have ended leases too. So no replica is declared dead until each
+ * had the time of a whole lease to renew its own.
  */
 const MAX_GAP_MS = 5_000;
-/** A replica judges other leases only if it renewed its own this short a time ago. */
+/** A replica declares others dead only if it renewed its own lease at most this long ago. */
 const FRESH_MS = 3_000;
 /** Most actors that one statement adopts. */
 const MAX_ADOPTED = 1_000;
 
 export interface ReplicaDeps {
-  /** Finds dead replicas and adopts their actors. The heartbeat does not use it. */
+  /**
+   * The pool with which dead replicas are found and their actors adopted. Heartbeats do not use it.
+   */
   sql: Sql;
   /** Opens the connection of the heartbeat. */
   connectHeartbeat: () => HeartbeatConnection;
@@ -57,7 +60,7 @@ export interface ReplicaDeps {
 export class Replica {
   private current_id = newId('replica');
   private renewedAt = Number.NEGATIVE_INFINITY;
-  /** Since when the database answered every heartbeat in time. */
+  /** The time since which the database answered every heartbeat in time, ms. */
   private steadySince = Number.POSITIVE_INFINITY;
   private stopClock: () => void = () => undefined;
   private beating: Promise<void> | undefined;
@@ -171,8 +174,9 @@ export class Replica {
   }
 
   /**
-   * Ends sessions of paused replicas, so that their locks end. Declares replicas dead whose lease ended, returns the grants of dead replicas to the ledger, and
-   * adopts the durable actors of these replicas. What is locked is left for the next heartbeat.
+   * Ends database sessions of paused replicas, which releases their locks. Declares replicas dead
+   * whose lease ended, returns their grants to the ledger, and adopts their durable actors. Skips
+   * rows that are locked: the next heartbeat tries them again.
    */
   private async reap(): Promise<void> {
     const { sql, lane } = this.deps;

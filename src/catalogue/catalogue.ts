@@ -23,7 +23,7 @@ interface PublicModel {
   readonly id: string;
   readonly category: Category;
   readonly owned_by: string;
-  /** Date of the model, Unix seconds. */
+  /** When the provider published the model, or when it entered the catalogue; Unix seconds. */
   readonly created: number;
   readonly aliases: readonly string[];
   readonly declaration: ModelDeclaration;

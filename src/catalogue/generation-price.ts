@@ -117,9 +117,10 @@ export interface MeasuredVideo {
 /**
  * Returns the charge of a generation in nano-USD. The charge follows the usage that the provider
  * reports, but never exceeds what was requested: the estimate covers it (P17). If the provider
- * reports no usage, the charge follows the request and the number of results. If the source video
- * decides the length or the resolution, what was `measured` decides, else the upper bound. `outputs`
- * is the number of results. Without results the charge is 0 (P12).
+ * reports no usage, the charge follows the request and the number of results. If a request leaves
+ * the length or the resolution to its source video, the `measured` value counts. If it could not be
+ * measured, the upper bound counts. `outputs` is the number of results. Without results the charge
+ * is 0 (P12).
  */
 export function priceGeneration(
   model: PricedModel,
@@ -141,7 +142,8 @@ export function priceGeneration(
     song: usage.songs ?? outputs,
     request: 1,
   }[price.unit];
-  // A source that is longer than the contract allows was not requested. The provider bills it.
+  // If the source video is longer than the contract allows, the provider bills its real length. So
+  // the charge is not limited to `requested` here.
   const used = followsSource(input) ? reported : Math.min(reported, requested);
   const parameters =
     input.scene === 'video' && input.resolution === undefined && measured.resolution !== undefined
@@ -150,12 +152,12 @@ export function priceGeneration(
   return requireSafeInteger(Math.ceil(used * unitPrice(price, parameters)));
 }
 
-/** True for a video that is as long as its source video. */
+/** True if the request is for a video that will be as long as its source video. */
 export function followsSource(input: GenerationInput): boolean {
   return input.scene === 'video' && input.duration === undefined;
 }
 
-/** The longest shorter edge of each resolution, pixels. A larger video counts as `4k`. */
+/** The most pixels of a video's shorter edge for each resolution. A larger video counts as `4k`. */
 const SHORTER_EDGES: readonly [resolution: string, pixels: number][] = [
   ['480p', 480],
   ['720p', 720],
@@ -171,7 +173,10 @@ export function resolutionOf(width: number, height: number): string {
 type UnitPrice = Exclude<GenerationPrice, { unit: 'token' }>;
 type TokenPrices = Extract<GenerationPrice, { unit: 'token' }>;
 
-/** Returns the most units that a call can use. For a video that follows its source, that is the longest source. */
+/**
+ * Returns the most units that a call can use. If a video is as long as its source video, this is
+ * the length of the longest source that the model accepts.
+ */
 function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Offers): number {
   switch (unit) {
     case 'image':
@@ -192,8 +197,8 @@ function requestedUnits(input: GenerationInput, unit: GenerationUnit, offers: Of
 }
 
 /**
- * Returns the price of one unit, nano-USD. If the source video decides the resolution, the tier is not
- * known, and the most expensive one that may apply counts.
+ * Returns the price of one unit, nano-USD. If the source video decides the resolution, several
+ * tiers of the price may apply. Then the most expensive of them counts.
  */
 function unitPrice(price: UnitPrice, input: GenerationInput): number {
   const parameters = input as unknown as Readonly<Record<string, unknown>>;

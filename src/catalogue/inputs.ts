@@ -86,7 +86,7 @@ export interface VideoInput {
    */
   readonly duration?: number;
   readonly aspect_ratio?: string;
-  /** It is missing if the model offers no resolutions, or if the source video sets it. */
+  /** E.g. `720p`. Missing if the model offers no resolutions, or if the source video decides. */
   readonly resolution?: string;
   readonly output_audio?: boolean;
   readonly fps?: number;

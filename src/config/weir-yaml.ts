@@ -70,7 +70,8 @@ export function parseWeirYaml(text: string, env: Env, file = 'weir.yaml'): WeirY
 
 /**
  * Returns the value with defaults filled in and `env:NAME` replaced. Numbers and booleans from the
- * environment are parsed. Reports a missing variable, or a wrong alias, with `add`.
+ * environment are parsed. Calls `add` for a missing variable, and for a YAML alias (`*name`) that
+ * cannot be resolved.
  */
 function resolve(
   source: YamlSource,

@@ -33,7 +33,8 @@ export function callSignal(
 }
 
 /**
- * Returns the time, ms. A repeated header arrives as one value with a comma, and is refused too.
+ * Returns the time in the header's value, ms. Throws WeirError (400) for other values, also if the
+ * header was sent twice: then Bun joins the two values with a comma.
  */
 function parseTimeout(header: string): number {
   const timeout_ms = WHOLE_MS.test(header) ? Number(header) : 0;

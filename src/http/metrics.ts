@@ -8,7 +8,7 @@ import type { Handler, RequestContext } from './endpoint.ts';
 /** One metric of this replica, with the fields of the Prometheus text format. */
 interface Metric {
   name: string;
-  /** Labels and their values. Metrics of one name must follow each other. */
+  /** Labels and their values. In a list, metrics with the same name must be adjacent. */
   labels?: Readonly<Record<string, string>>;
   help: string;
   /** undefined if the value is not known yet. A metric without a value is left out. */

@@ -209,8 +209,8 @@ export class Inference {
 
   /**
    * If the error is `all_channels_failed`, adds models of the same scene that can serve now (spec:
-   * Errors). Returns any other error unchanged. `accepts` tells whether a model can serve the
-   * request itself; without it, every model can.
+   * Errors). Returns any other error unchanged. `accepts` tells whether another model could serve
+   * the same request. Without `accepts`, all models of the scene that can serve now are added.
    */
   withAlternatives(
     error: unknown,

@@ -6,8 +6,9 @@ const MAX_EVENTS = 64;
 
 /**
  * Returns a function that sends the events that this replica committed to the other replicas. While
- * no other replica is known, nothing is sent. When one is known again, a gap (the report that
- * messages may be lost) is sent first, because that replica may have missed events.
+ * no other replica is known, the function sends nothing. When another replica is known again, the
+ * function first sends a gap (the report that messages may be lost), because that replica may have
+ * missed events.
  */
 export function announceOver(
   bus: Pick<Bus, 'peerCount' | 'publish' | 'publishGap'>,

@@ -20,7 +20,10 @@ export interface Databases {
   background: Database;
   /** Opens the pool of the bus: one connection for NOTIFY, and one connection for LISTEN. */
   connectBus: () => Database;
-  /** Opens the connection of the heartbeat. A lost lease does no harm, so no commit waits for the disk. */
+  /**
+   * Opens the connection of the heartbeat. Its commits do not wait for the disk. A crash of the
+   * database may therefore undo the last renewal of the lease, which does no harm.
+   */
   connectHeartbeat: () => Database;
   /** True if no other process can use this database. */
   exclusive: boolean;

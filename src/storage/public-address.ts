@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * All addresses that are assigned to hosts of the public internet (IANA: Internet Protocol Version 6
- * Address Space). Outside of it are, for example, local addresses, `::/96` and other forms that
- * contain an IPv4 address, and space that is not assigned.
+ * All addresses that are assigned to hosts of the public internet (IANA: Internet Protocol Version
+ * 6 Address Space). This range excludes, for example, local addresses, IPv6 forms that contain an
+ * IPv4 address (such as `::/96`), and addresses that are not assigned.
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 

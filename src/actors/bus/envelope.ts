@@ -14,7 +14,7 @@ export interface Envelope {
   readonly seq: number;
   /** Topic and message; null = a message of this topic was lost. */
   readonly messages: readonly (readonly [topic: string, message: unknown])[];
-  /** True if the sender stops now. Its silence after that is no gap. */
+  /** True if the sender stops after this envelope. Its later silence is then no gap. */
   readonly last?: boolean;
 }
 

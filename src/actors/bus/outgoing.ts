@@ -93,7 +93,8 @@ export class Outgoing {
   }
 
   /**
-   * Returns the text of the last envelope. It tells receivers that the silence after it is no gap.
+   * Returns the text of this replica's last envelope. The envelope tells receivers that the replica
+   * stops, so its later silence is no gap.
    */
   farewell(): string {
     return envelopeText({ from: this.from(), run: this.run, seq: this.seq, last: true });
@@ -103,7 +104,7 @@ export class Outgoing {
     return envelopeText({ from: this.from(), run: this.run, seq }, texts);
   }
 
-  /** The most bytes that an envelope without messages can have, for any number. */
+  /** The most bytes of an envelope without messages, whatever its number is. */
   private headBytes(): number {
     return Buffer.byteLength(this.envelope(Number.MAX_SAFE_INTEGER)) + COMMA_BYTES;
   }

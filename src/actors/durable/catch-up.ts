@@ -37,7 +37,7 @@ interface Restoration {
   readonly restored: PromiseWithResolvers<LiveActor | undefined>;
 }
 
-/** How far all actors of one replica have been read, page by page. */
+/** The progress of reading all actors of one replica, page by page. */
 interface OwnedActors {
   readonly owner: string;
   /** The last actor that was read. */
@@ -75,7 +75,7 @@ export class CatchUp {
   private readonly waiting = new Map<string, Restoration>();
   /** The restorations that the running query reads. */
   private reading: ReadonlyMap<string, Restoration> = new Map();
-  /** Actors of which more events are committed than they got. */
+  /** Live actors that did not get all their committed events. */
   private readonly behind = new Set<LiveActor>();
   /** Actors that may have missed an event of another replica. */
   private readonly doubtful = new Set<LiveActor>();
@@ -343,7 +343,7 @@ export class CatchUp {
   }
 
   private replaceBy(row: LiveActorRow, actor: LiveActor, gaps: number): void {
-    // If this fails, the next comparison of watched actors tries again.
+    // If the actor cannot be created here, the next comparison of watched actors tries again.
     this.behind.delete(actor);
     try {
       const successor = this.deps.create(row);

@@ -73,8 +73,8 @@ export interface CommittedEvent {
 }
 
 /**
- * An actor for which an earlier run of the same batch committed a command. `seq` is the number of
- * the actor's last event.
+ * A command that was not executed again, because an earlier run of the same group of commands had
+ * committed it. `seq` is the number of the last event of the command's actor.
  */
 export interface RepeatedCommand {
   readonly kind: string;
@@ -85,7 +85,7 @@ export interface RepeatedCommand {
 }
 
 /**
- * A command with its id. If a batch runs again after an unknown outcome, the id shows whether the
- * first run committed the command.
+ * A command with its id. Commands are committed in groups. If a group runs again because the
+ * outcome of its first run is unknown, the id shows whether the first run committed the command.
  */
 export type IdentifiedCommand = ActorCommand & { command_id: string };

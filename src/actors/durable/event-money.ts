@@ -2,7 +2,7 @@ import type { EventMoney } from '../../../db/actors/history.ts';
 import type { MoneyCommand } from '../money/ledger.ts';
 import type { LedgerAnswer } from '../money/ledger-commands.ts';
 
-/** True if `answer` says that the ledger executed `money`, now or earlier. */
+/** True if the ledger's `answer` says that it executed the command `money`, now or earlier. */
 export function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
   if (answer.type !== 'hold_ended') return answer.type === 'held';
   if (money.type === 'SETTLE_HOLD') return answer.status === 'settled';
@@ -11,7 +11,8 @@ export function isAccepted(money: MoneyCommand, answer: LedgerAnswer): boolean {
 
 /**
  * Returns what an accepted ledger command did to a hold, nano-USD. Null if the command did nothing,
- * because the hold had already expired. A charge above the hold may first add to what is held.
+ * because the hold had already expired. If the charge exceeds the hold, the ledger may first add
+ * money to the hold: then `held` is the added amount.
  */
 export function moneyOf(money: MoneyCommand, answer: LedgerAnswer): EventMoney | null {
   if (answer.type === 'held' && money.type === 'HOLD') return { held: money.amount };

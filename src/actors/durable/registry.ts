@@ -160,8 +160,8 @@ export class Registry {
   }
 
   /**
-   * Called if an earlier run of a batch had committed a command, and the database's response to
-   * that commit was lost. Then this replica may have missed the event.
+   * Called if a group of commands ran again and an earlier run had already committed one of them.
+   * The database's response to that commit was lost, so this replica may have missed the event.
    */
   onRepeated(last: RepeatedCommand): void {
     this.onCommittedElsewhere([last]);

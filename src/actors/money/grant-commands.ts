@@ -41,13 +41,14 @@ export class GrantCommands {
   return(command: ReturnCommand): LedgerAnswer {
     const { books } = this;
     const grant = books.rows.grants.get(command.grant_id);
-    // The sender does not know whether its request for this grant was committed. It was not.
+    // The sender did not know whether its first request for this grant was committed. There is no
+    // row, so the request was not committed.
     if (!grant) return { type: 'returned', granted: 0, closed: true };
     if (grant.status === 'closed') return { type: 'fenced' };
     books.post(grant);
     if (command.recall_acked > grant.recall_acked) {
       grant.recall_acked = command.recall_acked;
-      // The call that started the recall waits for this, even if no money was returned.
+      // The call that started the recall waits for this hint, even if no money was returned.
       books.hints.onMoneyFreed(command.organization_id);
     }
     if (grant.granted_nano_usd === command.expected_granted)

@@ -22,19 +22,20 @@ export interface GrantDeps {
 
 /**
  * One `quota_grant` row of a quota actor. Only one command at a time may change the row. Each
- * command carries the amount that was last committed (`granted`), so the ledger recognises a
- * repeated command, and a command whose answer was lost is followed by one that learns its outcome.
+ * command carries the amount of the row in the ledger's last answer (`granted`). If the row has
+ * another amount, an earlier command changed it and its answer was lost. Then the ledger does not
+ * change the row again, and its answer contains the present amount.
  */
 export class Grant {
   readonly id: string;
   /**
-   * The replica that owns the row. It never changes: if the process registers anew, its old grants
-   * are closed with its old id, whenever their commands are executed.
+   * The id of the replica that owns the row. It never changes: if the process registers under a new
+   * id, this grant keeps the old id, and the ledger closes it as a grant of a dead replica.
    */
   readonly replica_id: string;
-  /** `granted_nano_usd` of the row, as the ledger last answered it. */
+  /** `granted_nano_usd` of the row in the ledger's last answer. */
   granted = 0;
-  /** Nano-USD of the charges that were sent and have no answer. */
+  /** The sum of the charges that were sent to the ledger and have no answer yet, nano-USD. */
   unanswered = 0;
   private isOutcomeUnknown = false;
 
@@ -47,7 +48,7 @@ export class Grant {
     this.replica_id = deps.replica_id();
   }
 
-  /** True from the moment when a command is sent until the ledger has answered it, or a later one. */
+  /** True after a command was sent, until the ledger has answered this command or a later one. */
   get isUncertain(): boolean {
     return this.isOutcomeUnknown;
   }

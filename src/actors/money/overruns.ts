@@ -50,15 +50,15 @@ export class Overruns {
 
   /**
    * Called if the ledger has less than `missing`. Returns true if other replicas may return unused
-   * money in time. Otherwise lowers the first overrun to what can be had.
+   * money in time. Otherwise lowers the first overrun to the money that is free now.
    */
   mustWait(answer: GrantAnswer): boolean {
     const { first } = this;
     if (!first) return false;
     const mayRecallAgain = answer.type === 'short' && answer.elsewhere > 0 && !first.recalls_again;
     if (answer.type === 'contended' || mayRecallAgain) {
-      // A replica that has answered the recall may have requested unused money again since then. So
-      // the first `short` starts another recall.
+      // After it answered the recall, a replica may have got money again that it does not use. So
+      // the first `short` for an overrun starts a second recall.
       first.recalls_again = answer.type === 'short' || first.recalls_again;
       this.recall_seq = answer.type === 'contended' ? answer.recall_seq : null;
       first.waits_until ??= this.clock.now() + OVERRUN_WAIT_MS;
@@ -69,7 +69,7 @@ export class Overruns {
     return false;
   }
 
-  /** Ends the first overrun if the grant covers it now. Returns true if it did. */
+  /** If the grant covers the first overrun now, ends that overrun and returns true. */
   takeIdle(): boolean {
     const { first } = this;
     if (!first || first.amount > this.machine.idle) return false;
@@ -80,7 +80,7 @@ export class Overruns {
     return true;
   }
 
-  /** Ends all overruns without money. */
+  /** Ends all overruns. Their calls get no money beyond their reservations. */
   giveUp(): void {
     this.recall_seq = null;
     for (const { resolve } of this.queue.splice(0)) resolve(0);

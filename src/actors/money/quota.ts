@@ -51,7 +51,7 @@ export class QuotaActor implements ReservationOwner {
     return this.machine.snapshot;
   }
 
-  /** Sends the calls that were admitted without an event to the machine, as one sum. */
+  /** Reports the calls that were admitted since the last event to the machine, as one event. */
   sendCalls(): void {
     this.machine.sendCalls();
   }
@@ -100,8 +100,9 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * Admits a call, with `request.amount` or, if so much cannot become free, at least with
-   * `request.minimum()`. The call may wait for the ledger and, near the cap, for calls in flight.
+   * Reserves `request.amount` for a call and admits it. If this amount cannot become free, reserves
+   * less, but at least `request.minimum()`. The call may wait for the ledger and, near the cap, for
+   * calls in flight.
    * Throws WeirError: `quota_exceeded` or `insufficient_balance` if all money is spent,
    * `quota_in_flight` or `balance_in_flight` if calls in flight hold the money, an error for the
    * key's status, or `service_unavailable`. Throws the signal's reason if the client left.
@@ -264,8 +265,8 @@ export class QuotaActor implements ReservationOwner {
   }
 
   /**
-   * Lets the machine's charges follow those of the row. They differ if the usage line existed
-   * already, or if no line was written.
+   * Corrects the machine's sum of charges to that of the grant's row. The two sums differ if the
+   * usage line existed already, or if no usage line was written.
    */
   private onCharged(grant: Grant, charge: number, answer: LedgerAnswer | undefined): void {
     grant.unanswered -= charge;

@@ -1,6 +1,6 @@
-/** The slack of a grant covers at least this many calls of the present amount. */
+/** The slack (money ready for later calls) covers at least this many calls like the present one. */
 const SLACK_CALLS = 16;
-/** The slack also covers the spend of at least this time at the recent rate, ms. */
+/** The slack also covers at least what the key spends in this time at its recent rate, ms. */
 const SLACK_MS = 5_000;
 
 /**

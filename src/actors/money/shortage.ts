@@ -5,7 +5,7 @@ import type { KeyRow } from '../../../db/ledger/rows.ts';
 import type { Books } from './books.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
-/** Explains to a command why too little money is free. Lives for one transaction. */
+/** Finds out why too little money is free for a ledger command. Used within one transaction. */
 export class Shortage {
   private openMoney: OpenMoney[] | undefined;
 
@@ -47,8 +47,8 @@ export class Shortage {
   }
 
   /**
-   * Leaves out the grants and holds among the locked rows. Their latest amounts are in memory, where
-   * `openMoneyOf` finds them.
+   * Returns `openMoney` without the grants and holds whose rows this transaction has locked. The
+   * latest amounts of these rows are in memory, and `openMoneyOf` reads them there.
    */
   private withoutLockedRows(openMoney: OpenMoney[]): OpenMoney[] {
     const { grants, holds } = this.books.rows;

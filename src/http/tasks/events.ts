@@ -50,8 +50,8 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
 }
 
 /**
- * Returns the number in `Last-Event-ID`; undefined if the header is missing. Throws WeirError
- * `invalid_request` if the header has another value than such a number.
+ * Returns the event number in the header `Last-Event-ID`; undefined if the header is missing or
+ * empty. Throws WeirError `invalid_request` if the header's value is not the number of an event.
  */
 function readKnownSeq({ headers }: Request): number | undefined {
   const text = headers.get('last-event-id');

@@ -145,7 +145,7 @@ export class Batches {
     await this.get(id, organization_id);
     throw new WeirError('invalid_request', `Batch ${id} cannot be deleted before it has ended.`, {
       param: 'message_batch_id',
-      hint: 'Cancel the batch, then wait for processing_status ended.',
+      hint: 'Cancel the batch, then wait until its processing_status is ended.',
     });
   }
 

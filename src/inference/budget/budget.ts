@@ -24,7 +24,10 @@ export const FIRST_STREAM_TOKENS = 2_048;
  * (Anthropic docs: Context windows).
  */
 const LONG_CONTEXT_WINDOW = 1_000_000;
-/** If an image has no known bound, each image counts with this many tokens in the minimum. */
+/**
+ * The most tokens that an image of unknown size is likely to have. A call near the cap may start if
+ * the money covers this many tokens for each image.
+ */
 const LIKELY_MAX_IMAGE_TOKENS = 10_000;
 /**
  * How many tokens a text has at most, in relation to the count of `countInputTokens`. The count is
@@ -63,7 +66,7 @@ export class Budget {
   private readonly output: OutputBound;
   private readonly input: InputBound;
   private readonly max_input_tokens: number;
-  /** The price of the most web searches of the request. */
+  /** The price of as many web searches as the request allows. */
   private readonly searches_nano_usd: number;
   private counted_input: CountedInput | undefined;
 
@@ -85,7 +88,8 @@ export class Budget {
 
   /**
    * Returns the price of the most expensive way in which the provider can bill the request, per
-   * token. It has no `long` price: the price for the longest possible input applies.
+   * token. The result has no second price for long input (`long`): it already is the price for the
+   * longest possible input.
    */
   private highestPrice(): TokenPrice {
     const { model, body_text } = this.call;
@@ -147,9 +151,9 @@ export class Budget {
   }
 
   /**
-   * Returns the amount to reserve before the call. For a stream it covers only the first tokens,
-   * because the stream can reserve more while it shows its output. If the model may reason unseen,
-   * it covers the whole output.
+   * Returns the amount to reserve before the call. For a stream, the amount covers only the first
+   * output tokens, because Weir can reserve more money while it receives them. If the model may
+   * produce reasoning that the stream does not show, the amount covers the whole output.
    */
   amountToReserve(stream: boolean): number {
     const output = stream ? this.first_output_tokens : this.max_output_tokens;
@@ -199,8 +203,9 @@ export class Budget {
 }
 
 /**
- * Returns the most input tokens of one pass. No provider accepts more than the model's context
- * window. A model without a declared window may have any window, so its text counts in full.
+ * Returns the most input tokens of one pass, that is, of reading the input once. No provider
+ * accepts more than the model's context window. A model without a declared window may have any
+ * window, so its text counts in full.
  */
 function maxInputTokens({ model, body_text, headers }: BudgetedCall, input: InputBound): number {
   if (input.max_tokens <= model.context_window) return input.max_tokens;

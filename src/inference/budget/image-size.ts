@@ -70,6 +70,6 @@ function jpegSize(bytes: Buffer): ImageSize | undefined {
   return undefined;
 }
 
-/** The markers SOF0 to SOF15. DHT, JPG and DAC are between them. */
+/** True for the markers SOF0 to SOF15. The markers DHT, JPG and DAC in this range are excluded. */
 const isFrameHeader = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;

@@ -9,8 +9,8 @@ export interface InputBound {
   /** Infinity if only the context window of the model limits the input. */
   readonly max_tokens: number;
   /**
-   * True if the request names input that only the provider sees, e.g. a document by URL. No count
-   * of the request tells its tokens.
+   * True if the request names input that only the provider sees, e.g. a document by URL. The tokens
+   * of such input cannot be counted from the request.
    */
   readonly is_referenced: boolean;
   /** Upper bound for the images alone, tokens. Infinity if an image has no bound. */
@@ -84,8 +84,9 @@ function mayHoldInput(value: unknown): boolean {
 }
 
 /**
- * Reads the edits of an Anthropic context, or the list of OpenAI's responses. Edits that clear the
- * context do not add input (Anthropic docs: Context editing, Compaction).
+ * Reads `context_management`: Anthropic's object with `edits`, or the list of the Responses
+ * protocol. An edit that clears the context does not add input. Every other edit makes the provider
+ * write a summary (Anthropic docs: Context editing, Compaction).
  */
 function readContextManagement(value: unknown, input: Input): void {
   const edits = isObject(value) ? value['edits'] : value;

@@ -3,8 +3,8 @@
 /** Tokens that a provider may add to each text of an embedding. */
 const OVERHEAD_TOKENS_PER_TEXT = 8;
 /**
- * A search unit is a query with up to 100 documents. A document with more than 500 tokens counts as
- * one document for each 500 tokens that it begins.
+ * A search unit is a query with up to 100 documents. A long document counts as several documents:
+ * its tokens divided by 500, rounded up.
  */
 const DOCUMENTS_PER_UNIT = 100;
 const TOKENS_PER_DOCUMENT = 500;
@@ -27,8 +27,8 @@ export function maxEmbeddingTokens(input: EmbeddingInput, body_text: string): nu
  * one byte, so a text has at most as many tokens as bytes.
  *
  * The provider puts the query before each part of a document (Cohere docs: Reranking best practices).
- * So a long query leaves less room for the document. At least half of a part is the document's,
- * because the provider shortens a longer query.
+ * So a long query leaves less room for the document. The provider shortens a query that would fill
+ * more than half of a part. So at least half of each part is text of the document.
  */
 export function searchUnits(
   documents: readonly string[],

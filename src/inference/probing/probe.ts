@@ -76,7 +76,7 @@ function cheapestCall(
   return undefined;
 }
 
-/** The answer of a probe is not charged. */
+/** A probe is not charged, so its tokens are neither counted nor limited. */
 const UNBOUNDED = { counted: () => 0, max_tokens: MAX_REPORTED_TOKENS };
 
 function callOf(channel: ChannelActor, body: object, max_output_tokens: number): UpstreamCall {

@@ -6,7 +6,7 @@ import { isWebSearch } from '../../upstreams/pass-through/web-search.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A parameter that can raise the bill, and the values that do not. */
+/** A parameter that can raise the bill. `isFree` is true for values that do not raise it. */
 interface Billed {
   readonly isFree: (value: unknown) => boolean;
   readonly hint: string;
@@ -32,7 +32,8 @@ const refused = (hint = LEAVE_OUT): Billed => ({ isFree: never, hint });
 const OPENAI_PARAMETERS: Readonly<Record<string, Billed>> = {
   service_tier: { isFree: oneOf('auto', 'default'), hint: TIER_HINT },
   modalities: { isFree: isText, hint: 'Send ["text"]. Speech has its own route.' },
-  // Vendors of compatible servers search the web, run plug-ins and replace models with these.
+  // Other providers with OpenAI's protocol use the next parameters for web searches, plug-ins and
+  // replacement models.
   ...{ search_parameters: refused(HOSTED_HINT), plugins: refused(HOSTED_HINT) },
   ...{ enable_search: { isFree: (value) => value === false, hint: HOSTED_HINT } },
   ...{ models: refused(MODEL_HINT), route: refused(MODEL_HINT) },
@@ -51,8 +52,12 @@ export const BILLED_PARAMETERS: Record<ClientProtocol, Readonly<Record<string, B
   responses: {
     ...OPENAI_PARAMETERS,
     background: { isFree: (value) => value === false, hint: 'Send stream: true instead.' },
-    prompt: refused('Send the text of the prompt in instructions: a stored prompt has no bound.'),
-    conversation: refused('Use previous_response_id: a stored conversation has no bound.'),
+    prompt: refused(
+      'Send its text in instructions: Weir cannot limit the price of a stored prompt.',
+    ),
+    conversation: refused(
+      'Use previous_response_id: Weir cannot limit the price of a stored conversation.',
+    ),
     image: refused(),
   },
   anthropic: {
@@ -163,7 +168,10 @@ function refuseTools(
   }
 }
 
-/** True for the shell of responses that the client runs. A shell in a container has a price. */
+/**
+ * True for a shell tool that the client itself runs. A shell in the provider's container has a
+ * price.
+ */
 function isLocalShell({ type, environment }: Body): boolean {
   return type === 'shell' && isObject(environment) && environment['type'] === 'local';
 }

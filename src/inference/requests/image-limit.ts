@@ -20,9 +20,9 @@ const INPUTS: Record<ClientProtocol, readonly string[]> = {
 const NESTED = ['content', 'output', 'parts', 'source', 'functionResponse', 'function_response'];
 
 /**
- * Throws WeirError `payload_too_large` for the first inline image above 20 MB (spec: Limits). It
- * names the parameter as the client's protocol does. Nothing is decoded, and the images are only
- * searched if the body is so long that one of them can be too large.
+ * Throws WeirError `payload_too_large` for the first inline image above 20 MB (spec: Limits). The
+ * error names the image's path in the body. No image is decoded. If the whole body is too short for
+ * such an image, Weir does not search it for images.
  */
 export function refuseLargeImages(protocol: ClientProtocol, body: Body, body_text: string): void {
   if (base64Bytes(body_text) <= MAX_INLINE_BYTES) return;

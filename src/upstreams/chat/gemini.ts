@@ -76,7 +76,8 @@ function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
   const edits: Record<string, Edit> = { model: null, stream: null, cache_control: null };
   const configs = CONFIGS.filter((name) => isObject(body[name]));
   for (const name of configs) {
-    // Without an edit, only repeated members are removed: the budget read the last one.
+    // Without limits, `editMembers` still removes repeated members of the config. Only the last of
+    // them stays, because the budget was computed from it.
     const limits = limit === undefined ? {} : limitEdits(body[name], limit);
     edits[name] = (text) => editMembers(text, limits);
   }

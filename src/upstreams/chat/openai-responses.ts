@@ -65,8 +65,8 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * Returns a list of the item without its id, because the upstream stores no items. Items of other
- * types keep their ids. The list is empty for a reasoning item without encrypted content: the
+ * Returns a list with the item. An item of a type in `PLAIN_ITEMS` loses its id, because the
+ * upstream stores no items. The list is empty for a reasoning item without encrypted content: the
  * upstream could find it only by its id (OpenAI docs: Reasoning, stateless).
  */
 function withoutOwnId(item: unknown): unknown[] {

@@ -10,7 +10,9 @@ import type { UpstreamCall } from '../contract.ts';
 interface Embeddings {
   /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
-  /** The tokens of the input; `embed` never gives more than twice `max_tokens`. */
+  /**
+   * The input tokens that the upstream reported; `impossible` above twice `OwnCount.max_tokens`.
+   */
   readonly input_tokens: UsageReport<number>;
 }
 
@@ -109,11 +111,13 @@ interface Translations {
   readonly characters: UsageReport<number>;
 }
 
-/** What Weir knows of the tokens of an input without the upstream. */
+/** What Weir itself knows about the number of input tokens, without the upstream's report. */
 export interface OwnCount {
   /** Counts the tokens. It is slow, and needed only if the upstream reports no usage. */
   readonly counted: () => number;
-  /** A bound of the tokens. A report of more than twice as many is impossible. */
+  /**
+   * Upper bound of the tokens. If the upstream reports more than twice this, the report is ignored.
+   */
   readonly max_tokens: number;
 }
 

@@ -101,7 +101,8 @@ function tokensOf(usage: unknown): GenerationUsage['tokens'] {
     const image_input = countIn(images, 'tokenCount');
     const cached_input = countIn(reported, 'cachedContentTokenCount');
     return {
-      // Negative, and so impossible, if the parts are more than the whole.
+      // If the reported parts exceed the reported sum, this count is negative. A negative count
+      // makes the whole report impossible.
       text_input: countIn(reported, 'promptTokenCount') - image_input - cached_input,
       image_input,
       cached_input,

@@ -2,9 +2,10 @@
  * True if a URL that a provider named belongs to the account's provider. Only then may a request to
  * it carry the account's key. The URL must have the scheme, host and port of `base_url`.
  *
- * `own_domain` is a domain of which each host belongs to the provider, e.g. `example.com`. If the
- * host of `base_url` is in it, an https URL on any host of it belongs to the provider too. Nothing is
- * concluded from equal parts of two names: under `co.uk` or `azure.com`, every name has another owner.
+ * `own_domain` is a domain whose hosts all belong to the provider, e.g. `example.com`. If the host
+ * of `base_url` is in this domain, an https URL on any host of the domain belongs to the provider
+ * too. Without `own_domain`, a common ending of two host names proves nothing: `a.azure.com` and
+ * `b.azure.com` may have different owners.
  */
 export function isOwnAddress(base_url: string, url: string, own_domain?: string): boolean {
   const [own, other] = [URL.parse(base_url), URL.parse(url)];

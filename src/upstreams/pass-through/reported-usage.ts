@@ -2,9 +2,9 @@ import type { AnswerUsage, TokenUsage, UsageReport } from '../../protocols/token
 import type { UpstreamAnswer, UpstreamCall } from '../contract.ts';
 
 /**
- * An upstream may ignore the output limit of a request, so a report is compared with the longest
- * answer of the model. The catalogue may lag behind the provider. A report of more than 10 times the
- * longest answer is impossible.
+ * If an upstream reports more than 10 times the model's `max_output_tokens`, the report is
+ * impossible. The factor allows for a provider that raised the limit after the catalogue was
+ * written. The output limit of the request is not used, because an upstream may ignore it.
  */
 const MOST_OUTPUT_PER_ANSWER = 10;
 /**
@@ -14,8 +14,8 @@ const MOST_OUTPUT_PER_ANSWER = 10;
 const MOST_INPUT_PER_WINDOW = 10;
 
 /**
- * Returns the members of a whole answer that tell its usage. `write` returns the public body with a
- * usage; it is used only if the report is impossible.
+ * Returns the members of a whole answer that tell its usage. `write` puts a usage into the public
+ * body. It is needed only if the report is impossible: then Weir's estimate replaces the report.
  */
 export function wholeUsage(
   report: UsageReport,

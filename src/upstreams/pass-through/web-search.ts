@@ -21,15 +21,19 @@ function searchTools(body: Body): readonly Body[] {
 }
 
 /**
- * Returns the most web searches that the provider may run for a request, as it leaves. Messages
- * have the bound in the tool, and responses in `max_tool_calls`.
+ * Returns the most web searches that the provider may run for a request, after Weir added the
+ * default bound. In Anthropic's protocol, each search tool has the bound `max_uses`. In the
+ * Responses protocol, the request has `max_tool_calls`.
  */
 export function maxWebSearches(body: Body): number {
   const bound = countOr(body['max_tool_calls'], DEFAULT_WEB_SEARCHES);
   return searchTools(body).reduce((sum, { max_uses }) => sum + countOr(max_uses, bound), 0);
 }
 
-/** Returns edits that bound the web searches of a message, if its tools have no bound. */
+/**
+ * Returns edits that limit the web searches of an Anthropic request whose search tools have no
+ * limit.
+ */
 export function messageSearchLimits(body: Body): Record<string, Edit> {
   const { tools } = body;
   if (!Array.isArray(tools)) return {};
@@ -42,7 +46,7 @@ export function messageSearchLimits(body: Body): Record<string, Edit> {
   return { tools: JSON.stringify(bounded) };
 }
 
-/** Returns edits that bound the web searches of a response, if the request has no bound. */
+/** Returns edits that limit the web searches of a Responses request that has no limit. */
 export function responseSearchLimits(body: Body): Record<string, Edit> {
   if (isCount(body['max_tool_calls']) || searchTools(body).length === 0) return {};
   return { max_tool_calls: String(DEFAULT_WEB_SEARCHES) };

@@ -113,9 +113,14 @@ export const TRANSPORT: readonly MutatedFile[] = [
         to: 'else this.keep(connection);',
       },
       {
-        name: 'connections of a suspended host are reused',
+        name: 'connections of a suspended host stay idle',
         from: ' || conduct.isSuspended) {',
         to: ') {',
+      },
+      {
+        name: 'an idle connection of a suspended host is reused',
+        from: 'if (this.conduct.isSuspended) return undefined;',
+        to: '',
       },
       {
         name: 'surplus bytes leave the other connections of the host open',

@@ -195,6 +195,22 @@ describe.each(cells)('the contract of %s, operation %s', (id, operation) => {
   });
 });
 
+/** OpenAI docs: Create speech, Embeddings. Gemini API docs: Speech generation, Embeddings. */
+test.each([
+  ['tts-1', 'text-to-speech', 'instructions', 'Slowly'],
+  ['tts-1-hd', 'text-to-speech', 'instructions', 'Slowly'],
+  ['gemini-2.5-flash-preview-tts', 'text-to-speech', 'speed', 2],
+  ['gemini-2.5-flash-preview-tts', 'text-to-speech', 'response_format', 'mp3'],
+  ['text-embedding-ada-002', 'embed', 'dimensions', 1_536],
+  ['gemini-embedding-001', 'embed', 'input', [[1, 2]]],
+])('the contract of %s, operation %s, has no %s = %j', async (id, operation, name, value) => {
+  const [path, minimal] = ROUTES[operation] as [string, object];
+  const raw = { response_format: 'wav', ...minimal };
+  const body = operation === 'text-to-speech' ? raw : minimal;
+  const { status, param } = await call(path, { ...body, model: id, [name]: value });
+  expect({ status, param: param.split('.')[0] }).toEqual({ status: 400, param: name });
+});
+
 /** A value that some model of the operation takes. */
 const foreignValue = (name: string) => (name === 'dimensions' ? 8 : (VALUES[name]?.[0] ?? 'x'));
 

@@ -8,7 +8,7 @@ export interface RepeatId {
   readonly repeat_hash: string;
 }
 
-/** A call that is about to run. */
+/** A call that is about to run, and claims its idempotency key. */
 export interface NewClaim extends RepeatId {
   readonly organization_id: string;
   readonly request_hash: string;
@@ -44,8 +44,8 @@ export interface EarlierCall {
 }
 
 /**
- * Claims a call for this request. Returns false if an earlier call has the same idempotency key. An
- * earlier call that has expired is replaced.
+ * Claims the idempotency key for a call. Returns false if an earlier call has claimed the key and
+ * has not expired. If the earlier call has expired, its row is overwritten.
  */
 export async function claimCall(sql: Sql, claim: NewClaim, keep_ms: number): Promise<boolean> {
   const { count } = await sql`
@@ -63,7 +63,7 @@ export async function claimCall(sql: Sql, claim: NewClaim, keep_ms: number): Pro
   return count > 0;
 }
 
-/** Finds the call that has an idempotency key. */
+/** Finds the call that has claimed an idempotency key. */
 export async function findEarlierCall(sql: Sql, id: RepeatId): Promise<EarlierCall | undefined> {
   const [row] = await sql<EarlierCall[]>`
     select kept.request_hash, kept.request_id, kept.state, kept.dropped_because, kept.status,
@@ -78,9 +78,10 @@ export async function findEarlierCall(sql: Sql, id: RepeatId): Promise<EarlierCa
 }
 
 /**
- * Ends a claim. If the call was charged, its answer is kept, or dropped if the organization keeps no
- * answers. If the call was not charged, the claim is deleted, so that a repeat runs anew. A repeated
- * call of this function changes nothing. Returns the bytes that are kept now.
+ * Ends a claim. If the call was charged, its answer is kept, or dropped if the organization keeps
+ * no answers. If the call was not charged, the claim is deleted, so that a repeat runs anew. A
+ * repeated call of this function changes nothing. Returns the size of the kept body in bytes; 0 if
+ * none is kept.
  */
 export async function endClaim(
   sql: Sql,

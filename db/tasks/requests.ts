@@ -16,8 +16,9 @@ export interface CreateRequest {
 }
 
 /**
- * Ties an idempotency key to what its request creates. Call it in the transaction of the creation.
- * If the key is in use, it throws a unique violation, and the transaction commits nothing.
+ * Stores which task or message batch a create request creates. Must be called in the transaction
+ * that creates it. If the API key has used the idempotency key on this route before, this function
+ * throws a unique violation, so that the transaction commits nothing.
  */
 export async function insertCreateRequest(
   tx: TransactionSql,
@@ -30,7 +31,11 @@ export async function insertCreateRequest(
       ${request.idempotency_key}, ${request.body_hash}, ${request.task_id}, weir_now())`;
 }
 
-/** Finds what an idempotency key of an API key created on a route. */
+/**
+ * Finds the create request that an API key sent before to this route with this idempotency key.
+ * Returns the id of the task or batch that the request created; undefined if there is no such
+ * request.
+ */
 export async function findCreateRequest(
   sql: Sql,
   { key_id, route, idempotency_key }: CreateRequest,

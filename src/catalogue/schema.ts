@@ -17,7 +17,7 @@ export const CATEGORIES = [
   'translation',
 ] as const;
 
-/** A price per million tokens, USD. A price above the maximum is taken for a typing error. */
+/** A price per million tokens, USD. Above the maximum, it is refused as a likely typing error. */
 const usdPerMtok = Type.Number({ minimum: 0, maximum: 1_000 });
 const usd = Type.Number({ minimum: 0, maximum: 1_000 });
 
@@ -166,8 +166,8 @@ const RoutingSchema = Type.Object(
         {
           description:
             'weighted (default): by priority, then by weight and health. priority: the first channel ' +
-            'that can take the call, in the order of the file. latency: the fastest channel gets the ' +
-            'most calls. price: the lowest cost_factor first.',
+            'that can take the call, in the order of weir.yaml. latency: the fastest channel gets ' +
+            'the most calls. price: the lowest cost_factor first.',
         },
       ),
     ),

@@ -25,7 +25,7 @@ const EnvironmentSchema = Type.Object({
   WEIR_WEBHOOK_ALLOW_HOSTS: Type.Optional(
     Type.String({
       pattern: '^[^,:\\s]+:\\d+(,[^,:\\s]+:\\d+)*$',
-      rule: 'must be host:port, several separated by commas',
+      rule: 'must be one or more host:port, separated by commas',
     }),
   ),
   WEIR_WRONG_KEYS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 60 }),
@@ -87,8 +87,8 @@ Environment:
                                    organization (default 256)
   WEIR_WEBHOOK_ALLOW_HOSTS         internal hosts that may receive webhooks: host:port,
                                    separated by commas (default: public hosts only)
-  WEIR_WRONG_KEYS_PER_MINUTE       invalid keys and tokens of one client address in a minute
-                                   (default 60)
+  WEIR_WRONG_KEYS_PER_MINUTE       the most invalid keys and tokens that one client address
+                                   may send in a minute (default 60)
   WEIR_TRUSTED_PROXIES             proxies whose X-Forwarded-For names the client: addresses or
                                    CIDR blocks, separated by commas (default: none)
   WEIR_METRICS_TOKEN               token that may read /metrics from other machines, besides the

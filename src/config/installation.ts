@@ -8,11 +8,12 @@ import type { ChannelConfig, TransportName } from '../upstreams/contract.ts';
 import { withFixedAudio } from './fixed-audio.ts';
 import type { WeirYaml } from './schema.ts';
 
-/** Requests per minute of the built-in roles. */
+/** The roles that exist without `weir.yaml`, each with its limit of requests per minute. */
 export const BUILT_IN_ROLES = { trial: 60, standard: 3_000, enterprise: 30_000 };
 
 /**
- * What this installation serves. An installation is immutable: a changed file creates a new one.
+ * What this installation serves. An installation is immutable. When `weir.yaml` changes, Weir
+ * creates a new installation.
  */
 export interface Installation {
   readonly catalogue: Catalogue;
@@ -41,9 +42,9 @@ export function installationOf(yaml: WeirYaml, transport: TransportName = 'own')
 }
 
 /**
- * Returns the default model of each scene (what a model makes, e.g. `image`). This is the default
- * of the file. If the file has none, it is the default of the catalogue if a channel serves it, and
- * otherwise the first served model.
+ * Returns the default model of each scene (what a model makes, e.g. `image`). If `weir.yaml` sets a
+ * default, that model is returned. Otherwise it is the default of the catalogue. If no channel
+ * serves this model, it is the first model of the scene that a channel serves.
  */
 function defaultModels(
   served: readonly ModelDeclaration[],
@@ -71,7 +72,7 @@ export function mergeModels(
   for (const override of overrides) {
     const { pricing_provenance, ...declared } = by_id.get(override.id) ?? { id: override.id };
     // `pricing_provenance` is the source of the catalogue's price. It does not apply to a price
-    // that the file sets.
+    // that `weir.yaml` sets.
     const provenance = override.price || !pricing_provenance ? {} : { pricing_provenance };
     by_id.set(override.id, { ...declared, ...provenance, ...override });
   }

@@ -15,9 +15,12 @@ const BODY_TIMEOUT_MS = 120_000;
 /** The limits of one body. */
 export interface BodyLimits {
   readonly max_bytes: number;
-  /** Returns the error for a body with more than `max_bytes`, or than the budget of all bodies allows. */
+  /**
+   * Returns the error for a body that is too large. Its argument is the limit: `max_bytes` above,
+   * or the largest body that the budget of all bodies allows if that is less.
+   */
   readonly tooLarge: (max_bytes: number) => WeirError;
-  /** The bytes of the request. */
+  /** Counts the bytes of the request in the budget of all bodies. */
   readonly counted: BytesInFlight;
   /** Aborted when the client leaves, or when its deadline passes. */
   readonly signal: CallSignal;
@@ -39,7 +42,8 @@ export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uin
   if (declared_bytes > max_bytes) throw tooLarge();
   const body = counted.countBody();
   if (declared_bytes > 0) body.add(declared_bytes);
-  // The platform reads a small body faster. A large body is read in chunks, so that Weir can stop.
+  // Bun's `bytes()` is the faster way for a small body. A large body is read in chunks, so that
+  // Weir can stop at the limit.
   const isWhole = content_length !== null && declared_bytes <= SMALL_BODY_BYTES;
   const bytes = isWhole
     ? request.bytes()
@@ -48,7 +52,7 @@ export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uin
 }
 
 interface Arriving {
-  /** Bytes that are already counted. */
+  /** The bytes that were counted before the body is read. */
   declared_bytes: number;
   max_bytes: number;
   tooLarge: () => WeirError;

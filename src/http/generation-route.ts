@@ -41,7 +41,7 @@ export interface InlineContext {
   readonly link: Link;
   readonly ports: GenerationPorts;
   readonly response_format: 'url' | 'b64_json';
-  /** The bytes that the request holds. */
+  /** Counts the bytes that the request holds in memory. */
   readonly bytes: BytesInFlight;
 }
 

@@ -40,17 +40,17 @@ export interface PaidRequest {
   readonly family?: ErrorFamily;
 }
 
-/** How a call runs. */
+/** What `serveOnce` passes to the function that runs the call. */
 export interface CallMode {
   readonly signal: ListenableSignal;
-  /** Set if the call has an idempotency key. A streamed answer must be written to it. */
+  /** Set if the call has an idempotency key. A streamed answer must be written to the recorder. */
   readonly recorder?: AnswerRecorder;
 }
 
 /**
  * Runs a call that costs money. If the request has an `Idempotency-Key`, the call runs once, and a
- * repeat gets the first answer (see `Repeats.run`). Then the call continues if its client leaves;
- * only a deadline ends it.
+ * repeat gets the first answer (see `Repeats.run`). Such a call continues if its client leaves;
+ * only its deadline ends it early.
  */
 export async function serveOnce(
   deps: { readonly repeats: () => RepeatPort },

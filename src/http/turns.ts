@@ -1,12 +1,12 @@
-/** Returns a promise that resolves after the tasks that wait in the event loop. */
+/** Resolves after the event loop has run the callbacks that are due now. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves when the next work may start. */
 let previous: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs work that occupies the event loop for long, e.g. the parsing of a large body. Such work runs
- * one after the other, and after each one the loop is free for as long as the work took. So many
+ * Runs work that occupies the event loop for long, e.g. the parsing of a large body. Only one such
+ * work runs at a time. The next one starts after a pause that is as long as the work took. So many
  * large bodies that arrive together do not stop the other requests (P20). Resolves with the result
  * of `work`, or rejects with its error.
  */
@@ -19,7 +19,7 @@ export function inTurn<Result>(work: () => Result): Promise<Result> {
     } catch (error) {
       reject(error);
     }
-    // The holder of the result continues before the next turn, so its own work counts too.
+    // The code that awaits the result runs before the next turn. So its time counts too.
     await nextTurn();
     await Bun.sleep(performance.now() - started_ms);
   });

@@ -31,8 +31,8 @@ export interface InferenceCall {
   /** Request headers that the protocol passes on to the upstream; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). With a
-   * recorder, the client may leave.
+   * Aborted when the client leaves, or when its deadline passes (see `ClientDeadline`). If the call
+   * has a `recorder`, only the deadline aborts it.
    */
   readonly signal: ListenableSignal;
   /** Counts the bytes of answers. Absent if the call holds no bytes of the budget. */

@@ -20,13 +20,13 @@ import { Tasks } from '../inference/tasks/tasks.ts';
 /** What `composeTasks` needs. */
 export interface TaskParts
   extends Pick<TaskEffectDeps, 'protocols' | 'storage' | 'fetchResult' | 'bodies' | 'announce'> {
-  /** Connection for the reads of requests. */
+  /** Database connection for the reads that HTTP requests need. */
   readonly requests: Sql;
-  /** Connection for transactions of durable actors. */
+  /** Database connection for the transactions of durable actors. */
   readonly durable: Sql;
-  /** Connection for effects and pollers. */
+  /** Database connection for effects and pollers. */
   readonly background: Sql;
-  /** Sends the events that this replica committed to the other replicas. Must not throw. */
+  /** Notifies the other replicas of events that this replica committed. Must not throw. */
   readonly announceEvents: (events: readonly CommittedElsewhere[]) => void;
   /** Receives the events of the live actors. */
   readonly feed: InspectionFeed;

@@ -108,17 +108,19 @@ export interface StreamEvent {
    */
   readonly final: boolean;
   /**
-   * Set if the client would see impossible usage in the event, or none where its protocol needs it.
-   * Returns the text of the event with this usage. `text` is not sent.
+   * Set if the event would show the client impossible usage, or lacks usage that the client's
+   * protocol requires. Returns the event with the given usage. Weir sends the result instead of
+   * `text`.
    */
   readonly withUsage?: (usage: TokenUsage) => string;
   /**
-   * The event as the upstream sent it, parsed: the translation reads it. It is null for the mark
-   * `[DONE]`. Absent if the event was not parsed, because it matches `template`.
+   * The parsed event of the upstream, for the translation. It is null for the end mark `[DONE]`.
+   * Absent if the event was not parsed, because it matches `template`.
    */
   readonly value?: Readonly<Record<string, unknown>> | null;
   /**
-   * The JSON around the produced text. Set if the event was recognised by this JSON, not parsed.
+   * The JSON around the produced text. Set if Weir recognised the event by this JSON and did not
+   * parse the event.
    */
   readonly template?: TextTemplate;
   /**
@@ -152,7 +154,7 @@ export interface AnswerCount {
   tryAdd(bytes: number): boolean;
   /** Counts further bytes, even if there is no room for them. */
   addAlways(bytes: number): void;
-  /** Gives the bytes back: the answer is not needed any more. */
+  /** Takes all bytes of the answer out of the count. Called when the answer is no longer needed. */
   drop(): void;
 }
 
@@ -174,9 +176,11 @@ export interface UpstreamCall {
    * all output that the client requested.
    */
   readonly max_output_tokens?: number | undefined;
-  /** Returns the most answers that the request may produce, each as long as the model allows. */
+  /**
+   * Returns the most answers (choices) that the request may produce, e.g. from its parameter `n`.
+   */
   readonly mostAnswers: () => number;
-  /** Size of the model's context window, in tokens. A report far above it is impossible. */
+  /** Size of the model's context window, in tokens. Reported usage far above it is impossible. */
   readonly model_context_window: number;
   /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
   readonly model_max_output_tokens: number;
@@ -194,13 +198,14 @@ export interface UpstreamAnswer {
   /** null if the upstream reported no usage. An explicit zero is a report (P12). */
   readonly usage: TokenUsage | null;
   /**
-   * Set if the client would see impossible usage (see `UsageReport`), or none where its protocol
-   * needs it. Then `usage` is null. Returns the body with this usage instead.
+   * Set if the body would show the client impossible usage (see `UsageReport`), or lacks usage that
+   * the client's protocol requires. Then `usage` is null. Returns the body with the given usage.
+   * Weir sends the result instead of `body_text`.
    */
   readonly withUsage?: (usage: TokenUsage) => string;
   /** True if the upstream reported impossible usage. */
   readonly has_impossible_usage?: boolean;
-  /** The web searches in the answer. They are used if `usage` is null. */
+  /** The number of web searches in the answer. Weir charges this number if `usage` is null. */
   readonly web_searches?: number;
   /** Returns all text that the model produced. Weir counts its tokens if no usage was reported. */
   readonly produced: () => string;
@@ -219,7 +224,7 @@ export interface UpstreamStream {
   usage(): TokenUsage | null;
   /** Usage of the input; null until the upstream reports it. */
   inputUsage(): TokenUsage | null;
-  /** The web searches in the answer so far; absent if the protocol has none. */
+  /** The number of web searches in the answer so far; absent if the protocol has none. */
   webSearches?(): number;
   /** True once the upstream reported impossible usage (see `UsageReport`). */
   hasImpossibleUsage(): boolean;
@@ -230,7 +235,7 @@ export interface UpstreamStream {
   endEarly(usage: TokenUsage): string;
   /**
    * Returns the text of the server-sent events that tell the client that its started answer broke
-   * off. The events follow the events that are not `final`. `request_id` is the public id.
+   * off. They are sent after the last event that is not `final`. `request_id` is the public id.
    */
   errorEvents(error: WeirError, request_id: string): string;
   /** Returns the whole answer in the client's protocol; undefined if the stream did not keep it. */

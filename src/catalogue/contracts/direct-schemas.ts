@@ -8,7 +8,7 @@ import { Type } from '@sinclair/typebox';
 export const MAX_INPUTS = 2_048;
 const MAX_TOKENS_PER_INPUT = 8_192;
 
-/** Unknown members are refused by name. */
+/** A request with an unknown member is refused. The error names the member. */
 const STRICT = { additionalProperties: false };
 
 const Model = Type.String({ minLength: 1, maxLength: 200 });
@@ -80,7 +80,7 @@ export const SpeechSchema = Type.Object(
 export const AUDIO_ENDINGS = [
   ...['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'],
 ] as const;
-/** How fine the times of a transcript are (OpenAI docs: Create transcription). */
+/** The parts of a transcript that can have times (OpenAI docs: Create transcription). */
 export const GRANULARITIES = ['word', 'segment'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
@@ -119,7 +119,8 @@ export const AudioSchema = Type.Object(
         minItems: 1,
         maxItems: GRANULARITIES.length,
         description: 'Only for transcriptions with response_format verbose_json.',
-        // An extension of JSON Schema: the only operations that take the parameter.
+        // A member that Weir adds to JSON Schema. It lists the only operations that take the
+        // parameter.
         'x-operations': ['transcribe'],
       }),
     ),
@@ -150,7 +151,7 @@ export const RerankSchema = Type.Object(
   STRICT,
 );
 
-/** The provider's limits for texts (DeepL docs: Translate). */
+/** The most texts of one call (DeepL docs: Translate). */
 const MAX_TEXTS = 50;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 

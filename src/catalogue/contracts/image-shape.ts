@@ -10,8 +10,9 @@ interface Shape {
 }
 
 /**
- * Sizes that stand for a ratio, although their edges have a slightly different one: those of OpenAI
- * (OpenAI docs: Create image) and of Gemini (Gemini API docs: Aspect ratios).
+ * Sizes, and the aspect ratios for which the providers use them. The exact ratio of such a size is
+ * slightly different. The sizes are OpenAI's (OpenAI docs: Create image) and Gemini's (Gemini API
+ * docs: Aspect ratios).
  */
 const USUAL_SIZES: Readonly<Record<string, string>> = {
   ...{ '1792x1024': '16:9', '1024x1792': '9:16' },
@@ -25,14 +26,15 @@ const MOST_PIXELS: readonly [resolution: string, pixels: number][] = [
   ['2k', 8_000_000],
   ['4k', Number.POSITIVE_INFINITY],
 ];
-/** How many sizes a hint names, and the step of their edges per part of the ratio, pixels. */
+/** How many sizes a hint suggests. */
 const SUGGESTED_SIZES = 2;
+/** The edges of a suggested size are the numbers of its ratio, times a multiple of this, pixels. */
 const SUGGESTED_STEP = 8;
 
 /**
  * Applies rule 2 of the spec (Image generation): `size` is converted to `aspect_ratio` and, if the
  * model has resolutions, to `resolution`. Throws WeirError if the model has no such ratio or
- * resolution, or if `size` and one of the two contradict each other. No value is rounded.
+ * resolution, or if `size` contradicts `aspect_ratio` or `resolution`. No value is rounded.
  */
 export function shapeOf(offers: Offers, given: Shape) {
   const { aspect_ratio, resolution } = given;
@@ -120,7 +122,7 @@ function quotientOf(ratio: string): number {
   return across / down;
 }
 
-/** True for ratios such as `16:10` and `8:5`. */
+/** True if two ratios are equal, e.g. `16:10` and `8:5`. */
 function isSameRatio(one: string, other: string): boolean {
   const [a, b] = partsOf(one);
   const [c, d] = partsOf(other);

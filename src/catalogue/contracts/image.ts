@@ -16,7 +16,8 @@ import { checkEdges, checkStep, checkTokenPricedSize } from './image-size.ts';
 import { checkReference } from './media.ts';
 
 /**
- * Every family takes these parameters, but `async` only if its models may return a task. Each family has further parameters (`FAMILY_PARAMETERS`).
+ * The parameters of every image model. Exception: a model that never returns a task does not take
+ * `async`. Each family has further parameters (`FAMILY_PARAMETERS`).
  */
 const COMMON_PARAMETERS = ['prompt', 'n', 'response_format', 'async', 'user'];
 

@@ -13,7 +13,7 @@ import type { Body, GenerationContract } from './contract.ts';
 
 const MAX_PROMPT_CHARS = 5_000;
 
-/** Parameters of songs. Relays take only a prompt for lyrics. */
+/** Parameters of songs. For lyrics, the providers take only a prompt. */
 const SONG_PARAMETERS = ['title', 'tags', 'mv', 'continue_clip_id', 'continue_at'] as const;
 
 /** The contract of a music model (spec: Music generation). */
@@ -81,7 +81,7 @@ function rulesOf(actions: readonly string[], defaultAction: string): string[] {
   ];
 }
 
-/** Throws WeirError for an action that other models offer. */
+/** Throws WeirError for an action that other models offer, but this model does not. */
 function refuseAction(id: string, actions: readonly string[], action: unknown): void {
   const isKnown = action === 'MUSIC' || action === 'LYRICS';
   if (!isKnown || actions.includes(action)) return;
@@ -92,7 +92,9 @@ function refuseAction(id: string, actions: readonly string[], action: unknown): 
   );
 }
 
-/** Throws WeirError for a parameter that does not reach the provider of lyrics (P18). */
+/**
+ * Throws WeirError if a request for lyrics has a song parameter, which no provider would get (P18).
+ */
 function refuseBesideLyrics(id: string, given: Partial<MusicInput>): void {
   const refused = SONG_PARAMETERS.find((name) => given[name] !== undefined);
   if (refused === undefined) return;

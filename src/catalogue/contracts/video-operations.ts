@@ -56,7 +56,7 @@ const MEDIA_PARAMETERS = [
   ),
 ];
 
-/** A model takes such a reference only if it has the offer in the second column. */
+/** Reference parameters. A model takes one only if the named member of its offers is above 0. */
 const REFERENCE_OFFERS: Readonly<Record<string, keyof Offers>> = {
   reference_images: 'max_reference_images',
   video_url: 'max_reference_videos',
@@ -73,7 +73,8 @@ function inputsOf(operation: VideoOperation, offers: Offers): OperationInputs {
     return offer === undefined || Number(offers[offer] ?? 0) > 0;
   };
   return {
-    // The source of the other operations is no reference.
+    // In the other operations, `video_url` or `audio_url` is not a reference, but the source. A
+    // model that offers the operation takes its source.
     required:
       operation === 'reference-to-video'
         ? required.map((group) => group.filter(isOffered))
@@ -82,7 +83,7 @@ function inputsOf(operation: VideoOperation, offers: Offers): OperationInputs {
   };
 }
 
-/** True for an operation whose output follows a source video. */
+/** True for an operation that edits a source video, or copies its motion. */
 export const hasSource = (operation: VideoOperation) =>
   operation === 'video-to-video' || operation === 'motion-control';
 
@@ -95,12 +96,12 @@ function refusedWith(operation: VideoOperation, offers: Offers): readonly string
   return [...(offers.max_source_seconds ? ['duration'] : []), ...(offers.not_with_source ?? [])];
 }
 
-/** True if the provider does not take the parameter for the operation, although the model has it. */
+/** True if the model has the parameter, but the provider does not take it for this operation. */
 export function isRefusedWith(operation: VideoOperation, name: string, offers: Offers): boolean {
   return refusedWith(operation, offers).includes(name);
 }
 
-/** True if a call of the operation may have the parameter, as far as the operation decides. */
+/** True if the operation allows the parameter. It is not checked whether the model has it. */
 export function isTakenBy(operation: VideoOperation, name: string, offers: Offers): boolean {
   if (isRefusedWith(operation, name, offers)) return false;
   if (!MEDIA_PARAMETERS.includes(name)) return true;
@@ -109,8 +110,8 @@ export function isTakenBy(operation: VideoOperation, name: string, offers: Offer
 }
 
 /**
- * Throws WeirError if a parameter does not reach the provider in a call of the operation. Such a
- * parameter would change nothing, or only the price (P17, P18).
+ * Throws WeirError if the call has a parameter that the provider does not take for this operation.
+ * The parameter would change nothing, or only the price (P17, P18).
  */
 export function refuseBesideInput(
   id: string,
@@ -129,8 +130,9 @@ export function refuseBesideInput(
 }
 
 /**
- * Returns the operation of a call without the parameter `operation` (spec: Video generation). If
- * the inputs fit several operations, returns the first of these that the model offers.
+ * Returns the operation of a call that does not have the parameter `operation` (spec: Video
+ * generation). If the inputs fit several operations, returns the first of these that the model
+ * offers.
  */
 export function inferOperation(given: Body, offered: readonly VideoOperation[]): VideoOperation {
   const [only, ...others] = offered;
@@ -160,8 +162,8 @@ function possibleOperations(given: Body): VideoOperation[] {
 }
 
 /**
- * Throws WeirError if the operation does not use one of the inputs, or if a required input is
- * missing.
+ * Throws WeirError if the call has an input that the operation does not use, or lacks an input that
+ * the operation requires.
  */
 export function checkInputs(operation: VideoOperation, given: Body, offers: Offers): void {
   const { required, optional } = inputsOf(operation, offers);
@@ -177,8 +179,8 @@ export function checkInputs(operation: VideoOperation, given: Body, offers: Offe
   if (isImplied('end_image', given) && !used.includes('end_image')) {
     throw invalidParameter(
       'image_urls',
-      `${operation} does not use a last frame, the second of image_urls.`,
-      'Send one image.',
+      `${operation} does not use a last frame, but image_urls has a second image.`,
+      'Send only one image in image_urls.',
     );
   }
   const has = (name: string) => given[name] !== undefined || isImplied(name, given);

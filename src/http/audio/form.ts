@@ -27,15 +27,15 @@ export interface AudioForm {
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
   readonly language: string | undefined;
-  /** How fine the times of a transcription are. If empty, the provider's default applies. */
+  /** The parts of a transcript that get times. If empty, the provider's default applies. */
   readonly granularities: readonly Granularity[];
   /** All fields, as the client sent them. */
   readonly whole: Form;
 }
 
-/** The name of a list of granularities, as OpenAI's SDKs send it. */
+/** The form field with the granularities, as OpenAI's SDKs name it. */
 const GRANULARITIES_FIELD = 'timestamp_granularities[]';
-/** The same list, as some clients without an SDK send it. */
+/** Another name of that field, which some clients without an SDK send. */
 const PLAIN_GRANULARITIES_FIELD = 'timestamp_granularities';
 const TRANSCRIPTION_FIELDS = [...Object.keys(AudioSchema.properties), PLAIN_GRANULARITIES_FIELD];
 const TRANSLATION_FIELDS = Object.keys(AudioSchema.properties).filter(
@@ -43,8 +43,8 @@ const TRANSLATION_FIELDS = Object.keys(AudioSchema.properties).filter(
 );
 
 /**
- * Reads the multipart form of an audio route. Throws WeirError that names the wrong field (400,
- * 413, 415). Throws like `readForm` too.
+ * Reads the multipart form of an audio route. Throws a WeirError that names the wrong field (400,
+ * 413, 415). Also throws the errors of `readForm`.
  */
 export async function readAudioForm(
   request: Request,
@@ -97,8 +97,8 @@ function refuseUnknownFields(form: Form, task: 'translations' | 'transcriptions'
 }
 
 /**
- * Returns the requested granularities. They need the only format that has room for times (OpenAI
- * docs: Create transcription).
+ * Returns the requested granularities. Throws WeirError if there are any and the format is not
+ * `verbose_json`, because no other format takes them (OpenAI docs: Create transcription).
  */
 function readGranularities(form: Form, format: TranscriptFormat): Granularity[] {
   for (const name of [GRANULARITIES_FIELD, PLAIN_GRANULARITIES_FIELD]) {

@@ -2,9 +2,12 @@ import ipaddr from 'ipaddr.js';
 import { type Cidr, isWithin, parseAddress } from '../../config/cidr-list.ts';
 import type { RequestContext } from '../endpoint.ts';
 
-/** The address of a client whose socket has none, e.g. because the client already left. */
+/** Used if a socket has no address, e.g. because the client has already left. */
 const UNKNOWN = 'unknown';
-/** One customer usually has at least this prefix, bits (RFC 6177). */
+/**
+ * The first bytes of an IPv6 address, which all addresses of one customer usually have in common
+ * (RFC 6177).
+ */
 const IPV6_PREFIX_BYTES = 8;
 /** An address, with a port or without one. Some proxies add the port. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/i;
@@ -19,9 +22,10 @@ const FORWARDING_HEADER =
  * Returns the address that a client's wrong credentials are counted under: an IPv4 address, or the
  * /64 block of an IPv6 address.
  *
- * It is the peer of the socket. If the peer is one of `proxies`, it is the right-most address of
- * `X-Forwarded-For` that is none of them, because each proxy appends the address of its own peer.
- * Everything further left may be forged. If that address is malformed, the peer counts.
+ * If the peer of the socket is not one of `proxies`, the result is the peer's address. Otherwise it
+ * is the right-most address of `X-Forwarded-For` that is not one of `proxies`, because each proxy
+ * appends the address of its own peer. The client may have forged all addresses further left. If
+ * the chosen address is malformed, the result is the peer's address.
  */
 export function clientAddress(context: RequestContext, proxies: readonly Cidr[]): string {
   const peer = peerOf(context);
@@ -44,8 +48,9 @@ function peerOf({ request, server }: RequestContext) {
 }
 
 /**
- * Returns the right-most address that is not in `proxies`; the left-most one if all are; undefined if
- * the list is malformed up to there.
+ * Reads the list from the right, and returns the first address that is not in `proxies`. If all
+ * addresses are in `proxies`, returns the left-most address. If it reads a malformed entry before
+ * it finds the address, returns undefined.
  */
 function rightmostForeign(forwarded: string, proxies: readonly Cidr[]) {
   let end = forwarded.length;

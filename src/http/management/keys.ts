@@ -53,7 +53,7 @@ export async function admitManager(
   return manager;
 }
 
-/** The API key record of the spec. */
+/** Returns the record of an API key that clients see, as the spec defines it. */
 function keyRecord(key: ManagedKey): object {
   return {
     id: key.id,
@@ -151,8 +151,9 @@ export function updateApiKey(deps: ManagementDeps): Handler {
 }
 
 /**
- * Refuses a name in `models` that is neither in the catalogue nor in the key's present list. So a
- * client can send a list back in which the catalogue has since lost a model. Throws WeirError.
+ * Throws WeirError if `models` has a name that is neither in the catalogue nor in the key's present
+ * list. So a client can send the present list again, even if the catalogue no longer has one of its
+ * models.
  */
 async function refuseNewUnknownModel(
   deps: ManagementDeps,

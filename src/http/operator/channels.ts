@@ -16,7 +16,10 @@ import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 
-/** The bodies of all operators' requests share one share of the budget of bodies. */
+/**
+ * The budget of bodies counts bytes by key id. The bodies of all operators are counted under this
+ * id, because operators have no API key.
+ */
 const OPERATORS = 'operators';
 
 /** The parts of this process that the operator routes use. */
@@ -54,8 +57,9 @@ const validateTest = validator(TestSchema);
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
  * `/drain`. `/disable` and `/drain` set a switch that turns the channel off, and `/enable` removes
- * the switch. A switch applies to all replicas and survives a restart. Health is different: each
- * replica has its own, and a response shows the health that its replica knows.
+ * the switch. A switch applies to all replicas and survives a restart. The health of a channel does
+ * not: each replica observes it for itself, and a response shows what the replica that answers has
+ * observed.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}
@@ -70,7 +74,7 @@ export class OperatorChannels {
     return this.channelResponse(account);
   };
 
-  /** Stops new calls of a channel. Calls in flight end normally. */
+  /** Turns a channel off: it gets no new calls. Calls in flight end normally. */
   readonly disable: Handler = (context) => this.switchOff(context, 'disabled');
 
   /** Works like `disable`, but the state is `draining` while tasks run on the channel. */

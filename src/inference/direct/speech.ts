@@ -66,8 +66,8 @@ export async function runSpeech(
     if (isStopped && isDelivered) await settle('partial').catch(call.onError);
     reservation.release();
   };
-  // The first piece is sent when the second one has arrived. Until then, a failure can still be
-  // reported with a status.
+  // The first piece is sent when the second one has arrived, or when the speech has ended. If the
+  // upstream fails before, the client still gets an error with an HTTP status.
   let second: Uint8Array | undefined;
   try {
     second = await readNext();
@@ -105,7 +105,7 @@ export async function runSpeech(
   });
 }
 
-/** Returns the client's error for sound that ended early. Returns other errors unchanged. */
+/** Returns the error for the client if the speech broke off. Returns other errors unchanged. */
 function brokenOff(error: unknown): unknown {
   if (!(error instanceof RetryableUpstreamError)) return error;
   const message = 'The model provider ended the answer before it was complete.';

@@ -1,12 +1,13 @@
 import type { CallSignal } from '../../upstreams/contract.ts';
 import { untilAborted } from '../../upstreams/transport/deadlines.ts';
 
-/** The writer waits if this many pieces were sent and not read. */
+/** The writer waits while the client has not read this many pieces. */
 export const MAX_UNREAD_PIECES = 64;
 
 /**
- * Passes an answer to its client while the client is there. The answer goes on without its client:
- * then pieces are discarded. While the client is there and reads slowly, the writer waits for it.
+ * Sends an answer to its client, piece by piece. If the client reads slowly, the writer waits. If
+ * the client leaves, the writer continues without waiting, and the relay discards the further
+ * pieces.
  */
 export class ClientRelay {
   /** The body of the response. */
@@ -32,7 +33,10 @@ export class ClientRelay {
     );
   }
 
-  /** Sends a piece. Returns a promise if the client must read, or leave, before more is sent. */
+  /**
+   * Sends a piece. Returns a promise if the writer must wait. The promise resolves when the client
+   * has read, or has left.
+   */
   write(piece: Uint8Array): Promise<void> | undefined {
     if (!this.isThere()) return undefined;
     this.controller?.enqueue(piece);
@@ -47,7 +51,7 @@ export class ClientRelay {
     this.controller = undefined;
   }
 
-  /** Breaks the body off, so that the client knows that it is incomplete. */
+  /** Breaks the body off, so that the client knows that the answer is incomplete. */
   breakOff(error: unknown): void {
     if (this.isThere()) this.controller?.error(error);
     this.controller = undefined;

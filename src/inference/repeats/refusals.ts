@@ -2,7 +2,9 @@ import type { DropReason } from '../../../db/repeats/kept-answers.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 
 const PARAM = 'Idempotency-Key';
-/** A repeat of a running call should wait this long, seconds. */
+/**
+ * If the first call is still running, the client should wait this long before a repeat, seconds.
+ */
 const RETRY_AFTER_S = 1;
 const NEW_KEY_HINT = 'Send a new Idempotency-Key if you accept a second charge.';
 
@@ -11,7 +13,7 @@ export function reusedKeyError(): WeirError {
   return new WeirError(
     'idempotency_key_reused',
     'This Idempotency-Key was used before with another request.',
-    { param: PARAM, hint: 'Use a new key for a new request.' },
+    { param: PARAM, hint: 'Use a new Idempotency-Key for each new request.' },
   );
 }
 
@@ -39,7 +41,7 @@ export function unknownOutcomeError(): WeirError {
 
 const NOT_KEPT_BECAUSE: Record<DropReason, string> = {
   too_large: 'too large to be kept',
-  no_room: 'dropped, because newer answers of the organization filled its room',
+  no_room: 'dropped to make room for newer answers of the organization',
   switched_off: 'not kept, because the organization has keep_answers: false',
 };
 
@@ -52,7 +54,7 @@ export function notKeptError(reason: DropReason): WeirError {
   );
 }
 
-/** Returns the error for an answer that is charged, and not kept yet. */
+/** Returns the error for a call that was charged, but whose answer could not be stored yet. */
 export function notKeptYetError(cause: unknown): WeirError {
   return new WeirError(
     'service_unavailable',

@@ -2,12 +2,12 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
 import { publicError } from '../routing/route.ts';
 
-const HINT = 'Send the request again. The part that was sent is charged.';
+const HINT = 'Send the request again. The part that you received is charged.';
 
 /**
- * Returns the error with which a started stream ends. An upstream that sent nothing in time is a
- * `timeout_error`, and every other break is an `upstream_error`. An error of Weir itself, e.g. of
- * its database, is an `internal_error`.
+ * Returns the error with which a started stream ends. If the upstream sent nothing in time, it is a
+ * `timeout_error`. For every other failure of the upstream it is an `upstream_error`. For an error
+ * of Weir itself, e.g. of its database, it is an `internal_error`.
  */
 export function streamError(error: unknown): WeirError {
   const known = publicError(error);

@@ -42,7 +42,7 @@ export interface TaskEffectDeps {
   readonly protocols: Readonly<Record<string, GenerationProtocol | undefined>>;
   readonly storage: ResultStorage;
   readonly fetchResult: FetchResult;
-  /** Limits the answers of upstreams in sum, and the bodies of clients. */
+  /** Limits the total bytes of all clients' bodies and upstreams' answers in memory. */
   readonly bodies: BodyBudget;
   /**
    * Starts to send the webhook of a task that has ended, if the task has one. A repeated call is
@@ -122,7 +122,10 @@ export function routeOfSubmission(deps: TaskEffectDeps, work: TaskWork): Route |
   return routeOver(deps, deps.channels.find(work.channel_id, work.model), work.model);
 }
 
-/** Runs `step` with a count of bytes for the task's key. They are given back when `step` has ended. */
+/**
+ * Runs `step` with a count of the bytes that it holds in memory for the task's key. When `step` has
+ * ended, these bytes are no longer counted.
+ */
 export async function withBytes<Result>(
   deps: TaskEffectDeps,
   work: TaskWork,

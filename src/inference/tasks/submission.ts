@@ -28,12 +28,13 @@ import { recordOf } from './results.ts';
 import type { RunningSubmissions } from './running.ts';
 
 /**
- * For a protocol that can neither find nor repeat a submission: the outcome counts as lost for good
- * after this time. Before that, a replica that only seemed dead may report the answer.
+ * If a protocol can neither find nor repeat a submission, Weir waits this long for a late report of
+ * the answer. Such a report comes from a replica that only seemed dead. After this time the outcome
+ * counts as lost for good.
  */
 const LATE_REPORT_MS = 15_000;
 /**
- * If an upstream does not find a submission in this time, the job does not exist there. A new job
+ * If an upstream still does not find a submission after this time, it created no job. A new job
  * becomes visible much sooner.
  */
 const JOB_VISIBLE_MS = 30_000;
@@ -76,7 +77,8 @@ export class Submission {
     if (this.running.hasClientLeft(work.id)) return CANCELLED;
     const { tried, pinned } = params as unknown as { tried: string[]; pinned: string | null };
     const routes = this.routes(work, tried, pinned);
-    // A channel that gave no permit is tried again last, with an urgent call.
+    // If no channel gave a permit, all are tried once more with `urgent`. Then degraded channels
+    // give more slots.
     for (const urgent of [false, true]) {
       for (const route of routes) {
         const permit = route.channel.tryAcquire('job', urgent);
@@ -92,8 +94,8 @@ export class Submission {
   };
 
   /**
-   * Finds out how a submission ended whose answer was lost. If the upstream is idempotent, repeats
-   * the submission. Otherwise, looks up the job if the upstream allows it.
+   * Finds out the outcome of a submission whose answer was lost. If the upstream is idempotent,
+   * repeats the submission. Otherwise, looks up the job if the upstream can search for it.
    */
   readonly locate: Effect = async (_, context) => {
     const work = workOf(await getTaskWork(this.deps.sql, context.actor_id, true));
@@ -193,8 +195,8 @@ export class Submission {
   ): Promise<SubmissionReport> {
     const timeout = AbortSignal.timeout(route.target.timeout_ms);
     const signal = AbortSignal.any([context.signal, timeout]);
-    // A job with an id is canceled by its id. If the answer is the result itself, the call is
-    // aborted instead.
+    // If the client leaves, a job with an id is canceled by its id. If the response is the result
+    // itself, there is no job, so the request is aborted instead.
     const watch = route.protocol.poll ? undefined : this.running.watch(work.id, signal);
     let submitted: SubmitResult;
     try {
@@ -251,7 +253,7 @@ export class Submission {
     hasOtherChannel: boolean,
     isRepeat: boolean,
   ): SubmissionReport {
-    // A client's error goes to the client only. It is not reported.
+    // An error that the client caused is shown to the client only, and not logged.
     if (!(error instanceof TerminalUpstreamError)) this.deps.onError(error, work.id);
     if (error instanceof TerminalUpstreamError) {
       permit.abandoned();

@@ -4,9 +4,9 @@ import { WeirError } from '../../errors/weir-error.ts';
 import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
 
 /**
- * Throws WeirError `invalid_request` if each of the model's channels has a provider that cannot get
- * one of the parameters (P18). The error names the parameter, but no channel (P5). A model without
- * channels is not refused here.
+ * Throws WeirError `invalid_request` if no channel of the model can send all parameters to its
+ * provider (P18). The error names a parameter that cannot be sent, but no channel (P5). Does not
+ * throw for a model without channels.
  */
 export function refuseUnsent(
   channels: readonly Pick<ChannelActor, 'config'>[],

@@ -1,8 +1,9 @@
 import type { KlingElement } from '../../catalogue/inputs.ts';
 
 /**
- * Returns the prompt with the provider's names of the elements: each `@name` is replaced by
- * `nameOf(number)`, where the first element has the number 1.
+ * Replaces the client's names of elements in a prompt by the provider's names. An element is a
+ * subject of a video that the client describes with images. Each `@name` becomes `nameOf(number)`;
+ * the first element has the number 1.
  */
 export function nameElements(
   prompt: string | undefined,

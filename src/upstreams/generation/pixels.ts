@@ -1,4 +1,4 @@
-/** Width and height of an image for providers that take pixels, and its ratio for the others. */
+/** Converts an image's shape to width and height, or to an aspect ratio, as its provider needs. */
 import { exactRatio } from '../../catalogue/contracts/image-size.ts';
 import { parseSize } from '../../catalogue/image-tokens.ts';
 import type { ImageInput } from '../../catalogue/inputs.ts';
@@ -6,14 +6,15 @@ import type { ImageInput } from '../../catalogue/inputs.ts';
 /** FLUX models take edges that are multiples of this (BFL docs: width). */
 const STEP_PIXELS = 32;
 const EDGES = { min: 256, max: 1_440 };
-/** The size that the price of an image assumes. */
+/** The largest size for the price of one image, pixels. A larger image costs more. */
 const MEGAPIXEL = 1_024 * 1_024;
 
 type Shape = Pick<ImageInput, 'size' | 'aspect_ratio'>;
 
 /**
- * Returns the requested width and height in pixels. Without `size`, returns edges of at most one
- * megapixel with about the aspect ratio. Returns `{}` if the ratio is missing too.
+ * Returns the requested width and height in pixels. If there is only `aspect_ratio`, returns a
+ * width and height with about that ratio and at most one megapixel. Returns `{}` if both are
+ * missing.
  */
 export function pixelsOf({ size, aspect_ratio }: Shape): { width?: number; height?: number } {
   const requested = size === undefined ? undefined : parseSize(size);

@@ -38,8 +38,9 @@ const RATIOS: Ratios = {
 };
 
 /**
- * Pixel sizes by resolution and aspect ratio of the models whose clients choose a resolution. Runway
- * has no parameter for the resolution: `ratio` decides it (Runway docs: ratio).
+ * Pixel sizes by resolution and aspect ratio, for models that offer several resolutions. Runway has
+ * no parameter `resolution`. The pixel size in `ratio` also sets the resolution (Runway docs:
+ * ratio).
  */
 const RATIOS_BY_RESOLUTION: readonly [model: RegExp, Readonly<Record<string, Ratios>>][] = [
   [
@@ -77,7 +78,7 @@ function ratioOf(model: string, { aspect_ratio = '16:9', resolution }: VideoInpu
   throw new RetryableUpstreamError('server', `${asked} is not offered`);
 }
 
-/** Runway's tasks (Runway docs: API reference). */
+/** Runway's task API (Runway docs: API reference). */
 export const runwayProtocol: GenerationProtocol = {
   name: 'runway',
   idempotent: false,

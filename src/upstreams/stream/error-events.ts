@@ -1,6 +1,7 @@
 /**
  * The events with which a broken stream ends, in each protocol. They have the same members as the
- * error of a whole response, and in addition the request id: a client may have lost the headers.
+ * error of a whole response. They also have the request id, because the code that reads the events
+ * often does not see the headers.
  */
 import { errorBody } from '../../errors/render.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
@@ -26,9 +27,9 @@ export function geminiErrorEvent(error: WeirError, request_id: string): string {
 
 /**
  * Returns the last events of a broken stream of responses: `error`, then `response.failed`, as
- * OpenAI sends them. The documented members of `error` are at its top level. OpenAI's packages throw
- * only for the member `error`, so the event has both. `sequence_number` is the number of the first
- * event. `response` is the response so far.
+ * OpenAI sends them. OpenAI documents `code`, `message` and `param` as top-level members of the
+ * event `error`. But its packages throw only if the event has a member `error`. So the event has
+ * both. `sequence_number` is the number of the first event. `response` is the response so far.
  */
 export function responsesErrorEvents(
   error: WeirError,

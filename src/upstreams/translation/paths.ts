@@ -18,7 +18,10 @@ export function readPath(text: string): Path {
 /** True if a step is a position in a list. */
 export const isPosition = (step: string) => /^\d+$/.test(step);
 
-/** Writes a path as Weir's other errors on the client's route do. */
+/**
+ * Writes a path for an error message: `tools.0.name` for Anthropic's protocol, else
+ * `tools[0].name`.
+ */
 export function writePath(path: Path, client: ClientProtocol): string {
   if (client === 'anthropic') return path.join('.');
   return path

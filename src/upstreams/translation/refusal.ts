@@ -36,7 +36,7 @@ export function translateRefusal(
   );
   const find = (path: string) => origins.find(readPath(path));
   const found: string[] = [];
-  /** The upstream's names by the client's name. */
+  /** For each path of the client, the upstream's paths in the message that were replaced by it. */
   const names = new Map<string, Set<string>>();
   const model = call.public_model;
   let text = model === '' ? public_message : public_message.replaceAll(model, keep(found, model));
@@ -53,7 +53,8 @@ export function translateRefusal(
       return keep(found, own);
     });
   }
-  // "Use 'max_completion_tokens' instead of 'max_tokens'" has no sense if the client has one name.
+  // "Use 'max_completion_tokens' instead of 'max_tokens'" makes no sense if the client's protocol
+  // has only one name for both.
   const isAmbiguous = [...names.values()].some(({ size }) => size > 1);
   const isClear = !hasUnknown && !isAmbiguous;
   const own_param = (param === null ? undefined : find(param)) ?? found[kept_models];
@@ -75,11 +76,11 @@ function keep(found: string[], text: string): string {
 }
 
 /**
- * Returns the sentence with which the client's protocol says that the input is too long. Programs
- * read it, e.g. to make their conversation shorter.
+ * Returns the message for a too long input, in the words of the provider of the client's protocol.
+ * Programs recognise these words, e.g. to make their conversation shorter.
  */
 function tooLong(message: string, client: ClientProtocol): string {
-  // Names of models have numbers too, e.g. dates.
+  // The names of models are removed first, because they can contain numbers, e.g. dates.
   const counts = message.replaceAll(/[\w.]+-[\w.-]+/g, '').match(/\d[\d,]*/g) ?? [];
   const numbers = counts.map((each) => Number(each.replaceAll(',', '')));
   const [count, most] = [...new Set(numbers)].sort((a, b) => b - a);

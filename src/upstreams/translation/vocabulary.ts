@@ -27,7 +27,7 @@ const GEMINI_NAMES = words(
     'responseModalities responseLogprobs logprobs safetySettings labels cachedContent model user',
 );
 
-/** Returns the other form of a name: Gemini takes `snake_case` and `camelCase` names. */
+/** Converts a `camelCase` name to `snake_case`. Gemini accepts both forms. */
 const toSnakeCase = (name: string) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -80,8 +80,8 @@ const NAMES: Record<Client, ReadonlySet<string>> = {
 };
 
 /**
- * Names that are no everyday English words. They are foreign without quotation marks too, unless
- * the client's protocol has them.
+ * Words that in an error message nearly always name a parameter. They are foreign even without
+ * quotation marks, unless the client's protocol has them.
  */
 const PECULIAR_NAMES = new Set(
   words(
@@ -105,7 +105,7 @@ const PHRASES: [phrase: RegExp, clients: readonly Client[]][] = [
 const PRODUCTS =
   /claude|gemini|gpt|openai|anthropic|google|vertex|bedrock|amazon|\baws\b|azure|microsoft|cohere|deepl\b/i;
 
-/** A word, with the quotation mark before it. The `s` of `model's` has none. */
+/** A word, and the quotation mark directly before it. The apostrophe in `model's` is not one. */
 const WORD = /(?<!\w)(['"`]?)(\$?[A-Za-z_]\w*)/g;
 
 /**

@@ -3,15 +3,19 @@ import type { HttpResponse } from './http.ts';
 
 /** The most bytes of an answer's body. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Called for each piece of a body with its bytes. The next piece is read when it has returned. */
+/**
+ * Called with the size of each piece of a body, bytes. If it returns a promise, the next piece is
+ * read after the promise has resolved.
+ */
 export type OnPiece = (bytes: number) => void | Promise<void>;
 
 /** The most bytes of an error response's body. Such bodies contain only a message. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 /**
- * Returns the whole body as text, and counts its bytes. Throws RetryableUpstreamError if it is larger
- * than `max_bytes`, and WeirError (503) if there is no room for it.
+ * Returns the whole body as text, and counts its bytes in `counted`. Throws RetryableUpstreamError
+ * if the body is larger than `max_bytes`, and WeirError (503) if the budget has no room for the
+ * body.
  */
 export function readText(
   response: HttpResponse,

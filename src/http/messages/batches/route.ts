@@ -34,7 +34,7 @@ export class BatchRoutes {
     const key = await this.admit(context);
     const headers = nativeHeaders(request);
     const idempotency_key = readIdempotencyKey(request);
-    // The origin is read first, so that nothing can fail between the creation and the answer.
+    // The origin is read first. So no error can occur between the creation and the response.
     const origin = this.originOf(context);
     // Receiving and storing a large body may take longer than Bun's idle timeout.
     server?.timeout(request, 0);
@@ -128,7 +128,7 @@ export class BatchRoutes {
   }
 }
 
-/** The size of a slice. Between two slices Weir can serve other calls. */
+/** A large body is hashed in slices of this size. Between two slices Weir can serve other calls. */
 const HASH_SLICE_BYTES = 1024 * 1024;
 
 /** Returns the SHA-256 of a large body, hex. */

@@ -1,6 +1,6 @@
 /**
- * After a response, a connection whose host is not proven must stay quiet for this time, ms. Then it
- * may be reused.
+ * If a host is not proven (see `Conduct`), its connection must receive no byte for this time after
+ * a response, ms. Then the connection may be reused.
  */
 export const QUIET_MS = 100;
 /** After this number of reuses without a surplus byte, a host is proven. */
@@ -14,21 +14,21 @@ type SurplusListener = (host: string) => void;
 let reportSurplus: SurplusListener = () => undefined;
 
 /**
- * Sets the function that reports a host which sent surplus bytes. A host is reported once, and again
- * if it does so after its suspension. The function gets no byte of a response and no credential.
+ * Sets the function that reports a host which sent surplus bytes. A host is reported once, and
+ * again if it sends surplus bytes after its suspension. The function gets only the host's name.
  */
 export function onSurplusBytes(listener: SurplusListener): void {
   reportSurplus = listener;
 }
 
 /**
- * Whether the connections to one host may be reused. HTTP/1.1 has no number that connects a response
- * with its request. So bytes that follow a complete response (surplus bytes) would look like the
- * response to the next request, which may be another client's.
+ * Whether the connections to one host may be reused. HTTP/1.1 has no number that connects a
+ * response with its request. So bytes that follow a complete response (surplus bytes) would look
+ * like the response to the next request, which may be another client's.
  *
- * `proven`: the connections of 20 reuses ended without a surplus byte, and connections are reused at once.
- * `unproven`: a connection is reused after it was quiet for `QUIET_MS`. `suspended`: the host sent
- * surplus bytes, and no connection is reused.
+ * `proven`: after `CLEAN_REUSES` reuses without a surplus byte, each connection is reused at once.
+ * `unproven`: a connection is reused only if it received no byte for `QUIET_MS` after its response.
+ * `suspended`: the host sent surplus bytes, so no connection is reused for `SUSPENSION_MS`.
  */
 export class Conduct {
   private clean_reuses = 0;
@@ -52,7 +52,7 @@ export class Conduct {
     if (!this.isProven) this.clean_reuses += 1;
   }
 
-  /** Called for bytes that belong to no request. */
+  /** Called when the host has sent bytes that belong to no response. */
   onSurplus(): void {
     const wasSuspended = this.isSuspended;
     this.clean_reuses = 0;

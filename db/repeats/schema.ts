@@ -17,9 +17,10 @@ import { instant } from '../columns.ts';
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
 /**
- * One call with an `Idempotency-Key`. The row is inserted before money is reserved, so that only one
- * of the repeats runs. If the call charged nothing, the row is deleted. The table has no foreign keys:
- * they would lock the rows of money.
+ * One call with an `Idempotency-Key`. The row is inserted before money is reserved, so that only
+ * one of the repeats runs. If the call charged nothing, the row is deleted. The table has no
+ * foreign keys, because each insert would lock the rows of the key and the organization, which the
+ * ledger updates.
  */
 export const keptAnswer = pgTable(
   'kept_answer',
@@ -32,7 +33,7 @@ export const keptAnswer = pgTable(
     organization_id: text('organization_id').notNull(),
     /** SHA-256 of path and body, hex. The same key with another request is refused. */
     request_hash: text('request_hash').notNull(),
-    /** The first request. A usage line with this id shows that the call was charged. */
+    /** Id of the first request. A usage line with this id shows that the call was charged. */
     request_id: uuid('request_id').notNull(),
     /** The replica that runs the call. If it is dead, the outcome of a running call is unknown. */
     replica_id: text('replica_id').notNull(),

@@ -1,17 +1,18 @@
 /**
- * The parameters that Weir takes and does not send (P18). Every other parameter reaches the upstream,
- * or is refused by name. `docs/left-out.md` is printed from this list. `test/http/taken-is-sent.test.ts`
- * calls every route with every parameter and finds what is missing here.
+ * The parameters that Weir takes and does not send (P18). Every other parameter reaches the
+ * upstream, or is refused by name. `docs/left-out.md` is printed from this list.
+ * `test/http/taken-is-sent.test.ts` calls every route with every parameter, and fails if an entry
+ * is missing here.
  */
 import type { ClientProtocol } from '../protocols/names.ts';
 
 /** Why a parameter may be left out. */
 export const LEFT_OUT_REASONS = {
-  specification: 'the specification says that it has no effect',
-  own: 'Weir does it itself',
-  default: 'the value is what happens without it',
+  specification: 'the specification says that the parameter has no effect',
+  own: 'Weir itself does what the parameter requests',
+  default: 'the value is the default, so the result is the same without the parameter',
   hint: 'a hint that changes neither the price nor the result',
-  optional: 'known programs send it, and the model cannot keep it; it is never priced',
+  optional: 'known programs send it, but the model cannot follow it; the price never depends on it',
 } as const;
 
 /** The format of an upstream's requests. `openai` is chat completions and OpenAI's other routes. */
@@ -52,10 +53,11 @@ const SPEECH = '/v1/audio/speech';
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
 const TRANSLATIONS = '/v1/audio/translations';
 
-const ABOUT_CALLER = 'It describes the caller to the provider that defines it.';
+const ABOUT_CALLER = 'It describes the caller. Only the provider that defines it can use it.';
 const CACHE = 'The upstream decides itself what it caches.';
 const FIRST_CALL = 'Weir passes on only the first tool call of an answer.';
-const NO_HOSTED_TOOLS = 'It is about tools that the provider runs; these are refused by name.';
+const NO_HOSTED_TOOLS =
+  'It is about tools that the provider runs. Weir refuses such tools by name.';
 
 /** Parameters of the chat routes, for upstreams with another format. */
 const CHAT_LEFT_OUT: readonly LeftOut[] = [
@@ -72,7 +74,7 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     routes: [CHAT],
     param: 'store',
     reason: 'hint',
-    why: 'The provider would store it for itself.',
+    why: 'It lets the provider store the answer for its own use.',
   },
   {
     ...{ routes: [RESPONSES], param: 'store', reason: 'own' },
@@ -84,11 +86,11 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
   },
   {
     ...{ routes: [RESPONSES], param: 'metadata', reason: 'own' },
-    why: 'Weir stores it and returns it with the response.',
+    why: 'Weir stores the metadata and returns it with the response.',
   },
   {
     ...{ routes: [MESSAGES], param: 'metadata', upstreams: ['gemini'], reason: 'hint' },
-    why: 'Other upstreams get `user_id` as `user`. The format has no member for it.',
+    why: 'Gemini has no member for `user_id`. Other upstreams get it as `user`.',
   },
   { routes: OPENAI, param: 'user', upstreams: ['gemini'], reason: 'hint', why: ABOUT_CALLER },
   { routes: OPENAI, param: 'safety_identifier', reason: 'hint', why: ABOUT_CALLER },
@@ -188,7 +190,7 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
   },
   {
     ...{ routes: [RESPONSES], param: 'include', reason: 'optional' },
-    why: `Log probabilities are refused by name. The other values: ${NO_HOSTED_TOOLS}`,
+    why: 'Weir refuses log probabilities by name. Other values are about tools that the provider runs.',
   },
   {
     ...{ routes: [RESPONSES], param: 'max_tool_calls', reason: 'default', why: NO_HOSTED_TOOLS },
@@ -250,7 +252,7 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
   },
 ];
 
-/** Values of the chat routes that are what happens without the parameter. */
+/** Default values of parameters of the chat routes. Weir accepts them and does not send them. */
 const CHAT_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   [CHAT]: {
     ...{ n: 1, logprobs: false, top_logprobs: 0, presence_penalty: 0, frequency_penalty: 0 },
@@ -331,8 +333,8 @@ for (const entry of LEFT_OUT) {
 }
 
 /**
- * True if the route takes the parameter with this value and leaves it out. Without `upstream`, true
- * only for an entry of all upstreams.
+ * True if the route takes the parameter with this value and does not send it. If `upstream` is
+ * undefined, only entries without `upstreams` count.
  */
 export function isLeftOut(
   route: string,
@@ -348,7 +350,7 @@ export function isLeftOut(
   );
 }
 
-/** True for equal values. The words of vendors are equal in capitals and in small letters. */
+/** True for equal values. Texts are compared without regard to capital letters. */
 function isEqual(listed: unknown, value: unknown): boolean {
   if (typeof listed === 'string' && typeof value === 'string') {
     return listed.toLowerCase() === value.toLowerCase();

@@ -5,14 +5,14 @@ export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefix_bits: nu
 
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
-/** The bits of `::ffff:0:0/96` that precede an IPv4 address. */
+/** How many bits precede the IPv4 address in an IPv4-mapped address, e.g. `::ffff:192.0.2.7`. */
 const MAPPED_BITS = IPV6_BITS - IPV4_BITS;
 
 /** The blocks of a valid list, e.g. `10.0.0.0/8,2001:db8::/32,192.0.2.7`. */
 export function parseCidrList(list: string): Cidr[] {
   return list.split(',').map((entry) => {
     const cidr = parseCidr(entry.trim());
-    if (!cidr) throw new Error(`${entry} is not a block of addresses`);
+    if (!cidr) throw new Error(`${entry} is neither an IP address nor a CIDR block`);
     return cidr;
   });
 }
@@ -22,7 +22,9 @@ export function isCidrList(list: string): boolean {
   return list.split(',').every((entry) => parseCidr(entry.trim()) !== undefined);
 }
 
-/** True if one of the blocks contains the address. A block of IPv6, even `::/0`, contains no IPv4. */
+/**
+ * True if one of the blocks contains the address. A block of IPv6, even `::/0`, contains no IPv4.
+ */
 export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, blocks: readonly Cidr[]): boolean {
   return blocks.some(
     ([first, prefix_bits]) => first.kind() === address.kind() && address.match(first, prefix_bits),
@@ -30,8 +32,9 @@ export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, blocks: readonly Ci
 }
 
 /**
- * Parses one address; undefined if the text is none. `::ffff:192.0.2.7` is 192.0.2.7. Short and octal
- * forms of IPv4, e.g. `127.1`, are no addresses: programs disagree about their meaning.
+ * Returns the address that a text contains; undefined if the text is not an address. The mapped
+ * address `::ffff:192.0.2.7` becomes 192.0.2.7. Short and octal forms of IPv4, e.g. `127.1`, are
+ * refused, because programs disagree about their meaning.
  */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
@@ -45,7 +48,7 @@ function parseCidr(text: string): Cidr | undefined {
   const isIPv4 = address.kind() === 'ipv4';
   const max_bits = isIPv4 ? IPV4_BITS : IPV6_BITS;
   if (bits === undefined) return [address, max_bits];
-  // The prefix of a mapped address counts the bits before the IPv4 address too.
+  // The prefix length of a mapped address includes the 96 bits before the IPv4 address.
   const prefix_bits = Number(bits) - (isIPv4 && start.includes(':') ? MAPPED_BITS : 0);
   return prefix_bits >= 0 && prefix_bits <= max_bits ? [address, prefix_bits] : undefined;
 }

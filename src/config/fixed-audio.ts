@@ -5,8 +5,9 @@ import { unsentParameter } from '../upstreams/generation/sent-parameters.ts';
 import type { WeirYaml } from './schema.ts';
 
 /**
- * Returns the declaration of a model. If the provider of each of its channels makes sound always or
- * never, the model's contract publishes only the default of `output_audio`.
+ * Returns the declaration of a model. If no channel of the model can request the opposite of its
+ * default `output_audio`, the returned declaration has `fixed_output_audio`. The model's contract
+ * then accepts only the default.
  */
 export function withFixedAudio(
   model: ModelDeclaration,

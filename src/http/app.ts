@@ -237,8 +237,8 @@ export function createApp(deps: AppDeps) {
       app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
     const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
-    // A path with a parameter must not take this GET. For example, `GET /v1/images/edits` would
-    // match `/v1/images/:id` without this route.
+    // Without this route, a path with a parameter could match. For example, `GET /v1/images/edits`
+    // would match `/v1/images/:id`.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }

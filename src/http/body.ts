@@ -24,9 +24,9 @@ export interface JsonBody {
 }
 
 /**
- * Reads a JSON object, and counts its bytes. Throws WeirError `unsupported_media_type`,
- * `payload_too_large`, `invalid_json`, or 503 if there is no room for the body. A body that is not
- * UTF-8, too slow, not an object, or that exceeds a limit of `JsonShape` gets `invalid_json` too.
+ * Reads a JSON object, and counts its bytes. Throws WeirError: `unsupported_media_type`;
+ * `payload_too_large`; `service_unavailable` if there is no room for the body; `invalid_json` if
+ * the body is not a JSON object in UTF-8, arrives too slowly, or exceeds a limit of `JsonShape`.
  * Throws the signal's reason if the signal is aborted before the body is complete.
  */
 export async function readJsonObject(
@@ -58,8 +58,9 @@ function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
 
 /**
  * Reads the bytes of a body whose content type is JSON, without parsing them, and counts them.
- * Throws WeirError if the content type is wrong, if the body is too large or too slow, or if there is
- * no room for it. Throws the signal's reason if the signal is aborted before the body is complete.
+ * Throws WeirError if the content type is wrong, if the body is too large or too slow, or if there
+ * is no room for it. Throws the signal's reason if the signal is aborted before the body is
+ * complete.
  */
 export function readJsonBytes(
   request: Request,

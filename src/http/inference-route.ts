@@ -38,7 +38,7 @@ export interface PreparedBody {
 /** The differences between the chat routes. */
 export interface InferenceRoute<Schema extends TSchema> {
   protocol: ClientProtocol;
-  /** The path, without the names that a client chooses. */
+  /** The path, without its variable part: Gemini's paths end with a model id and a method. */
   path: string;
   /** The error format of the route; default: `openai`. */
   family?: ErrorFamily;

@@ -6,7 +6,9 @@ const REDIS_PAUSE_MS = 5_000;
 export class RedisPause {
   private paused_until_ms = 0;
 
-  /** True if Redis was too slow a moment ago. Then it must not be used. */
+  /**
+   * True for REDIS_PAUSE_MS after Redis was too slow. While true, do not send commands to Redis.
+   */
   get isPaused(): boolean {
     return this.paused_until_ms > performance.now();
   }

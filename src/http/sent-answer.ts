@@ -20,7 +20,7 @@ export async function sendCounted(
     request.signal.removeEventListener('abort', onEnd);
     endUse();
   };
-  // Bun does not cancel the body of each client that leaves.
+  // If a client leaves, Bun does not always cancel the body. So Weir listens to the signal too.
   request.signal.addEventListener('abort', onEnd);
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({

@@ -62,7 +62,7 @@ export async function startActors(
       quotas.fence();
       durable.registry.onFenced();
     },
-    // At its own start, the registry reads the actors that were adopted before.
+    // Before `isStarted`, no call is needed: at its start the registry reads all adopted actors.
     onAdopted: () => isStarted && durable.registry.onAdopted(),
     onError,
   });
@@ -123,7 +123,8 @@ export async function startActors(
     onError,
   });
   await bus.start();
-  // Reads the switches that were set before the bus started. Later switches arrive over the bus.
+  // Applies the operators' channel switches that were set before the bus started. The bus brings
+  // the later ones.
   await subscriptions.applySwitches();
   const inference = new Inference({
     quotas,
@@ -203,7 +204,8 @@ export async function startActors(
     lane,
     replica_id: () => replica.id,
     known: () => quotas.heldByMemory(),
-    onFound: (found) => log.error({ unowned: found }, 'money is set aside without an owner'),
+    onFound: (found) =>
+      log.error({ unowned: found }, 'grants or holds have no living owner, or wrong sums'),
     onError,
   });
   return {
@@ -237,7 +239,7 @@ export async function startActors(
       },
       {
         name: 'weir_money_unowned',
-        help: 'Grants and holds without a living owner, or unlike the memory of it; must be 0.',
+        help: 'Grants and holds without a living owner, and grants unlike their quota actor; must be 0.',
         value: unowned.unowned,
       },
       {

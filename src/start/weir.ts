@@ -29,6 +29,7 @@ export interface Weir {
   base_url: string;
   /** The credentials that the first start created; undefined if the database was not empty. */
   first_run: FirstRun | undefined;
+  /** True if Weir runs its own PostgreSQL. */
   embedded: boolean;
   /** Accepts no new requests, waits up to 30 s for the running requests, and returns all grants. */
   stop(): Promise<void>;
@@ -154,7 +155,7 @@ function listen(app: ReturnType<typeof createApp>, port: number) {
 function connectRedis(url: string | undefined, log: Logger): Redis | undefined {
   if (!url) return undefined;
   const redis = new Redis(url, { enableAutoPipelining: true, maxRetriesPerRequest: 1 });
-  redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away'));
+  redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is unreachable'));
   return redis;
 }
 

@@ -32,7 +32,7 @@ export function resolveAliases(
   return given;
 }
 
-/** Parameters that the route reads before the contract. */
+/** Parameters that the route reads itself. `refuseUnknown` skips them. */
 const ROUTE_PARAMETERS = ['model'];
 const MAX_QUOTED_CHARS = 100;
 
@@ -40,18 +40,21 @@ const MAX_QUOTED_CHARS = 100;
 export interface ParameterNames {
   /** The names that the contract publishes. A hint suggests only these. */
   readonly published: readonly string[];
-  /** Further names that the contract checks itself, if it has such names. */
+  /** Names that are not published, but that the contract later refuses with an error of its own. */
   readonly checked?: readonly string[];
   /** Other names of parameters, with the canonical names. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The names that other models of the scene take. They are no typing errors. */
+  /**
+   * Names that other models of the scene take. They are not misspelled, so no hint corrects them.
+   */
   readonly elsewhere?: readonly string[];
 }
 
 /**
- * Throws WeirError for the first parameter of a body that the model does not take and that may not
- * be left out (P18). The error has the client's own name of the parameter. The hint names the
- * parameter that was probably meant. A parameter with the value null counts as missing.
+ * Throws WeirError for the first parameter of a body that the model does not take, unless Weir may
+ * leave the parameter out of the upstream's request (P18). The error names the parameter as the
+ * client wrote it. The hint names the parameter that the client probably meant. A parameter with
+ * the value null counts as missing.
  */
 export function refuseUnknown({ id, family }: ModelName, body: Body, names: ParameterNames): void {
   const { published, checked = [], aliases = {}, elsewhere = [] } = names;

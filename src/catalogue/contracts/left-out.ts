@@ -1,6 +1,6 @@
 /**
- * The parameters of generations that a call may have although they do not reach the upstream (P18).
- * Every other parameter reaches it, or is refused by name. `docs/catalogue.md` shows this list.
+ * The parameters of generations that Weir accepts but does not send to the upstream (P18). Weir
+ * sends every other parameter, or refuses it by name. `docs/catalogue.md` shows this list.
  */
 
 import { type GenerationFamily, sceneOf } from '../families.ts';
@@ -77,28 +77,28 @@ export const GENERATION_LEFT_OUT: readonly LeftOutOfGeneration[] = [
     scenes: ['image'],
     values: ['1024x1024', 'auto'],
     kind: 'specification',
-    reason: 'For a model without `size`: the default of the route, which SDKs send by habit.',
+    reason: 'Some SDKs send this default to every model. A model without `size` ignores it.',
   },
   {
     parameter: 'quality',
     scenes: ['image'],
     values: ['standard', 'auto'],
     kind: 'specification',
-    reason: 'For a model without `quality`: the default of the route, which SDKs send by habit.',
+    reason: 'Some SDKs send this default to every model. A model without `quality` ignores it.',
   },
   {
     parameter: 'style',
     scenes: ['image'],
     values: ['vivid'],
     kind: 'specification',
-    reason: 'For a model without `style`: the default of the route, which SDKs send by habit.',
+    reason: 'Some SDKs send this default to every model. A model without `style` ignores it.',
   },
   {
     parameter: 'operation',
     scenes: ['video'],
     kind: 'answered',
     reason:
-      'Weir chooses the request of the provider by it. Two operations may have the same request.',
+      'It tells Weir which request the provider gets. Two operations may have the same request.',
   },
   {
     parameter: 'watermark',
@@ -116,7 +116,9 @@ export const GENERATION_LEFT_OUT: readonly LeftOutOfGeneration[] = [
   },
 ];
 
-/** True if a call to a model of the family may have this value, although it reaches no upstream. */
+/**
+ * True if models of the family accept this value, although Weir does not send it to an upstream.
+ */
 export function isLeftOutOfGeneration(
   family: GenerationFamily,
   parameter: string,

@@ -34,7 +34,7 @@ export const OPTIONAL_PARAMETERS = [
   'kling_elements',
 ] as const;
 
-/** A model takes such a parameter only if it has the offer in the second column. */
+/** A model takes the parameter of a row only if the model's offers have the member `offer`. */
 const PARAMETERS_BY_OFFER: readonly [name: string, offer: keyof Offers][] = [
   ['duration', 'durations'],
   ['aspect_ratio', 'aspect_ratios'],
@@ -164,8 +164,8 @@ export interface VideoSchemas {
   /** The parameters that at least one of the model's operations takes. */
   readonly published: TObject;
   /**
-   * The same parameters, and the inputs of all other operations, so that an error can say which
-   * operation does not use an input.
+   * The published parameters, and the inputs of operations that the model lacks. With these, a
+   * later check can refuse an input by saying that the operation does not use it.
    */
   readonly checked: TObject;
 }

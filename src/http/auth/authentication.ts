@@ -17,8 +17,8 @@ interface AuthenticationParts {
 /**
  * Authenticates requests by the key or token in their headers (spec: Authentication). All methods
  * throw WeirError: those of `KeyCache`, and `rate_limit_exceeded` if the client's address sent too
- * many wrong credentials. A credential that this replica knows as valid is never refused for that,
- * because clients of one network share an address.
+ * many wrong credentials. Even then, a credential that this replica knows as valid is accepted,
+ * because clients with valid credentials may share that address.
  */
 export class Authentication {
   constructor(private readonly parts: AuthenticationParts) {}
@@ -47,7 +47,7 @@ export class Authentication {
     return this.check(context, `manager ${secret}`, authenticate);
   }
 
-  /** Resolves for an operator token. */
+  /** Resolves if the request has a valid operator token; rejects with WeirError otherwise. */
   requireOperator(context: RequestContext): Promise<void> {
     const { keys } = this.parts;
     const secret = readBearerToken(context.request);

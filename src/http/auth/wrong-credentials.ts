@@ -14,7 +14,7 @@ const MAX_ADDRESSES = 20_000;
 /** The most credentials of one address that wait for their check. */
 const MAX_WAITING = 1_000;
 
-/** What one address sent. */
+/** The wrong credentials of one address, and its credentials that are being checked. */
 interface Attempts {
   /** Wrong credentials in this window. */
   wrong: number;
@@ -22,15 +22,15 @@ interface Attempts {
   ends_ms: number;
   /** Credentials that are being looked up. */
   checking: number;
-  /** Checks that have not ended, by credential. Some may wait for another one. */
+  /** Checks that have not ended, by credential. Some have not begun, and wait in `waiting`. */
   readonly running: Map<string, Promise<unknown>>;
-  /** Start the checks that wait. */
+  /** Functions that each let one waiting check begin. */
   readonly waiting: (() => void)[];
 }
 
 /** Settings and parts of `WrongCredentials`. */
 interface WrongCredentialOptions {
-  /** Wrong credentials of one address in a minute. */
+  /** The most wrong credentials of one address in a minute. */
   readonly limit: number;
   /** If set, all replicas count together. */
   readonly redis?: Redis | undefined;
@@ -42,9 +42,9 @@ interface WrongCredentialOptions {
  * Limits the wrong credentials of each client address, in windows of a minute. Above the limit, a
  * credential that this replica does not know as valid is refused without a lookup.
  *
- * While credentials are being looked up, nobody knows which of them are wrong. So an address never
- * has more lookups at a time than wrong credentials left; further ones wait. A burst of valid
- * credentials is delayed by this, and never refused.
+ * Weir learns only from a lookup whether a credential is wrong. So the wrong credentials of an
+ * address and its running lookups together never exceed the limit; further lookups wait. This
+ * delays a burst of valid credentials, but refuses none of them unless more than MAX_WAITING wait.
  *
  * With Redis, each replica reads the common count before a lookup, and adds each wrong credential.
  * Without Redis, or while Redis is unreachable, each replica counts alone.
@@ -82,9 +82,10 @@ export class WrongCredentials {
   }
 
   /**
-   * Runs the check of a credential and returns its result. A check that throws WeirError
-   * `invalid_api_key` counts. Checks of the same credential run once. Throws WeirError
-   * `rate_limit_exceeded` with the seconds to wait.
+   * Runs the check of a credential and returns its result. If the check throws WeirError
+   * `invalid_api_key`, the credential counts as wrong. Simultaneous checks of the same credential
+   * share one run. If the address is above the limit, throws WeirError `rate_limit_exceeded` with
+   * the seconds to wait.
    */
   async check<Result>(
     address: string,
@@ -148,7 +149,7 @@ export class WrongCredentials {
     });
   }
 
-  /** Forgets an address without a wrong credential, so that only others use memory. */
+  /** Removes an address that has sent no wrong credential, to save memory. */
   private onEnded(address: string, attempts: Attempts, credential: string): void {
     attempts.running.delete(credential);
     if (attempts.wrong > 0 || attempts.running.size > 0) return;
@@ -191,7 +192,10 @@ export class WrongCredentials {
     if (attempts.wrong >= this.limit) this.requireBelowLimit(attempts);
   }
 
-  /** Uses the count of all replicas if it is higher. A failure of Redis leaves the own count. */
+  /**
+   * Uses the count of all replicas if it is higher than this replica's count. If Redis fails, this
+   * replica's count stays.
+   */
   private async takeSharedCount(
     attempts: Attempts,
     command: (redis: RateLimiterRedis) => ReturnType<RateLimiterRedis['get']>,
@@ -204,7 +208,7 @@ export class WrongCredentials {
   }
 }
 
-/** True if a check found that nobody has this credential, or that it is of another kind. */
+/** True if a check found that the credential does not exist, or is of another kind. */
 function isWrong(error: unknown): boolean {
   return error instanceof WeirError && error.id === 'invalid_api_key';
 }

@@ -28,7 +28,7 @@ export interface DirectDeps {
   channels: Channels;
   now: () => number;
   random: () => number;
-  /** Receives what the operator must know. Must not throw. */
+  /** Receives errors that the operator must see in the log. Must not throw. */
   onError: (error: unknown, request_id: string) => void;
 }
 
@@ -172,7 +172,7 @@ function upstreamCall(
     answer_id: call.request_id,
     body_text: call.body_text,
     body: call.body,
-    // A direct call has its own bounds (see `max_units`).
+    // A direct call returns one answer. `max_units` limits its usage.
     mostAnswers: () => 1,
     model_context_window: MAX_REPORTED_TOKENS,
     model_max_output_tokens: call.model.max_output_tokens,

@@ -6,7 +6,7 @@ const MAX_RECORDED_BYTES = 256 * 1024 * 1024;
 /** Bytes of the answers that this replica records now. */
 let recorded_bytes = 0;
 
-/** The bytes of one answer, as far as they may be kept. */
+/** Collects the bytes of one answer. Drops all of them if they exceed one of the limits above. */
 export class AnswerRecord {
   private pieces: Uint8Array[] = [];
   private size = 0;

@@ -12,14 +12,14 @@ export interface RecordedAnswer {
 
 /**
  * Records the streamed answer of a call with an idempotency key, and passes it to the client. The
- * work continues if the client leaves. The end of the answer is held back until the answer is kept.
+ * call continues if the client leaves. The end of the answer is held back until the answer is kept.
  */
 export class AnswerRecorder {
   private readonly record = new AnswerRecord();
   private readonly relay: ClientRelay;
   private readonly head = Promise.withResolvers<Response>();
   private kept: Promise<void> | undefined;
-  /** True if the answer of the call is a stream of this recorder. */
+  /** True after `start` or `copy`: the call sends its answer as a stream through this recorder. */
   isStreaming = false;
 
   /**
@@ -43,12 +43,14 @@ export class AnswerRecorder {
     return this.relay.body;
   }
 
-  /** Tells the recorder the status and the headers of the response. */
+  /** Sets the response whose status and headers are kept with the body. */
   setHead(response: Response): void {
     this.head.resolve(response);
   }
 
-  /** Records a piece and sends it. Returns a promise if the client must read before more is sent. */
+  /**
+   * Records a piece and sends it. Returns a promise if the client must read before more is sent.
+   */
   write(piece: string | Uint8Array): Promise<void> | undefined {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     this.record.add(bytes);
@@ -59,7 +61,7 @@ export class AnswerRecorder {
   flush(): void {}
 
   /**
-   * Keeps the recorded pieces and the last one, which is not sent yet. Resolves when the answer is
+   * Keeps the recorded pieces and `last`, which `end` sends later. Resolves when the answer is
    * committed. Only the first call has an effect; later calls resolve at once.
    */
   async keep(last: string | Uint8Array, is_broken = false): Promise<void> {
@@ -77,8 +79,9 @@ export class AnswerRecorder {
   }
 
   /**
-   * Records another stream, and passes it on. Its last piece is held back until the answer is kept.
-   * If the stream fails, the body breaks off after the pieces that were sent.
+   * Records the stream `source`, and returns a stream with the same bytes for the client. The last
+   * piece is held back until the answer is kept. If `source` fails, the returned stream breaks off
+   * after the pieces that were sent.
    */
   copy(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     return this.start(async () => {

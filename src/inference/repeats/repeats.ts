@@ -26,11 +26,17 @@ import {
 
 /** How long an answer is kept for repeats of its call. */
 const KEEP_ANSWERS_MS = 24 * 3_600_000;
-/** A claim that could not be ended is tried again after this pause. */
+/** If the commit of an answer fails, Weir retries it after this pause. */
 const END_AGAIN_MS = 1_000;
-/** After this share of an organization's room was filled, its oldest answers are dropped. */
+/**
+ * Each time an organization kept this share of `max_bytes` in new answers, its oldest answers are
+ * dropped until the rest has at most `max_bytes`.
+ */
 const TRIM_SHARE = 1 / 16;
-/** A claim is tried this often if the earlier call is deleted at the same moment. */
+/**
+ * The most attempts to claim a key. An attempt fails if an earlier call has the key, but is deleted
+ * before Weir reads it.
+ */
 const MAX_CLAIM_TRIES = 5;
 /** The headers of an answer that a repeat gets too. */
 const KEPT_HEADERS = ['content-type', 'cache-control'];
@@ -59,7 +65,7 @@ export interface RepeatableCall {
   readonly request_id: string;
   /** Aborted when the client leaves. */
   readonly client: CallSignal;
-  /** Renders an error as this route does. */
+  /** Returns the response for an error, in the error format of the route. */
   readonly renderError: (error: unknown) => Response;
 }
 
@@ -74,7 +80,7 @@ type Claim = RepeatId & { readonly organization_id: string; readonly request_id:
  */
 export class Repeats {
   private readonly running = new Set<Promise<unknown>>();
-  /** Bytes that were kept since the oldest answers of an organization were dropped last. */
+  /** By organization: the bytes kept since its oldest answers were last dropped. */
   private readonly kept_bytes = new Map<string, number>();
   private isStopped = false;
 
@@ -106,24 +112,24 @@ export class Repeats {
     }
   }
 
-  /** Deletes the kept answers of all organizations that keep none. */
+  /** Deletes the kept answers of all organizations that have switched `keep_answers` off. */
   async dropUnwanted(): Promise<void> {
     let dropped: number;
     do dropped = await dropUnwantedBodies(this.deps.sql);
     while (dropped > 0);
   }
 
-  /** Resolves when no call runs any more. Calls may run without their clients. */
+  /** Resolves when no call runs any more. A call continues after its client left. */
   async drain(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 
-  /** Stops the attempts to keep answers that could not be kept so far. */
+  /** Ends the retries of failed commits of answers. */
   stop(): void {
     this.isStopped = true;
   }
 
-  /** Claims the call. Returns the earlier call if there is one. */
+  /** Claims the idempotency key. If an earlier call has the key, returns that call. */
   private async claim(claim: Claim, request_hash: string): Promise<EarlierCall | undefined> {
     const { sql, replica_id } = this.deps;
     for (let tries = 0; tries < MAX_CLAIM_TRIES; tries += 1) {
@@ -145,7 +151,7 @@ export class Repeats {
     if (!body || status === null) throw notKeptError(earlier.dropped_because ?? 'switched_off');
     const context = contextOf({ ...claim, request_id: earlier.request_id });
     const plain = unsealBytes(this.deps.key, body, context);
-    // The first answer can say that a retry helps. A repeat always gets this answer.
+    // SDKs retry some statuses. Each retry would get this same answer, so the header forbids it.
     const marks = { 'idempotent-replayed': 'true', 'x-should-retry': 'false' };
     const headers = { ...earlier.headers, ...marks };
     return new Response(earlier.is_broken ? brokenOff(plain) : plain, { status, headers });
@@ -164,7 +170,8 @@ export class Repeats {
     try {
       response = await work(recorder);
     } catch (error) {
-      // The answer to an error that charged something is kept too. Most errors charge nothing.
+      // If the failed call was charged, `end` keeps the error response. Otherwise `end` deletes the
+      // claim, so that a repeat runs the call again.
       const rendered = call.renderError(error);
       const answer = this.sealed(claim, rendered, await rendered.bytes(), false);
       await this.end(claim, answer).catch(this.deps.onError);
@@ -199,8 +206,8 @@ export class Repeats {
   }
 
   /**
-   * Commits the end of a claim. If that fails, throws WeirError, and goes on trying: the client can
-   * repeat the call to get the answer.
+   * Commits the answer of a claimed call. If the commit fails, throws WeirError, and retries the
+   * commit in the background. After that, a repeat gets the answer.
    */
   private async end(claim: Claim, answer: EndedAnswer): Promise<void> {
     try {
@@ -228,7 +235,8 @@ export class Repeats {
     const added = await endClaim(this.deps.sql, claim, answer);
     const { max_bytes } = this.deps;
     const { organization_id } = claim;
-    // The first answer in this process trims too, because an earlier process may have filled the room.
+    // The first answer of an organization in this process also drops old answers, because earlier
+    // processes may have kept too many.
     const bytes = added + (this.kept_bytes.get(organization_id) ?? max_bytes);
     this.kept_bytes.set(organization_id, bytes);
     if (bytes < max_bytes * TRIM_SHARE) return;

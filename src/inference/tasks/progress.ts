@@ -27,8 +27,9 @@ import { collectOutputs, recordOf } from './results.ts';
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
 /**
- * A task fails if its upstream has said for this long, and at this many polls in a row, that it has
- * no such job. Some upstreams show a new job with a delay, but sooner than this.
+ * A task fails if its upstream reports the job as missing for MISSING_JOB_MS and at
+ * MISSING_JOB_POLLS polls in a row. Some upstreams report a new job as missing at first, but for a
+ * shorter time.
  */
 const MISSING_JOB_MS = 60_000;
 const MISSING_JOB_POLLS = 5;
@@ -59,8 +60,8 @@ export class JobProgress {
   };
 
   /**
-   * Copies the results into the storage. If it throws, the effect runs again with the same
-   * addresses.
+   * Copies the results into the storage. If this throws, the effect runs again with the same result
+   * URLs.
    */
   readonly collect: Effect = async (_, context) => {
     const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
@@ -77,7 +78,7 @@ export class JobProgress {
       );
     } catch (error) {
       if (!(error instanceof ResultMissingError)) throw error;
-      // The machine polls the job again to get a fresh address.
+      // The machine polls the job again to get fresh result URLs.
       return { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent;
     }
     return {
@@ -152,8 +153,9 @@ export class JobProgress {
   }
 
   /**
-   * Handles an upstream's answer that it has no such job. The upstream accepted the job, so this is
-   * not a lost submission. The task fails if the upstream says the same for `MISSING_JOB_MS`.
+   * Handles a poll at which the upstream reports the job as missing. The upstream accepted the job
+   * earlier, so the job is not submitted again. The task fails if the job stays missing for
+   * `MISSING_JOB_MS` and `MISSING_JOB_POLLS` polls.
    */
   private async handleMissing(work: TaskWork, message: string) {
     const recorded = recordedResult(work);
@@ -192,8 +194,8 @@ export class JobProgress {
 }
 
 /**
- * Returns the event for a result that an earlier poll recorded; undefined if there is none. A
- * recorded result counts, although the upstream no longer knows the job.
+ * Returns the event for the result that an earlier poll recorded; undefined if none was recorded. A
+ * recorded result stays valid if the upstream later reports the job as missing.
  */
 function recordedResult({ produced }: TaskWork): TaskEvent | undefined {
   return produced ? { type: 'PRODUCED', outputs: produced.outputs.length } : undefined;

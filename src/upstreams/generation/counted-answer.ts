@@ -5,15 +5,16 @@ import type { HttpResponse } from '../transport/http.ts';
 
 /** The assumed size of a large answer whose length is not known. Most images are smaller. */
 const ASSUMED_BYTES = 8 * 1024 * 1024;
-/** A large answer waits at most this long for room. */
+/** The longest time that the reading of a large answer waits for room in the body budget. */
 const MAX_ROOM_WAIT_MS = 10_000;
 const ROOM_POLL_MS = 50;
 
 /**
- * Returns the function that counts an answer while it is read. A refused answer would lose a
- * generation that the provider bills. So a large answer waits until there is room for it, and is
- * read without room if there is none in time. Meanwhile the provider has to wait. Throws the signal's
- * reason if the signal is aborted during the wait.
+ * Returns the function that counts an answer while it is read. Weir never refuses such an answer
+ * for lack of room, because the provider has already billed the generation. Instead, the reading of
+ * a large answer waits until the body budget has room, at most MAX_ROOM_WAIT_MS. Then it continues
+ * in any case. The returned function throws the signal's reason if the signal is aborted during the
+ * wait.
  */
 export function countAnswer(
   { headers }: Pick<HttpResponse, 'headers'>,

@@ -78,7 +78,7 @@ async function result(call: JobCall, path: string) {
   }
   const outputs = outputsIn(body);
   if (outputs.length === 0) return failed('completed without a result', 'upstream');
-  // Some models report the length of a file.
+  // Some models report the duration of a file. The sum is used only if every file has one.
   const durations = outputs.flatMap(({ duration }) => duration ?? []);
   const isWhole = durations.length === outputs.length;
   const seconds = isWhole ? durations.reduce((sum, each) => sum + each, 0) : undefined;
@@ -178,8 +178,9 @@ function imageBody(model: string, input: ImageInput): JsonObject {
 }
 
 /**
- * Returns `image_size`: the size, the name of the ratio, or pixels of the ratio. The models
- * `gpt-image-1` take the size as text.
+ * Returns fal's `image_size`. If the input has only an aspect ratio, this is fal's name for the
+ * ratio, or width and height if fal has no name for it. If the input has a size, this is width and
+ * height, or the text `WIDTHxHEIGHT` for models with `gpt-image-1` in their names.
  */
 function imageSize(model: string, { size, aspect_ratio = '' }: ImageInput): unknown {
   const pixels = pixelsOf({ ...(size === undefined ? {} : { size }), aspect_ratio });
@@ -298,8 +299,8 @@ function videoRequest(
 }
 
 /**
- * Returns the path of a Kling model for the resolution. fal has an endpoint for 720p, `standard`, and
- * one for 1080p, `pro`, and no parameter for the resolution.
+ * Returns the path of a Kling model for the resolution. fal has no parameter for the resolution:
+ * instead the path contains `standard` for 720p and `pro` for 1080p.
  */
 function klingPath(physical_model: string, { resolution }: VideoInput): string {
   if (resolution === undefined) return physical_model;

@@ -21,9 +21,9 @@ export const openaiImagesProtocol: GenerationProtocol = {
 };
 
 /**
- * OpenAI images on Azure (Azure docs: Image generation). Only the header with the key differs. The
- * channel's base URL contains the deployment. `response_format` is never forwarded (spec: Image
- * generation, 4).
+ * OpenAI images on Azure (Azure docs: Image generation). Only the header with the key differs from
+ * `openaiImagesProtocol`. The channel's base URL contains the deployment. `response_format` is
+ * never forwarded (spec: Image generation, 4).
  */
 export const azureImagesProtocol: GenerationProtocol = {
   name: 'azure-images',
@@ -49,11 +49,14 @@ async function submit(
   const { data, output_format } = answer.body;
   if (!Array.isArray(data)) throw new LostSubmissionError('a response without images');
   const outputs = asList(data).flatMap((each) => outputOf(asObject(each), output_format) ?? []);
-  if (outputs.length === 0) return failed('an answer without pictures', 'upstream');
+  if (outputs.length === 0) return failed('the answer contains no images', 'upstream');
   return { type: 'produced', outputs, usage: usageOf(answer.body['usage'], outputs.length) };
 }
 
-/** An input has only the parameters of its model's family, e.g. `style` only for DALL·E. */
+/**
+ * Returns the JSON body of a request. The contract has already refused parameters that the model's
+ * family does not have, e.g. `style` for every family but DALL·E.
+ */
 function bodyFor({ physical_model }: GenerationCall, input: ImageInput): JsonObject {
   return withoutUndefined({
     model: physical_model,

@@ -19,7 +19,10 @@ export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the target's base URL, or a complete URL that the provider gave. */
   readonly path: string;
-  /** See `isOwnAddress`. Set by a provider that documents URLs on several hosts of its domain. */
+  /**
+   * A domain whose hosts all belong to the provider (see `isOwnAddress`). Set only for a provider
+   * that documents URLs on several hosts of its domain.
+   */
   readonly own_domain?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonObject | FormData;
@@ -34,12 +37,12 @@ export interface ProviderAnswer {
 }
 
 /**
- * Sends a request to a provider and reads the whole response of any status. Of an error's body it
- * reads only the start, so that a long error is still an error with its status. `may_repeat` tells
- * whether the request may be sent again if its connection turns out to be closed.
+ * Sends a request to a provider and reads the response of any status. The body of an error response
+ * is read only up to MAX_ERROR_BYTES, so that a longer body does not hide the status. `may_repeat`
+ * tells whether the request may be sent again if its connection turns out to be closed.
  *
- * Throws UnsentRequestError if the provider certainly received nothing, the signal's reason if it
- * was aborted, and otherwise RetryableUpstreamError.
+ * Throws UnsentRequestError if the provider certainly received nothing, the signal's reason if the
+ * signal was aborted, and otherwise RetryableUpstreamError.
  */
 export async function requestProvider(
   call: JobCall,
@@ -57,7 +60,7 @@ export async function requestProvider(
     const bytes = response.ok
       ? await readBytes(response, MAX_ANSWER_BYTES, countAnswer(response, call.bytes, call.signal))
       : await readStart(response, MAX_ERROR_BYTES);
-    // The rest of a cut error is not read, so its connection is closed.
+    // The rest of an error response above the limit is not read, so its connection is closed.
     if (response.ok || bytes.byteLength < MAX_ERROR_BYTES) exchange.markComplete();
     const isMedia = MEDIA.test(response_headers.get('content-type') ?? '');
     const content = isMedia ? { bytes, body: {} } : readable(exchange, bytes, response.ok);
@@ -72,9 +75,10 @@ export async function requestProvider(
 const MEDIA = /^(?:image|video|audio)\//;
 
 /**
- * Returns the bytes of an answer, and its parsed body, without the credentials that the provider
- * received. A long answer without an error is a result and says nothing about a failure, so it is
- * returned unchanged. So are URLs in an answer without an error: Weir needs them.
+ * Returns the bytes and the parsed body of a response, without the credentials that the provider
+ * received. Two things are returned unchanged. One is a successful response of more than
+ * MAX_ERROR_BYTES: it is a result, not the text of a failure. The other is any URL in a successful
+ * response, because Weir needs the exact URL.
  */
 function readable(
   exchange: Exchange,
@@ -112,13 +116,15 @@ function valueIn(text: string, reviver?: (name: string, value: unknown) => unkno
 }
 
 /**
- * Returns the URL of a request. Throws if `path` is a URL that the provider gave and its host is
- * foreign: the request contains the account's key.
+ * Returns the URL of a request. `path` may be a URL that the provider gave. Throws if this URL does
+ * not belong to the provider, because the request contains the channel's key.
  */
 function addressOf({ target }: JobCall, path: string, own_domain: string | undefined): string {
   if (!/^https?:/i.test(path)) return target.base_url.replace(/\/+$/, '') + path;
   if (!isOwnAddress(target.base_url, path, own_domain)) {
-    throw new Error(`the provider named a foreign host: ${URL.parse(path)?.host ?? 'none'}`);
+    throw new Error(
+      `the provider returned a URL on a foreign host: ${URL.parse(path)?.host ?? 'none'}`,
+    );
   }
   return path;
 }

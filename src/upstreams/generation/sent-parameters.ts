@@ -2,8 +2,8 @@ import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/in
 import type { GenerationProtocolName } from '../../protocols/names.ts';
 
 /**
- * Members of an input that need no place in a request: Weir answers them, or they are on the list of
- * parameters that may be left out (P18).
+ * Members of an input that a provider's request need not contain: Weir itself does what they
+ * request, or they are on the list of parameters that may be left out (P18).
  */
 const NEEDS_NO_PLACE = ['scene', 'operation', 'action', 'response_format', 'user'];
 
@@ -15,9 +15,9 @@ const PUBLIC_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the client's name of a parameter that a provider cannot get in a request for this model;
- * undefined if every parameter of `input` reaches the provider (P18). A channel of another protocol
- * may be able to send the parameter.
+ * Returns the client's name of the first parameter of `input` that a request of this protocol to
+ * this model cannot contain; undefined if the request can contain all of them (P18). A channel of
+ * another protocol may be able to send the parameter.
  */
 export function unsentParameter(
   protocol: string,
@@ -82,7 +82,7 @@ const imageOf = (input: GenerationInput): Partial<ImageInput> =>
 const videoOf = (input: GenerationInput): Partial<VideoInput> =>
   input.scene === 'video' ? input : {};
 
-/** `images` if the input has at most one, else nothing. */
+/** `images` if the input has at most one image, else nothing. */
 const onlyOneImage = (input: GenerationInput): Members =>
   (imageOf(input).images?.length ?? 0) > 1 ? [] : ['images'];
 
@@ -92,7 +92,7 @@ const onlyOne = (input: GenerationInput): Members => [
   ...onlyOneImage(input),
 ];
 
-/** xAI's edits take nothing but the source and a prompt (xAI docs: Video generations). */
+/** An edit of a video takes only the source video and a prompt (xAI docs: Video generations). */
 function xaiVideo(input: GenerationInput): Members {
   const shaped = ['prompt', 'duration', 'aspect_ratio', 'resolution'];
   switch (videoOf(input).operation) {
@@ -129,7 +129,10 @@ function kling(input: GenerationInput): Members {
   }
 }
 
-/** A result that is as long as its source has the duration of its price only. */
+/**
+ * For operations in which the provider decides the length of the video. The request has no
+ * duration: the `duration` of the input only sets the price, so it counts as sent.
+ */
 const LIKE_SOURCE = ['duration'];
 
 function ark(input: GenerationInput): Members {
@@ -205,9 +208,9 @@ const FAL_INPUTS: Record<VideoInput['operation'], Members> = {
 
 function falVideo(model: string, { operation, resolution }: VideoInput): Members {
   const inputs = FAL_INPUTS[operation];
-  // An upscaler takes no prompt, which is on the list of parameters that may be left out.
+  // An upscaler takes no prompt. `prompt` counts as sent, because it may be left out here (P18).
   if (model.includes('upscale')) return [...inputs, 'prompt'];
-  // The mode in the path of a Kling model is its resolution.
+  // In the path of a Kling model, `standard` or `pro` selects the resolution.
   const isSized =
     !model.includes('kling') || /\/(?:standard|pro)(?:\/|$)/.test(model) || resolution === '720p';
   return [

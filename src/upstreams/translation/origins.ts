@@ -1,8 +1,8 @@
 /**
- * Finds the parameter of a client from which a part of a translated request comes. The client's
- * request is translated once more, with a mark in place of each text. A mark that stands in the
- * translated request shows which text it comes from. So no reader and no writer has to keep paths.
- * This runs only after an upstream refused a request.
+ * After an upstream refused a translated request, finds the client's parameter that caused a part
+ * of this request. To do so, the client's request is translated once more, with a mark in place of
+ * each text. A mark in the translated request then shows which text of the client it comes from. So
+ * the translation itself does not have to record paths.
  */
 import { isObject } from '../../json/object.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
@@ -33,7 +33,7 @@ const DATA_URL_HEAD = /^data:[^,]{0,200},/;
 /** The most names of a client that are kept, so that an error stays cheap. */
 const MAX_OWN_NAMES = 1_000;
 
-/** Reads the client's body and writes the upstream's. */
+/** Translates a body from the client's protocol to the upstream's protocol. */
 type Translate = (body: ReadonlyJsonObject) => ReadonlyJsonObject;
 
 /** The origins of the parts of one translated request. */
@@ -54,7 +54,7 @@ export class Origins {
     try {
       this.written = translate(marked as ReadonlyJsonObject);
     } catch {
-      // Without the translated request, only the table of settings is left.
+      // If the marked body cannot be translated, `find` uses only the table of `settings.ts`.
     }
   }
 
@@ -100,7 +100,9 @@ export class Origins {
     return this.opaqueAt(value) ?? commonStart(this.marksIn(value));
   }
 
-  /** Returns the steps inside a schema, up to the first that the client does not know. */
+  /**
+   * Returns the steps of a path inside a schema, up to the first name that the client did not use.
+   */
   private knownSteps(steps: Path): Path {
     const end = steps.findIndex((step) => !isPosition(step) && !this.ownNames.has(step));
     return end < 0 ? steps : steps.slice(0, end);
@@ -179,8 +181,8 @@ export class Origins {
 }
 
 /**
- * Returns a member of an object, by its name in any of Gemini's forms, or an entry of a list. Gemini
- * calls `parametersJsonSchema` only `parameters`.
+ * Returns a member of an object, or an entry of a list. Gemini's errors name a member in snake
+ * case, or without the ending `JsonSchema`; such names find the member too.
  */
 function memberOf(value: unknown, step: string): unknown {
   if (Array.isArray(value)) return isPosition(step) ? value[Number(step)] : undefined;

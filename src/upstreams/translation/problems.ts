@@ -1,6 +1,6 @@
 /**
- * The problems that providers report, in Weir's own words. They are used if the provider's words are
- * foreign to the client.
+ * Weir's own messages for the problems that providers report. A client gets such a message if the
+ * provider's message names things that the client's protocol does not have.
  */
 
 /** A pattern of providers' messages, and the end of the sentence `<parameter> …`. */
@@ -9,7 +9,7 @@ type Problem = readonly [pattern: RegExp, problem: string | ((match: RegExpExecA
 const NOT_SUPPORTED = 'is not supported by the model.';
 const MISSING = 'is required.';
 
-/** Problems of one parameter. The first that matches is used. */
+/** Problems of one parameter. The first entry whose pattern matches is used. */
 const PROBLEMS: readonly Problem[] = [
   [/extra inputs|extraneous/i, NOT_SUPPORTED],
   [/schema/i, 'is not a JSON schema that the model accepts.'],
@@ -59,8 +59,8 @@ const SENTENCES: readonly [pattern: RegExp, sentence: string][] = [
 ];
 
 /**
- * Returns a message of Weir's own for a provider's message. `param` is the client's name of the
- * parameter; undefined if it is not known.
+ * Returns the message of Weir that replaces a provider's message. `param` is the client's name of
+ * the parameter; undefined if the parameter is not known.
  */
 export function ownWords(message: string, param: string | undefined): string {
   const sentence = SENTENCES.find(([pattern]) => pattern.test(message))?.[1];

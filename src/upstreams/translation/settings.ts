@@ -91,8 +91,9 @@ export function isParameter([first = '']: readonly string[], upstream: ClientPro
 }
 
 /**
- * Returns the client's name for a parameter of the upstream: one that `isSent` accepts, otherwise the
- * usual one. Returns undefined if the path is not in the table, or if the client has no name for it.
+ * Returns the client's name for a parameter of the upstream. If the client's protocol has several
+ * names, this is the first for which `isSent` returns true, otherwise the usual one. Returns
+ * undefined if the path is not in the table, or if the client's protocol has no such parameter.
  */
 export function settingOf(
   path: string,

@@ -6,13 +6,13 @@ export const SMALL_BODY_BYTES = 64 * 1024;
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 /** With small bodies, a key may hold this many times the free bytes. */
 const SMALL_BODY_FACTOR = 8;
-/** Calls in flight end within seconds, so the bytes of a refused body are soon free. */
+/** Calls in flight end within seconds, so a refused body soon has room. */
 const RETRY_AFTER_S = 5;
 
 /**
  * Limits how many bytes the bodies and answers of all requests in flight have in sum, and shares
- * them between keys (P20). A key may hold at most as many bytes as are free then: one key alone gets
- * half of the sum, two keys get a third each, and there is always room for another key (Choudhury
+ * them between keys (P20). A key may hold at most as many bytes as stay free: one key alone gets
+ * half of the limit, two keys get a third each, and there is always room for another key (Choudhury
  * and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). With small
  * bodies, a key may hold eight times the free bytes. So large bodies of a key do not stop its plain
  * calls, and plain calls of one key do not stop those of another.
@@ -38,7 +38,7 @@ export class BodyBudget {
     return this.bytes_by_key.get(key_id) ?? 0;
   }
 
-  /** Counts bytes for a key. Throws WeirError (503) if they exceed the sum or the key's share. */
+  /** Counts bytes for a key. Throws WeirError (503) if they exceed the limit or the key's share. */
   add(key_id: string, bytes: number, isSmall: boolean): void {
     const held_bytes = this.bytesOf(key_id) + bytes;
     const free_bytes = this.max_bytes - this.counted_bytes - bytes;
@@ -47,7 +47,9 @@ export class BodyBudget {
     this.addAlways(key_id, bytes);
   }
 
-  /** Counts bytes for a key, even if they exceed the sum. Then other bodies are refused. */
+  /**
+   * Counts bytes for a key, even above the limit. Above the limit, `add` refuses further bodies.
+   */
   addAlways(key_id: string, bytes: number): void {
     this.counted_bytes += bytes;
     this.bytes_by_key.set(key_id, this.bytesOf(key_id) + bytes);
@@ -63,14 +65,14 @@ export class BodyBudget {
 }
 
 /**
- * The bytes that one request holds: its body, and the answers of upstreams that are read whole. They
- * are given back when the request ends.
+ * The bytes that one request holds: its body, and the answers of upstreams that are read whole.
+ * They are given back when the request ends.
  */
 export class BytesInFlight {
   private key_id = '';
   private counted_bytes = 0;
   private answer_bytes = 0;
-  /** The handler is the first user. A stream is another one. */
+  /** How many users need the bytes: the handler, and each stream that outlives the handler. */
   private users = 1;
 
   constructor(private readonly budget: BodyBudget) {}
@@ -96,12 +98,12 @@ export class BytesInFlight {
     return this.budget.max_body_bytes;
   }
 
-  /** Returns the count of the request's body. */
+  /** Returns a counter for the request's body. */
   countBody(): CountedBody {
     return new CountedBody((bytes, room) => this.change(bytes, room));
   }
 
-  /** Returns the count of an upstream's answer. */
+  /** Returns a counter for an upstream's answer. */
   countAnswer(): CountedBody {
     return new CountedBody((bytes, room) => {
       this.change(bytes, room);
@@ -138,7 +140,7 @@ export class BytesInFlight {
       this.giveBack(-bytes);
       return;
     }
-    // A body can still arrive after its request was refused. Nobody would give its bytes back.
+    // A body can still arrive after its request has ended. Then `end` would never free its bytes.
     if (this.hasEnded) throw new Error('the request has ended');
     if (room === 'always') this.budget.addAlways(this.key_id, bytes);
     else this.budget.add(this.key_id, bytes, room === 'small');
@@ -152,7 +154,7 @@ export class BytesInFlight {
   }
 }
 
-/** How much room a body needs: see `BodyBudget`. */
+/** The limit for a body: the key's share for small or for large bodies; `always` has no limit. */
 type Room = 'small' | 'large' | 'always';
 
 /** The bytes of one body while it arrives. */

@@ -38,8 +38,8 @@ export interface ExchangeRequest extends Omit<HttpRequest, 'body'> {
  * One HTTP request to an upstream and its response. The exchange is aborted at its deadline, or
  * when the client leaves.
  *
- * What an upstream says about a failure enters Weir here. It may quote the credentials that it
- * received, and it reaches logs and operators. So the exchange removes them (see `redact`).
+ * An upstream's error text may quote the credentials that the upstream received, and Weir writes
+ * this text to logs. So the exchange removes the credentials from the text (see `redact`).
  *
  * The clock runs only while Weir waits for the upstream, so that a slow client does not count as a
  * slow upstream (P9). Each read of a stream sets a new deadline.
@@ -153,8 +153,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Converts an error of sending or reading. If the client left, returns the signal's reason.
-   * Otherwise returns an upstream error without credentials.
+   * Converts an error of sending or reading. If the client left or the call's deadline passed,
+   * returns the signal's reason. Otherwise returns an upstream error without credentials.
    */
   toUpstreamError(error: unknown): unknown {
     const { signal } = this.call;
@@ -162,7 +162,7 @@ export class Exchange implements Watched {
     if (this.hasTimedOut) {
       return new RetryableUpstreamError('timeout', 'the upstream did not answer in time');
     }
-    // There is no room for the answer. This says nothing about the upstream.
+    // Weir itself has no room for the answer, so this is not a failure of the upstream.
     if (error instanceof WeirError) return error;
     if (error instanceof Error && error.name.endsWith('UpstreamError')) {
       return this.withoutCredentials(error);
@@ -172,8 +172,8 @@ export class Exchange implements Watched {
   }
 
   /**
-   * Aborts the request if the client left or the deadline passed. Returns false if the wait is
-   * over.
+   * Aborts the request if the client left or the deadline passed. Returns false if the exchange has
+   * ended and need not be checked again.
    */
   check(now: number): boolean {
     if (this.isClosed) return false;
@@ -240,9 +240,9 @@ export async function requestWhole<Result>(
 }
 
 /**
- * Reads the whole attached response, at most `max_bytes`, and ends the exchange. The response tells
- * of a failure: returns the error that `toError` makes of its text, without credentials. Throws an
- * upstream error if the response cannot be read.
+ * Reads the attached error response, at most `max_bytes`, and ends the exchange. Returns the error
+ * that `toError` creates from the response's text, without credentials. Throws an upstream error if
+ * the response cannot be read.
  */
 export async function readFailure(
   exchange: Exchange,
@@ -300,7 +300,7 @@ export function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // The error below is also right for a text that is not JSON.
+    // Text that is not JSON gets the same error as JSON that is not an object.
   }
   throw new RetryableUpstreamError('malformed', 'the upstream did not send a JSON object');
 }

@@ -16,7 +16,7 @@ const MAX_DESTINATIONS = 10_000;
  */
 const MAX_ORIGINS = 2_000;
 
-/** The head of a request up to the value of its content length, and what it was built from. */
+/** A request's head before the value of `content-length`, and the parts it was built from. */
 export interface HeadPrefix {
   readonly method: HttpRequest['method'];
   readonly content_type: string | undefined;
@@ -60,7 +60,7 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
     // The hostname of an IPv6 URL has brackets, which a socket does not accept.
     const bare = hostname.replace(/^\[|\]$/g, '');
     const address = { hostname: bare, port: Number(port) || (isTls ? 443 : 80), isTls };
-    // Both pools know what a host did in the other pool.
+    // Both pools share the conduct of a host, so surplus bytes in one pool stop reuse in both.
     const other = origins[pool === 'calls' ? 'jobs' : 'calls'].get(key);
     const conduct = other?.conduct ?? new Conduct(host);
     origin = new Origin(host, address, MAX_IDLE_CONNECTIONS[pool], conduct);
@@ -82,7 +82,7 @@ export class Origin implements ConnectionOwner {
    * connection is used first, so that unneeded connections become old and are closed.
    */
   private readonly stack: Connection[] = [];
-  /** Idle connections that were not quiet for long enough yet. */
+  /** Connections that have ended a response, but were not yet quiet for QUIET_MS. */
   private readonly settling = new Set<Connection>();
   private sweeper: Timer | undefined;
 
@@ -132,9 +132,10 @@ export class Origin implements ConnectionOwner {
   }
 
   /**
-   * Keeps the connection if it stays quiet. Surplus bytes that came while this thread was busy are
-   * still unread when the timer fires. So the connection waits until the event loop read all sockets
-   * once more. An immediate may run before that, the second one runs after it.
+   * Keeps the connection for reuse if it stays quiet for QUIET_MS. Surplus bytes that came while
+   * this thread was busy are still unread when the timer fires. So after the timer, the event loop
+   * must read all sockets once more. The first immediate may run before this read, the second after
+   * it.
    */
   private settle(connection: Connection): void {
     this.settling.add(connection);

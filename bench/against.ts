@@ -11,7 +11,7 @@ import {
   resolveCommit,
   sameSimulator,
 } from './checkout.ts';
-import { cleanup } from './cleanup.ts';
+import { createCleanup } from './cleanup.ts';
 import type { AgainstOptions } from './options.ts';
 import { findProgram } from './programs.ts';
 import { InvalidMeasurement, kindOf, Side, type SideName, type Work } from './side.ts';
@@ -28,7 +28,7 @@ interface Measured {
 /** Returns the exit code: 1 if the working tree is slower. */
 export async function runAgainst(options: AgainstOptions): Promise<number> {
   const commit = await resolveCommit(options.commit);
-  const undo = cleanup();
+  const undo = createCleanup();
   try {
     const folder = throwawayFolder('against');
     undo.add(() => removeFolder(folder));

@@ -5,7 +5,7 @@ import { type RunningSimulator, startSimulator } from '../test/support/simulator
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import { flawOfCall } from './answers.ts';
 import { auditRun, SimulatorBooks } from './books.ts';
-import { type Cleanup, cleanup } from './cleanup.ts';
+import { type Cleanup, createCleanup } from './cleanup.ts';
 import {
   type Contender,
   type ContenderName,
@@ -34,7 +34,7 @@ interface Observed {
  * was wrong.
  */
 export async function runCalls(options: CallOptions): Promise<number> {
-  const undo = cleanup();
+  const undo = createCleanup();
   try {
     const folder = throwawayFolder('bench');
     undo.add(() => removeFolder(folder));

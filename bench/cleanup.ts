@@ -5,7 +5,7 @@ export interface Cleanup {
   run(): Promise<void>;
 }
 
-export function cleanup(): Cleanup {
+export function createCleanup(): Cleanup {
   const stops: (() => unknown)[] = [];
   const run = async () => {
     for (let stop = stops.pop(); stop; stop = stops.pop()) {

@@ -60,7 +60,7 @@ export interface Inline {
 }
 
 /** What is wrong after a run. All figures must be 0. */
-export interface Aftermath {
+export interface FinalState {
   /** Tasks that are missing, or that ended although their jobs have not ended. */
   lost: number;
   /** Effects that Weir gave up. */
@@ -175,7 +175,7 @@ export class TaskSide {
   }
 
   /** Stops Weir, checks tasks and money, and removes the database. */
-  async finish(): Promise<Aftermath> {
+  async finish(): Promise<FinalState> {
     await this.stop();
     const { name, databases, root, unfinished } = this.#options;
     const { findImbalances } = (await import(join(root, 'db/ledger/audit.ts'))) as {
@@ -198,7 +198,10 @@ export class TaskSide {
     return found;
   }
 
-  /** Stops Weir. Takes its last calls, which are not the other side's. */
+  /**
+   * Stops Weir, and reads the last calls that it made to the simulator. So these do not count for
+   * the other version.
+   */
   async stop(): Promise<void> {
     if (!this.#weir) return;
     await this.#weir.stop();

@@ -2,7 +2,7 @@
 
 import type { SideName } from './side.ts';
 import { median, medianInterval } from './statistics.ts';
-import type { Aftermath, Inline } from './task-side.ts';
+import type { FinalState, Inline } from './task-side.ts';
 import { CONFIDENCE, intervalName } from './verdict.ts';
 
 /** The most resident memory of Weir at any time, in MB of 10^6 bytes. */
@@ -58,8 +58,8 @@ export function pollVerdict(pairs: readonly InlinePair[]): Verdict {
 }
 
 /** Checks that each run kept all tasks and all money. */
-export function lossVerdict(found: readonly Aftermath[]): Verdict {
-  const sum = (field: keyof Aftermath) => found.reduce((total, each) => total + each[field], 0);
+export function lossVerdict(found: readonly FinalState[]): Verdict {
+  const sum = (field: keyof FinalState) => found.reduce((total, each) => total + each[field], 0);
   const counts = [
     `${sum('lost')} tasks lost`,
     `${sum('dead_effects')} effects given up`,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../test/support/simulator.ts';
 import { removeFolder, throwawayFolder } from '../test/support/throwaway.ts';
 import { checkOut, copyWorkingTree, resolveCommit } from './checkout.ts';
-import { type Cleanup, cleanup } from './cleanup.ts';
+import { type Cleanup, createCleanup } from './cleanup.ts';
 import { startDatabases } from './databases.ts';
 import { cpuSeconds, peakMb, residentMb } from './process.ts';
 import { findProgram } from './programs.ts';
@@ -17,7 +17,7 @@ import type { SideName } from './side.ts';
 import { median } from './statistics.ts';
 import { watchPolls } from './task-channels.ts';
 import type { UnfinishedOptions } from './task-options.ts';
-import { type Aftermath, type Inline, TaskSide, type TaskSideOptions } from './task-side.ts';
+import { type FinalState, type Inline, TaskSide, type TaskSideOptions } from './task-side.ts';
 import {
   type InlinePair,
   lossVerdict,
@@ -36,7 +36,7 @@ type Sides = { new: TaskSide; old?: TaskSide };
 
 /** Returns the exit code: 1 if a target is missed. */
 export async function runUnfinished(options: UnfinishedOptions): Promise<number> {
-  const undo = cleanup();
+  const undo = createCleanup();
   try {
     const run = new UnfinishedRun(options);
     const sides = await prepareSides(options, undo, run);
@@ -93,7 +93,7 @@ class UnfinishedRun {
   readonly lines: string[] = [];
   readonly #pairs: InlinePair[] = [];
   readonly #measured: Inline[] = [];
-  readonly #aftermaths: Aftermath[] = [];
+  readonly #aftermaths: FinalState[] = [];
   #before_mb = 0;
   #with_tasks_mb = 0;
   #peak_mb = 0;

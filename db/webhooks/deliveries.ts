@@ -15,8 +15,8 @@ export interface Delivery {
 }
 
 /**
- * Creates the webhook that announces the end of a task. An existing webhook stays unchanged.
- * Returns its organization; undefined if the task has no webhook address.
+ * Creates the webhook that announces the end of a task, unless the task has one already. In both
+ * cases, returns the task's organization. Returns undefined if the task has no webhook address.
  */
 export async function createDelivery(
   sql: Sql,

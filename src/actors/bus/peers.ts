@@ -14,7 +14,7 @@ interface Peer {
 }
 
 /** What an envelope means for its receiver. */
-export interface Arrival {
+export interface EnvelopeMeaning {
   /** True if the messages of the envelope are new. */
   readonly isNew: boolean;
   /** True if earlier envelopes are missing. */
@@ -41,7 +41,7 @@ export class Peers {
    * Records an envelope. `mayAdopt` is true while this replica starts: then any first number of a
    * new sender is accepted, because this replica reads the rows later.
    */
-  onEnvelope({ run, seq, messages, last }: Envelope, mayAdopt: boolean): Arrival {
+  onEnvelope({ run, seq, messages, last }: Envelope, mayAdopt: boolean): EnvelopeMeaning {
     const isHeartbeat = messages.length === 0;
     const before = isHeartbeat ? seq : seq - 1;
     const known = this.peers.get(run)?.seq ?? (mayAdopt ? before : 0);

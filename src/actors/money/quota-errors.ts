@@ -25,7 +25,7 @@ export function keyStatusError(status: Exclude<QuotaRefusal, 'exhausted'>): Weir
     case 'inactive':
     case 'suspended':
       return new WeirError('access_denied', `This API key is ${status}.`, {
-        hint: 'Set its status to active with the management API.',
+        hint: 'Set the status of the API key to active with the management API.',
       });
     default:
       return status satisfies never;

@@ -237,7 +237,7 @@ function requireActive(record: KeyRecord | undefined, now: number): KeyRecord {
   }
   if (record.status !== 'active') {
     throw new WeirError('access_denied', `This API key is ${record.status}.`, {
-      hint: 'Set its status to active with the management API.',
+      hint: 'Set the status of the API key to active with the management API.',
     });
   }
   return record;

@@ -52,7 +52,7 @@ function methods(
           ...wholeUsage(geminiUsage(answer['usageMetadata']), call, (usage) =>
             withUsageMetadata(body_text, usage),
           ),
-          produced: () => producedBy(answer),
+          produced: () => producedText(answer),
         };
       }),
 
@@ -127,7 +127,7 @@ function partsOf(answer: Readonly<Record<string, unknown>>): unknown[] {
 }
 
 /** Returns all text that is charged: answers, thoughts and function calls. */
-function producedBy(answer: Readonly<Record<string, unknown>>): string {
+function producedText(answer: Readonly<Record<string, unknown>>): string {
   return partsOf(answer)
     .map((part) => {
       if (!isObject(part)) return '';
@@ -177,7 +177,7 @@ class ContentStream implements MeteredStreamProtocol {
     this.finished ||=
       Boolean(isBlocked) || candidates.some((each) => isObject(each) && each['finishReason']);
     const text = withoutLineBreaks(publish(data, chunk, this.call));
-    const event = { produced: producedBy(chunk), final: this.finished, value: chunk };
+    const event = { produced: producedText(chunk), final: this.finished, value: chunk };
     if (report !== 'impossible') return { text: `data: ${text}\n\n`, ...event };
     // Until the last chunk, the client gets no usage. Counting for each chunk would be slow.
     const hidden = `data: ${editMembers(text, { usageMetadata: null })}\n\n`;

@@ -6,7 +6,7 @@ const TEXT_MEMBERS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
  * Returns the charged text of all choices: content, refusal, reasoning and tool calls. `part` names
  * the member with the text: `message` in a whole answer, `delta` in a chunk of a stream.
  */
-export function producedBy(choices: readonly unknown[], part: 'message' | 'delta'): string {
+export function producedText(choices: readonly unknown[], part: 'message' | 'delta'): string {
   let produced = '';
   for (const choice of choices) {
     const message = isObject(choice) ? choice[part] : undefined;

@@ -11,7 +11,7 @@ import { chatErrorEvents } from '../stream/error-events.ts';
 import { withoutLineBreaks } from '../stream/events.ts';
 import { parseObject } from '../transport/exchange.ts';
 import { classifyInlineError } from '../transport/failures.ts';
-import { producedBy } from './openai-answer.ts';
+import { producedText } from './openai-answer.ts';
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -76,7 +76,7 @@ export class ChatStream implements MeteredStreamProtocol {
     const text = withoutLineBreaks(this.publisher.publish(data, chunk, isShown));
     const sent = {
       text: `data: ${text}\n\n`,
-      produced: producedBy(choices, 'delta'),
+      produced: producedText(choices, 'delta'),
       final: this.isFinished(),
       value: chunk,
     };

@@ -13,7 +13,7 @@ import {
   requestStream,
   type UpstreamRequest,
 } from '../pass-through/request.ts';
-import { producedBy } from './openai-answer.ts';
+import { producedText } from './openai-answer.ts';
 import { ChatStream } from './openai-stream.ts';
 
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
@@ -52,7 +52,7 @@ function answerOf(
     ...wholeUsage(openaiUsage(answer['usage']), call, (usage) =>
       editMembers(body_text, { usage: JSON.stringify(writeOpenaiUsage(usage)) }),
     ),
-    produced: () => producedBy(choices, 'message'),
+    produced: () => producedText(choices, 'message'),
   };
 }
 

@@ -140,7 +140,8 @@ export class BytesInFlight {
       this.giveBack(-bytes);
       return;
     }
-    // A body can still arrive after its request has ended. Then `end` would never free its bytes.
+    // A body can still arrive after its request has ended. Its bytes must not be counted then:
+    // `end` has already run, so nothing would free them.
     if (this.hasEnded) throw new Error('the request has ended');
     if (room === 'always') this.budget.addAlways(this.key_id, bytes);
     else this.budget.add(this.key_id, bytes, room === 'small');

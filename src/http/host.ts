@@ -18,10 +18,10 @@ let latest_valid = '';
  * any handler: a handler that fails after it created a task would charge a task whose id the client
  * never learns.
  */
-export function requireHost({ headers, url }: Request): void {
-  const host = headers.get('host');
+export function requireHost(request: Request): void {
+  const host = request.headers.get('host');
   if (host === latest_valid && host !== '') return;
-  if (host === null && WITHOUT_HOST.includes(url)) return;
+  if (host === null && WITHOUT_HOST.includes(request.url)) return;
   // Two Host headers are read as one value with a comma, which is not valid.
   if (host === null || !HOST.test(host) || !URL.canParse(`http://${host}`)) {
     throw new WeirError(

@@ -3,52 +3,26 @@ import { validator } from '../../errors/validate.ts';
 import { countTokens } from '../../inference/budget/tokens.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
 import { type EmbeddingInput, maxEmbeddingTokens } from '../../inference/direct/max-units.ts';
-import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { EMBEDDERS } from '../../upstreams/direct/protocols.ts';
-import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
-import { callSignal } from '../call-signal.ts';
+import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
+import { directRoute } from '../direct-route.ts';
 import type { Handler } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { serveOnce } from '../serve-once.ts';
 
 const validate = validator(EmbeddingsSchema);
 
 /** `POST /v1/embeddings` (spec: Embeddings). */
 export function embeddings(deps: InferenceRouteDeps): Handler {
-  return async (context) => {
-    const { request, uuid, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
-    const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(
-      request,
-      bytes.of(key.id),
-      MAX_INFERENCE_BODY_BYTES,
-      signal,
-    );
-    const body = validate(value);
-    const paid = { key, route: '/v1/embeddings', body: text, signal };
-    return serveOnce(deps, context, paid, async (mode) => {
-      const inference = deps.inference();
-      const model = resolveDirectModel(
-        deps.catalogue(),
-        body.model,
-        key,
-        'embedding',
-        (candidate, caller) => inference.isCallable(candidate, caller),
-      );
-      model.contract.check(value);
-      server?.timeout(request, 0);
+  return directRoute(deps, {
+    path: '/v1/embeddings',
+    operation: 'embedding',
+    max_body_bytes: MAX_INFERENCE_BODY_BYTES,
+    readBody: validate,
+    async run({ body, text, inference, call: shared }) {
       const max_tokens = maxEmbeddingTokens(body.input, text);
       const answer = await inference.direct({
-        request_id: uuid,
-        key,
-        model,
-        body: value,
-        body_text: text,
-        signal: mode.signal,
-        bytes,
+        ...shared,
         protocols: EMBEDDERS,
         max_units: { input_tokens: max_tokens },
         request: async (embedder, call) => {
@@ -63,8 +37,8 @@ export function embeddings(deps: InferenceRouteDeps): Handler {
         },
       });
       return new Response(answer, { headers: { 'content-type': 'application/json' } });
-    });
-  };
+    },
+  });
 }
 
 function countInputTokens(input: EmbeddingInput): number {

@@ -2,15 +2,13 @@ import { RerankSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
 import { searchUnits } from '../../inference/direct/max-units.ts';
-import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import type { RerankResult } from '../../upstreams/direct/contract.ts';
 import { RERANKERS } from '../../upstreams/direct/protocols.ts';
-import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
-import { callSignal } from '../call-signal.ts';
+import { MAX_INFERENCE_BODY_BYTES } from '../body.ts';
+import { directRoute } from '../direct-route.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { serveOnce } from '../serve-once.ts';
 
 /** The provider's default for `max_tokens_per_doc` (Cohere docs: Rerank). */
 const DEFAULT_TOKENS_PER_DOC = 4_096;
@@ -20,44 +18,19 @@ const validate = validator(RerankSchema);
  * `POST /v1/rerank` (Cohere docs: Rerank). Jina's API has the same fields (Jina docs: Reranker).
  */
 export function rerank(deps: InferenceRouteDeps): Handler {
-  return async (context) => {
-    const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
-    const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(
-      request,
-      bytes.of(key.id),
-      MAX_INFERENCE_BODY_BYTES,
-      signal,
-    );
-    const { query, top_n, max_tokens_per_doc, ...body } = validate(value);
-    const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
-    const paid = { key, route: '/v1/rerank', body: text, signal };
-    return serveOnce(deps, context, paid, async (mode) => {
-      const inference = deps.inference();
-      const model = resolveDirectModel(
-        deps.catalogue(),
-        body.model,
-        key,
-        'rerank',
-        (candidate, caller) => inference.isCallable(candidate, caller),
-      );
-      model.contract.check(value);
-      server?.timeout(request, 0);
+  return directRoute(deps, {
+    path: '/v1/rerank',
+    operation: 'rerank',
+    max_body_bytes: MAX_INFERENCE_BODY_BYTES,
+    readBody: validate,
+    async run({ request_id, body, inference, model, call: shared }) {
+      const { query, top_n, max_tokens_per_doc } = body;
+      const documents = body.documents.map((item) => (typeof item === 'string' ? item : item.text));
       const tokens_per_doc = max_tokens_per_doc ?? DEFAULT_TOKENS_PER_DOC;
       const likely_units = searchUnits(documents, tokens_per_doc, 0);
       const max_units = searchUnits(documents, tokens_per_doc, Buffer.byteLength(query));
       const ranked = await inference.direct({
-        ...{
-          request_id: uuid,
-          key,
-          model,
-          body: value,
-          body_text: text,
-          signal: mode.signal,
-          bytes,
-        },
+        ...shared,
         protocols: RERANKERS,
         max_units: { requests: max_units },
         request: async (reranker, call) => {
@@ -74,8 +47,8 @@ export function rerank(deps: InferenceRouteDeps): Handler {
       });
       const withDocuments = body.return_documents === true ? documents : undefined;
       return json(responseBody(ranked, model.id, request_id, withDocuments));
-    });
-  };
+    },
+  });
 }
 
 /** The response body, with the members that clients of Cohere and Jina read. */

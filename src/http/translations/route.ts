@@ -3,14 +3,11 @@ import { TranslationSchema } from '../../catalogue/contracts/direct-schemas.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import { estimateOf } from '../../inference/direct/direct.ts';
-import { resolveDirectModel } from '../../inference/requests/resolve-model.ts';
 import { possible } from '../../protocols/token-usage.ts';
 import { TRANSLATORS } from '../../upstreams/direct/protocols.ts';
-import { readJsonObject } from '../body.ts';
-import { callSignal } from '../call-signal.ts';
+import { directRoute } from '../direct-route.ts';
 import { type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
-import { serveOnce } from '../serve-once.ts';
 
 /** The provider's limit for a body (DeepL docs: Translate). */
 const MAX_BODY_BYTES = 128 * 1024;
@@ -28,29 +25,16 @@ const validate = validator(TranslationSchema);
  * text.
  */
 export function translations(deps: InferenceRouteDeps): Handler {
-  return async (context) => {
-    const { request, uuid, request_id, server, bytes } = context;
-    const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
-    const signal = callSignal(context, key);
-    const { text, value } = await readJsonObject(request, bytes.of(key.id), MAX_BODY_BYTES, signal);
-    const body = validate(resolveAliases(value));
-    const texts = [body.text].flat();
-    const paid = { key, route: '/v1/translations', body: text, signal };
-    return serveOnce(deps, context, paid, async (mode) => {
-      const inference = deps.inference();
-      const model = resolveDirectModel(
-        deps.catalogue(),
-        body.model,
-        key,
-        'translation',
-        (candidate, caller) => inference.isCallable(candidate, caller),
-      );
-      model.contract.check(body);
-      server?.timeout(request, 0);
+  return directRoute(deps, {
+    path: '/v1/translations',
+    operation: 'translation',
+    max_body_bytes: MAX_BODY_BYTES,
+    readBody: (value) => validate(resolveAliases(value)),
+    async run({ request_id, body, inference, model, call: shared }) {
+      const texts = [body.text].flat();
       const characters = texts.reduce((sum, text) => sum + [...text].length, 0);
       const answer = await inference.direct({
-        ...{ request_id: uuid, key, model, body: value, body_text: '', signal: mode.signal, bytes },
+        ...shared,
         protocols: TRANSLATORS,
         max_units: { characters },
         request: async (translator, call) => {
@@ -71,8 +55,8 @@ export function translations(deps: InferenceRouteDeps): Handler {
         translations: answer.translations,
         usage: { characters: answer.characters },
       });
-    });
-  };
+    },
+  });
 }
 
 function translationOptions(body: Static<typeof TranslationSchema>) {

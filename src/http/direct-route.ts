@@ -1,0 +1,81 @@
+import type { DirectModel } from '../catalogue/catalogue.ts';
+import type { DirectCall } from '../inference/direct/direct.ts';
+import type { InferencePort } from '../inference/inference.ts';
+import type { AnswerRecorder } from '../inference/repeats/recorder.ts';
+import { resolveDirectModel } from '../inference/requests/resolve-model.ts';
+import { readJsonObject } from './body.ts';
+import { callSignal } from './call-signal.ts';
+import type { Handler } from './endpoint.ts';
+import type { InferenceRouteDeps } from './inference-route.ts';
+import { serveOnce } from './serve-once.ts';
+
+/** A direct call whose model is known. */
+interface DirectRequest<Body> {
+  /** The id by which clients know the request. */
+  readonly request_id: string;
+  readonly body: Body;
+  /** The body as the client sent it. */
+  readonly text: string;
+  readonly inference: InferencePort;
+  readonly model: DirectModel;
+  /** The members that all direct calls share. */
+  readonly call: Pick<
+    DirectCall<unknown, unknown>,
+    'request_id' | 'key' | 'model' | 'body' | 'body_text' | 'signal' | 'bytes'
+  >;
+  /** Set if the call has an idempotency key. A streamed answer must be written to the recorder. */
+  readonly recorder?: AnswerRecorder;
+}
+
+/** A route of direct calls with a JSON body. */
+export interface DirectRoute<Body> {
+  /** Idempotency keys of different paths are independent. */
+  readonly path: string;
+  readonly operation: DirectModel['operation'];
+  readonly max_body_bytes: number;
+  /** Returns the valid body. Throws WeirError that names the wrong parameter. */
+  readonly readBody: (value: Record<string, unknown>) => Body;
+  /** Runs the call and returns its response. */
+  readonly run: (direct: DirectRequest<Body>) => Promise<Response>;
+}
+
+/**
+ * Returns the handler of a route: authenticates, reads the body, and resolves the model. Refuses
+ * parameters that the model does not take. Then runs the call, once if it has an `Idempotency-Key`.
+ */
+export function directRoute<Body extends { readonly model?: string }>(
+  deps: InferenceRouteDeps,
+  { path, operation, max_body_bytes, readBody, run }: DirectRoute<Body>,
+): Handler {
+  return async (context) => {
+    const { request, uuid, request_id, server, bytes } = context;
+    const key = await deps.authentication.requireKey(context, false);
+    await deps.rateLimit.consume(key);
+    const signal = callSignal(context, key);
+    const counted = bytes.of(key.id);
+    const { text, value } = await readJsonObject(request, counted, max_body_bytes, signal);
+    const body = readBody(value);
+    return serveOnce(deps, context, { key, route: path, body: text, signal }, async (mode) => {
+      const inference = deps.inference();
+      const model = resolveDirectModel(
+        deps.catalogue(),
+        body.model,
+        key,
+        operation,
+        (candidate, caller) => inference.isCallable(candidate, caller),
+      );
+      model.contract.check(body as Record<string, unknown>);
+      // Bun closes a silent connection after its idle timeout. A model may need longer than that.
+      server?.timeout(request, 0);
+      const { recorder } = mode;
+      return run({
+        ...{ request_id, body, text, inference, model },
+        call: {
+          ...{ request_id: uuid, key, model, body: value, body_text: text },
+          ...{ signal: mode.signal, bytes },
+        },
+        ...(recorder ? { recorder } : {}),
+      });
+    });
+  };
+}

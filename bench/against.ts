@@ -15,13 +15,15 @@ import { createCleanup } from './cleanup.ts';
 import type { AgainstOptions } from './options.ts';
 import { findProgram } from './programs.ts';
 import { InvalidMeasurement, kindOf, Side, type SideName, type Work } from './side.ts';
-import { loss } from './statistics.ts';
+import { loss, median } from './statistics.ts';
 import { type Pair, signed, summarize, summaryLine, verdictLine } from './verdict.ts';
 
 const KINDS = [false, true] as const;
 
 interface Measured {
   rates: Pair;
+  /** The CPU time of Weir's process for one call, µs. */
+  cpu_us: Pair;
   undisturbed: boolean;
 }
 
@@ -93,19 +95,33 @@ async function measurePair(
     if (none) throw new InvalidMeasurement(`${name}: no answer arrived while it was under load`);
   }
   const undisturbed = [...done.old, ...done.new].every((work) => work.undisturbed);
-  return { rates: { old: rate(done.old), new: rate(done.new) }, undisturbed };
+  return {
+    rates: { old: rate(done.old), new: rate(done.new) },
+    cpu_us: { old: cpuPerCall(done.old), new: cpuPerCall(done.new) },
+    undisturbed,
+  };
 }
 
 /** Answers per second. */
 function rate(done: Work[]): number {
-  const sum = (field: 'answers' | 'seconds') =>
-    done.reduce((total, each) => total + each[field], 0);
-  return sum('answers') / sum('seconds');
+  return sum(done, 'answers') / sum(done, 'seconds');
 }
 
-function pairText(kind: string, { rates }: Measured): string {
+function cpuPerCall(done: Work[]): number {
+  return (sum(done, 'cpu_seconds') / sum(done, 'answers')) * 1e6;
+}
+
+function sum(done: Work[], field: 'answers' | 'seconds' | 'cpu_seconds'): number {
+  return done.reduce((total, each) => total + each[field], 0);
+}
+
+function pairText(kind: string, { rates, cpu_us }: Measured): string {
   const [old, now] = [rates.old, rates.new].map((each) => `${Math.round(each)}/s`);
-  return `${kind.padEnd(6)} old ${old} new ${now} loss ${signed(loss(rates.old, rates.new))}`;
+  const [old_us, new_us] = [cpu_us.old, cpu_us.new].map((each) => each.toFixed(1));
+  return (
+    `${kind.padEnd(6)} old ${old} new ${now} loss ${signed(loss(rates.old, rates.new))}` +
+    `, CPU of a call old ${old_us} µs new ${new_us} µs`
+  );
 }
 
 /** Prints the result of all pairs, and returns the exit code. */
@@ -115,6 +131,8 @@ function conclude(found: Record<'plain' | 'stream', Measured[]>, bound: number):
     const rates = found[kind].map((each) => each.rates);
     const summary = summarize(rates, bound);
     console.log(summaryLine(kind, summary));
+    const cpu = median(found[kind].map(({ cpu_us }) => cpu_us.new / cpu_us.old - 1));
+    console.log(`${kind.padEnd(6)} median change of a call's CPU time ${signed(cpu)}`);
     return summary;
   });
   const all = [...found.plain, ...found.stream];

@@ -2,8 +2,9 @@
 import { startSimulator } from '../test/support/simulator.ts';
 import { flawOfCall } from './answers.ts';
 import type { Checkout } from './checkout.ts';
-import { type Contender, weir } from './contenders.ts';
+import { weir } from './contenders.ts';
 import { flawOfMeasurement, type Load, measure, waitUntilIdle } from './load.ts';
+import { cpuSeconds } from './process.ts';
 import type { Program } from './programs.ts';
 
 const WARM_UP_SECONDS = 1;
@@ -26,6 +27,8 @@ export interface SideOptions {
 export interface Work {
   answers: number;
   seconds: number;
+  /** The CPU time of Weir's own process, without its database. */
+  cpu_seconds: number;
   /** True if no other program used the machine just before the measurement. */
   undisturbed: boolean;
 }
@@ -36,7 +39,7 @@ export class InvalidMeasurement extends Error {}
 export class Side {
   readonly #options: SideOptions;
   #stops: (() => Promise<unknown>)[] = [];
-  #weir: Contender | undefined;
+  #weir: Awaited<ReturnType<typeof weir>> | undefined;
 
   constructor(options: SideOptions) {
     this.#options = options;
@@ -67,10 +70,13 @@ export class Side {
     const { name, wrk, folder } = this.#options;
     if (!this.#weir) throw new Error(`${name} is not started`);
     const undisturbed = await waitUntilIdle(QUIET_PATIENCE_MS);
+    const { pid } = this.#weir.weir;
+    const before = cpuSeconds(pid);
     const result = await measure(wrk, this.#weir.target(load.stream), folder, load);
     const flaw = flawOfMeasurement(result);
     if (flaw) throw new InvalidMeasurement(`${name}: ${kindOf(load.stream)} answers: ${flaw}`);
-    return { answers: result.answers, seconds: result.seconds, undisturbed };
+    const { answers, seconds } = result;
+    return { answers, seconds, cpu_seconds: cpuSeconds(pid) - before, undisturbed };
   }
 
   async stop(): Promise<void> {

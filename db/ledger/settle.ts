@@ -184,7 +184,7 @@ function groupByCommon(lines: readonly InlineLine[]): {
   const common_of = lines.map((line) => {
     // In most cases the line has the combination of the previous line.
     const last = common[number];
-    if (last && COMMON.every((name) => line[name] === last[name])) return number;
+    if (last && haveSameCommon(line, last)) return number;
     const text = JSON.stringify(COMMON.map((name) => line[name]));
     number = numbers.get(text) ?? common.length;
     if (number === common.length) {
@@ -194,6 +194,22 @@ function groupByCommon(lines: readonly InlineLine[]): {
     return number;
   });
   return { common, common_of };
+}
+
+/** Compares the columns of `COMMON`. It runs for every line, and a loop over names is slower. */
+function haveSameCommon(a: Common, b: Common): boolean {
+  return (
+    a.grant_id === b.grant_id &&
+    a.model === b.model &&
+    a.channel_id === b.channel_id &&
+    a.outcome === b.outcome &&
+    a.estimated === b.estimated &&
+    a.access_channel === b.access_channel &&
+    a.organization_id === b.organization_id &&
+    a.key_id === b.key_id &&
+    a.scene === b.scene &&
+    a.model_vendor === b.model_vendor
+  );
 }
 
 function pickCommon(line: InlineLine): Common {

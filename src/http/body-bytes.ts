@@ -24,7 +24,7 @@ export interface BodyLimits {
   readonly counted: BytesInFlight;
   /** Aborted when the client leaves, or when its deadline passes. */
   readonly signal: CallSignal;
-  readonly timeout_ms?: number;
+  readonly timeout_ms?: number | undefined;
 }
 
 /**
@@ -36,10 +36,9 @@ export interface BodyLimits {
 export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const { counted, signal, timeout_ms = BODY_TIMEOUT_MS } = limits;
   const max_bytes = Math.min(limits.max_bytes, counted.max_body_bytes);
-  const tooLarge = () => limits.tooLarge(max_bytes);
   const content_length = request.headers.get('content-length');
   const declared_bytes = content_length === null ? 0 : Number(content_length) || 0;
-  if (declared_bytes > max_bytes) throw tooLarge();
+  if (declared_bytes > max_bytes) throw limits.tooLarge(max_bytes);
   const body = counted.countBody();
   if (declared_bytes > 0) body.add(declared_bytes);
   // Bun's `bytes()` is the faster way for a small body. A large body is read in chunks, so that
@@ -47,7 +46,7 @@ export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uin
   const isWhole = content_length !== null && declared_bytes <= SMALL_BODY_BYTES;
   const bytes = isWhole
     ? request.bytes()
-    : readChunks(request, { declared_bytes, max_bytes, tooLarge, body, counted });
+    : readChunks(request, limits, { declared_bytes, max_bytes, body });
   return withTimeout(bytes, timeout_ms, signal);
 }
 
@@ -55,9 +54,7 @@ interface Arriving {
   /** The bytes that were counted before the body is read. */
   declared_bytes: number;
   max_bytes: number;
-  tooLarge: () => WeirError;
   body: CountedBody;
-  counted: BytesInFlight;
 }
 
 /**
@@ -65,7 +62,8 @@ interface Arriving {
  */
 async function readChunks(
   request: Request,
-  { declared_bytes, max_bytes, tooLarge, body, counted }: Arriving,
+  { counted, tooLarge }: BodyLimits,
+  { declared_bytes, max_bytes, body }: Arriving,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -74,7 +72,7 @@ async function readChunks(
     // The request was refused meanwhile, e.g. because the body was too slow.
     if (counted.hasEnded) break;
     size += chunk.byteLength;
-    if (size > max_bytes) throw tooLarge();
+    if (size > max_bytes) throw tooLarge(max_bytes);
     if (size > counted_bytes) {
       body.add(size - counted_bytes);
       counted_bytes = size;

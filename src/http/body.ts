@@ -70,10 +70,7 @@ export function readJsonBytes(
   timeout_ms?: number,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  return readBodyBytes(request, {
-    ...{ max_bytes: maxBytes, tooLarge, counted, signal },
-    ...(timeout_ms === undefined ? {} : { timeout_ms }),
-  });
+  return readBodyBytes(request, { max_bytes: maxBytes, tooLarge, counted, signal, timeout_ms });
 }
 
 function requireJson(headers: Headers): void {

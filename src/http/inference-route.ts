@@ -13,7 +13,7 @@ import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Handler, RequestContext } from './endpoint.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { serveOnce } from './serve-once.ts';
+import { type CallMode, serveOnce } from './serve-once.ts';
 
 /** Dependencies of every route that takes an API key. */
 export interface InferenceRouteDeps {
@@ -70,7 +70,9 @@ export function inferenceRoute<Schema extends TSchema>(
     deps.inference().isCallable(model, key);
   return async (context) => {
     const { request, uuid, server } = context;
-    const key = await deps.authentication.requireKey(context, route.isNative);
+    const found = deps.authentication.requireKey(context, route.isNative);
+    // Each `await` costs a turn of the microtask queue, and nearly all keys are in memory.
+    const key = found instanceof Promise ? await found : found;
     await deps.rateLimit.consume(key);
     const signal = callSignal(context, key);
     const bytes = context.bytes.of(key.id);
@@ -79,11 +81,8 @@ export function inferenceRoute<Schema extends TSchema>(
     route.validate(value);
     refuseLargeImages(route.protocol, value, text);
     const paid = { key, route: route.path, body: text, signal, family: route.family ?? 'openai' };
-    return serveOnce(deps, context, paid, async (mode) => {
-      const prepared: PreparedBody = route.prepare
-        ? await route.prepare(context, value, key, text)
-        : { body: value, body_text: text };
-      const { body } = prepared;
+    const run = ({ signal, recorder }: CallMode, prepared: PreparedBody) => {
+      const { body, body_text, storeAnswer } = prepared;
       const name = String(body['model']);
       const model = resolveModel(deps.catalogue(), name, key, route.protocol, isCallable);
       // Bun closes a silent connection after its idle timeout. A model may think longer than that.
@@ -93,12 +92,20 @@ export function inferenceRoute<Schema extends TSchema>(
         request_id: uuid,
         key,
         model,
-        ...prepared,
+        body,
+        body_text,
+        storeAnswer,
         stream: body['stream'] === true,
         headers: route.headers?.(request) ?? {},
-        ...mode,
+        signal,
+        recorder,
         bytes,
       });
-    });
+    };
+    return await serveOnce(deps, context, paid, (mode) =>
+      route.prepare
+        ? route.prepare(context, value, key, text).then((prepared) => run(mode, prepared))
+        : run(mode, { body: value, body_text: text }),
+    );
   };
 }

@@ -55,6 +55,7 @@ export class JsonShape {
 
 /** Throws WeirError `invalid_json` if a JSON text exceeds a limit, before a parser reads the text. */
 export function checkJsonShape(text: string): void {
+  if (isWithinLimits(text)) return;
   const shape = new JsonShape();
   for (let position = 0; position < text.length; position += 1) {
     switch (text.charCodeAt(position)) {
@@ -76,6 +77,22 @@ export function checkJsonShape(text: string): void {
         shape.close();
     }
   }
+}
+
+/**
+ * True if a text is too short to have too many members, and has too few opening characters to be
+ * nested too deeply. Nearly all bodies are so small. This search is many times faster than the loop.
+ */
+function isWithinLimits(text: string): boolean {
+  if (text.length > MAX_JSON_MEMBERS) return false;
+  let left = MAX_JSON_DEPTH;
+  for (const opening of ['{', '[']) {
+    for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
+      left -= 1;
+      if (left < 0) return false;
+    }
+  }
+  return true;
 }
 
 function tooMany(most: number, what: string): WeirError {

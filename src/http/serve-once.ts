@@ -52,15 +52,25 @@ export interface CallMode {
  * repeat gets the first answer (see `Repeats.run`). Such a call continues if its client leaves;
  * only its deadline ends it early.
  */
-export async function serveOnce(
+export function serveOnce(
   deps: { readonly repeats: () => RepeatPort },
   context: RequestContext,
-  { key, route, body, signal, family = 'openai' }: PaidRequest,
+  paid: PaidRequest,
+  work: (mode: CallMode) => Promise<Response>,
+): Promise<Response> {
+  const idempotency_key = readIdempotencyKey(context.request);
+  if (idempotency_key === undefined) return work({ signal: paid.signal });
+  return runOnce(deps, context, paid, idempotency_key, work);
+}
+
+async function runOnce(
+  deps: { readonly repeats: () => RepeatPort },
+  context: RequestContext,
+  { key, route, body, family = 'openai' }: PaidRequest,
+  idempotency_key: string,
   work: (mode: CallMode) => Promise<Response>,
 ): Promise<Response> {
   const { request, uuid, request_id } = context;
-  const idempotency_key = readIdempotencyKey(request);
-  if (idempotency_key === undefined) return work({ signal });
   const lasting = callSignal(context, key, new StopSignal());
   const call = {
     ...{ key, route, idempotency_key, request_id: uuid, client: request.signal },

@@ -40,7 +40,7 @@ export interface InferenceCall {
   /** Records a streamed answer. Set if the call has an idempotency key. */
   readonly recorder?: AnswerRecorder | undefined;
   /** Stores the answer after the charge, and before the last byte of the answer is sent. */
-  readonly storeAnswer?: (answer: object) => Promise<void>;
+  readonly storeAnswer?: ((answer: object) => Promise<void>) | undefined;
   /** Stores an answer that is not streamed, before the charge (see `Inference.chargeDraft`). */
   readonly storeDraft?: (answer: string, draft: Draft) => Promise<void>;
 }

@@ -23,14 +23,15 @@ export function openaiUsage(reported: unknown): UsageReport {
     reasoning > 0 && countIn(usage, 'total_tokens') === prompt + completion + reasoning;
   if (reasoning > completion && !isExcluded) return 'impossible';
   const input_tokens = prompt - cached - written;
-  return {
+  const result: AnswerUsage = {
     input_tokens,
     cached_input_tokens: cached,
     cache_write_tokens: written,
-    ...(audio > 0 ? { audio_input_tokens: Math.min(audio, input_tokens) } : {}),
     output_tokens: isExcluded ? completion + reasoning : completion,
-    ...(reasoning > 0 ? { reasoning_tokens: reasoning } : {}),
   };
+  if (audio > 0) result.audio_input_tokens = Math.min(audio, input_tokens);
+  if (reasoning > 0) result.reasoning_tokens = reasoning;
+  return result;
 }
 
 /** Returns the usage as the member `usage` of a chat completion. */

@@ -25,7 +25,7 @@ export interface TokenUsage {
 
 /** The tokens of an answer, with its reasoning tokens if the upstream reported them. */
 export interface AnswerUsage extends TokenUsage {
-  readonly reasoning_tokens?: number;
+  reasoning_tokens?: number;
 }
 
 /**

@@ -248,20 +248,18 @@ export class QuotaActor implements ReservationOwner {
       },
     });
     this.onSumsChanged();
+    let answer: LedgerAnswer | undefined;
     try {
-      const answer = await committed.catch((error) => {
-        // The database rejected the usage line. This is a defect, and nobody is charged.
-        if (grant) this.onCharged(grant, charge, undefined);
-        throw error;
-      });
-      if (grant) this.onCharged(grant, charge, answer);
-      if (answer.type !== 'settled')
-        throw new Error(`the ledger answered a charge with ${answer.type}`);
-      return { charged: answer.charged, overrun: answer.overrun };
+      // If the database rejects the usage line, this is a defect, and nobody is charged.
+      answer = await committed;
     } finally {
+      if (grant) this.onCharged(grant, charge, answer);
       this.unsettled -= 1;
       if (this.waiting.size > 0) this.sync.wake();
     }
+    if (answer.type !== 'settled')
+      throw new Error(`the ledger answered a charge with ${answer.type}`);
+    return { charged: answer.charged, overrun: answer.overrun };
   }
 
   /**

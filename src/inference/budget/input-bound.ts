@@ -35,13 +35,13 @@ const TOOL_PROMPT_TOKENS = 1_000;
  */
 const TEXT_MEMBERS = new Set(
   (
-    'model messages system tools tool_choice functions function_call response_format stop ' +
+    'model tool_choice functions function_call response_format stop ' +
     'stream_options user metadata store service_tier reasoning_effort verbosity modalities audio ' +
     'prediction logit_bias prompt_cache_key prompt_cache_retention prompt_cache_options ' +
     'safety_identifier cache_control moderation ' +
     'stop_sequences thinking output_config inference_geo speed anthropic_version anthropic_beta ' +
-    'input instructions include text reasoning truncation previous_response_id client_metadata ' +
-    'contents systemInstruction system_instruction toolConfig tool_config generationConfig ' +
+    'instructions include text reasoning truncation previous_response_id client_metadata ' +
+    'toolConfig tool_config generationConfig ' +
     'generation_config safetySettings safety_settings labels serviceTier'
   ).split(' '),
 );
@@ -61,21 +61,26 @@ const REFERENCES = new Set(
 export function inputBound(body: Body, body_text: string, model_id: string): InputBound {
   const input = new Input(model_id);
   for (const name in body) {
-    if (TEXT_MEMBERS.has(name)) continue;
-    if (name === 'context_management') readContextManagement(body[name], input);
-    else if (!mayHoldInput(body[name])) continue;
+    const read = READERS.get(name);
+    if (read) read(body[name], input);
+    else if (TEXT_MEMBERS.has(name) || !mayHoldInput(body[name])) continue;
     else if (REFERENCES.has(name)) input.addReference();
     else input.addUnbounded();
   }
-  input.readContent(body['system']);
-  readMessages(body['messages'], input);
-  readItems(body['input'], input);
-  readContents(body['contents'], input);
-  readInstruction(body['systemInstruction'], input);
-  readInstruction(body['system_instruction'], input);
-  readTools(body['tools'], input);
   return input.bound(Buffer.byteLength(body_text));
 }
+
+/** Members that may have images, files or tools in them. Their text counts with its bytes. */
+const READERS: ReadonlyMap<string, (value: unknown, input: Input) => void> = new Map([
+  ['system', (value: unknown, input: Input) => input.readContent(value)],
+  ['messages', readMessages],
+  ['input', readItems],
+  ['contents', readContents],
+  ['systemInstruction', readInstruction],
+  ['system_instruction', readInstruction],
+  ['tools', readTools],
+  ['context_management', readContextManagement],
+]);
 
 /** False for a value that cannot name any input: a number, a boolean, or something empty. */
 function mayHoldInput(value: unknown): boolean {

@@ -44,14 +44,13 @@ export function outputBound(
   model_max_tokens: number,
 ): OutputBound {
   const configs = configsOf(body);
-  const own = largest([body], OWN_LIMITS[protocol], model_max_tokens);
   const isLimited =
-    protocol === 'gemini' ? configs.length > 0 && configs.every(hasLimit) : own !== undefined;
-  const limit = Math.max(
-    own ?? 0,
-    largest([body], LIMITS, model_max_tokens) ?? 0,
-    largest(configs, CONFIG_LIMITS, model_max_tokens) ?? 0,
-  );
+    protocol === 'gemini'
+      ? configs.length > 0 && configs.every(hasLimit)
+      : largest(body, OWN_LIMITS[protocol], model_max_tokens) > 0;
+  let limit = largest(body, LIMITS, model_max_tokens);
+  for (const config of configs)
+    limit = Math.max(limit, largest(config, CONFIG_LIMITS, model_max_tokens));
   return {
     tokens_per_answer:
       isLimited && limit > 0 ? Math.min(limit, model_max_tokens) : model_max_tokens,
@@ -62,10 +61,10 @@ export function outputBound(
 
 /** Returns the most answers that a request may produce: the largest value of all its names. */
 export function answersOf(body: Body, configs = configsOf(body)): number {
-  return Math.max(
-    largest([body], ANSWERS, MAX_ANSWERS) ?? 1,
-    largest(configs, CONFIG_ANSWERS, MAX_ANSWERS) ?? 1,
-  );
+  let answers = Math.max(1, largest(body, ANSWERS, MAX_ANSWERS));
+  for (const config of configs)
+    answers = Math.max(answers, largest(config, CONFIG_ANSWERS, MAX_ANSWERS));
+  return answers;
 }
 
 function configsOf(body: Body): Body[] {
@@ -88,21 +87,15 @@ function hasLimit(config: Body): boolean {
 
 /**
  * Returns the largest of the named values. A value that is not a positive integer counts as
- * `fallback`. Returns undefined if no member has a value.
+ * `fallback`. Returns 0 if no member has a value.
  */
-function largest(
-  objects: readonly Body[],
-  names: readonly string[],
-  fallback: number,
-): number | undefined {
-  let found: number | undefined;
-  for (const object of objects) {
-    for (const name of names) {
-      const value = object[name];
-      if (value === undefined || value === null) continue;
-      const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
-      found = Math.max(found ?? 0, isCount ? value : fallback);
-    }
+function largest(object: Body, names: readonly string[], fallback: number): number {
+  let found = 0;
+  for (const name of names) {
+    const value = object[name];
+    if (value === undefined || value === null) continue;
+    const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+    found = Math.max(found, isCount ? value : fallback);
   }
   return found;
 }

@@ -102,13 +102,13 @@ const inBothCases = ([name, billed]: NamedBilled): NamedBilled[] => {
       ];
 };
 
-const PARAMETERS: Record<ClientProtocol, readonly NamedBilled[]> = {
-  openai: Object.entries(BILLED_PARAMETERS.openai),
-  responses: Object.entries(BILLED_PARAMETERS.responses),
-  anthropic: Object.entries(BILLED_PARAMETERS.anthropic),
-  gemini: Object.entries(BILLED_PARAMETERS.gemini).flatMap(inBothCases),
+const PARAMETERS: Record<ClientProtocol, ReadonlyMap<string, Billed>> = {
+  openai: new Map(Object.entries(BILLED_PARAMETERS.openai)),
+  responses: new Map(Object.entries(BILLED_PARAMETERS.responses)),
+  anthropic: new Map(Object.entries(BILLED_PARAMETERS.anthropic)),
+  gemini: new Map(Object.entries(BILLED_PARAMETERS.gemini).flatMap(inBothCases)),
 };
-const CONFIG = Object.entries(BILLED_CONFIG).flatMap(inBothCases);
+const CONFIG = new Map(Object.entries(BILLED_CONFIG).flatMap(inBothCases));
 
 /**
  * The types of tools that cost nothing but tokens: the client runs them. A number at the end of the
@@ -140,11 +140,13 @@ export function refuseUnpriced(protocol: ClientProtocol, body: Body, model: Chat
   if (Array.isArray(tools) && tools.length > 0) refuseTools(protocol, tools, 'tools', model);
 }
 
-function refuseMembers(billed: readonly NamedBilled[], body: Body, prefix: string): void {
-  for (const [name, { isFree, hint }] of billed) {
+function refuseMembers(billed: ReadonlyMap<string, Billed>, body: Body, prefix: string): void {
+  for (const name in body) {
+    const member = billed.get(name);
+    if (!member) continue;
     const value = body[name];
-    if (value === undefined || value === null || isFree(value)) continue;
-    throw unpriced(prefix + name, hint);
+    if (value === undefined || value === null || member.isFree(value)) continue;
+    throw unpriced(prefix + name, member.hint);
   }
 }
 

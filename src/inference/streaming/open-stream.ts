@@ -39,7 +39,8 @@ export async function openStream(
       upstreamCall(call, permit.channel, stop, max_output_tokens),
     );
     const iterator = stream.events[Symbol.asyncIterator]();
-    const first = await readFirst(iterator);
+    const { done, value = [] } = await iterator.next();
+    const first = done || value.some(hasContent) ? value : await readMore(iterator, value);
     permit.answered();
     return { protocol, stream, iterator, permit, first, stop };
   } finally {
@@ -47,13 +48,18 @@ export async function openStream(
   }
 }
 
-/** Returns the events up to the first batch with content. Throws if too many events have none. */
-async function readFirst(iterator: AsyncIterator<StreamEvent[]>): Promise<StreamEvent[]> {
-  const first: StreamEvent[] = [];
+/**
+ * Returns `events`, which have no content, and the events up to the first batch with content. Throws
+ * if too many events have none.
+ */
+async function readMore(
+  iterator: AsyncIterator<StreamEvent[]>,
+  events: readonly StreamEvent[],
+): Promise<StreamEvent[]> {
+  const first = [...events];
   while (first.length <= MAX_EVENTS_WITHOUT_CONTENT) {
     const { done, value: batch } = await iterator.next();
     if (done) return first;
-    if (first.length === 0 && batch.some(hasContent)) return batch;
     for (const event of batch) first.push(event);
     if (batch.some(hasContent)) return first;
   }

@@ -201,7 +201,7 @@ export class StreamRun {
       const { call, open } = this.deps;
       const answer = call.storeAnswer && open.stream.answer?.();
       if (answer) await call.storeAnswer?.(answer);
-      await call.recorder?.keep(this.held);
+      if (call.recorder) await call.recorder.keep(this.held);
       this.end(client, this.held);
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).

@@ -1,6 +1,7 @@
 import type { WeirError } from '../../errors/weir-error.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
+import { quoted } from '../../json/strings.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamStream } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -67,7 +68,8 @@ const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only
 export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
   const cache = body['cache_control'];
   const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
-  return { model: JSON.stringify(physical_model), ...(isOwn ? { cache_control: null } : {}) };
+  const model = quoted(physical_model);
+  return isOwn ? { model, cache_control: null } : { model };
 }
 
 /**

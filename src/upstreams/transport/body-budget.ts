@@ -100,15 +100,12 @@ export class BytesInFlight {
 
   /** Returns a counter for the request's body. */
   countBody(): CountedBody {
-    return new CountedBody((bytes, room) => this.change(bytes, room));
+    return new CountedBody(this, false);
   }
 
   /** Returns a counter for an upstream's answer. */
   countAnswer(): CountedBody {
-    return new CountedBody((bytes, room) => {
-      this.change(bytes, room);
-      this.answer_bytes += bytes;
-    });
+    return new CountedBody(this, true);
   }
 
   /** Gives back all bytes above `bytes`. */
@@ -135,11 +132,14 @@ export class BytesInFlight {
     if (this.users === 0) this.keepOnly(0);
   }
 
-  private change(bytes: number, room: Room): void {
-    if (bytes <= 0) {
-      this.giveBack(-bytes);
-      return;
-    }
+  /** Counts bytes of a body, or gives them back if `bytes` is negative. Throws like `CountedBody`. */
+  change(bytes: number, room: Room, isAnswer: boolean): void {
+    if (bytes <= 0) this.giveBack(-bytes);
+    else this.take(bytes, room);
+    if (isAnswer) this.answer_bytes += bytes;
+  }
+
+  private take(bytes: number, room: Room): void {
     // A body can still arrive after its request has ended. Its bytes must not be counted then:
     // `end` has already run, so nothing would free them.
     if (this.hasEnded) throw new Error('the request has ended');
@@ -162,14 +162,18 @@ type Room = 'small' | 'large' | 'always';
 export class CountedBody {
   private bytes = 0;
 
-  constructor(private readonly change: (bytes: number, room: Room) => void) {}
+  constructor(
+    private readonly request: BytesInFlight,
+    private readonly isAnswer: boolean,
+  ) {}
 
   /**
    * Counts further bytes of the body. Throws WeirError (503) if there is no room for them, and an
    * Error if the request has ended.
    */
   add(bytes: number): void {
-    this.change(bytes, this.bytes + bytes <= SMALL_BODY_BYTES ? 'small' : 'large');
+    const room = this.bytes + bytes <= SMALL_BODY_BYTES ? 'small' : 'large';
+    this.request.change(bytes, room, this.isAnswer);
     this.bytes += bytes;
   }
 
@@ -186,13 +190,13 @@ export class CountedBody {
 
   /** Counts further bytes, even if there is no room for them. Throws if the request has ended. */
   addAlways(bytes: number): void {
-    this.change(bytes, 'always');
+    this.request.change(bytes, 'always', this.isAnswer);
     this.bytes += bytes;
   }
 
   /** Gives the bytes back: the body is not needed any more. */
   drop(): void {
-    this.change(-this.bytes, 'small');
+    this.request.change(-this.bytes, 'small', this.isAnswer);
     this.bytes = 0;
   }
 }

@@ -1,4 +1,11 @@
 /** Returns the id by which clients know a request. `uuid` is the request's id inside Weir. */
 export function requestIdOf(uuid: string): string {
-  return `req_${uuid.replaceAll('-', '')}`;
+  return `req_${withoutDashes(uuid)}`;
+}
+
+const DASHES = /-/g;
+
+/** Returns the 32 digits of a UUID. In Bun, this is faster than `replaceAll` with a string. */
+export function withoutDashes(uuid: string): string {
+  return uuid.replace(DASHES, '');
 }

@@ -66,6 +66,8 @@ async function readChunks(
   { declared_bytes, max_bytes, body }: Arriving,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
+  // Joining the chunks of a large body at its end would stop all other calls for a while.
+  const whole = declared_bytes > 0 ? Buffer.allocUnsafeSlow(declared_bytes) : undefined;
   let size = 0;
   let counted_bytes = declared_bytes;
   for await (const chunk of request.body ?? []) {
@@ -77,9 +79,10 @@ async function readChunks(
       body.add(size - counted_bytes);
       counted_bytes = size;
     }
-    chunks.push(chunk);
+    if (whole) whole.set(chunk, size - chunk.byteLength);
+    else chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return whole?.subarray(0, size) ?? Buffer.concat(chunks);
 }
 
 /**

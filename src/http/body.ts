@@ -1,9 +1,9 @@
 import { WeirError } from '../errors/weir-error.ts';
 import type { CallSignal } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
+import { inTurn } from '../upstreams/transport/turns.ts';
 import { readBodyBytes } from './body-bytes.ts';
 import { checkJsonShape } from './json-shape.ts';
-import { inTurn } from './turns.ts';
 
 /**
  * The largest body of an inference request. Anthropic has the same limit for messages (Anthropic
@@ -36,13 +36,13 @@ export async function readJsonObject(
   signal: CallSignal = request.signal,
 ): Promise<JsonBody> {
   const bytes = await readJsonBytes(request, counted, maxBytes, signal);
-  const parse = () => parseJsonObject(bytes, request.headers);
-  return bytes.byteLength > MAX_BYTES_AT_ONCE ? inTurn(parse) : parse();
+  if (bytes.byteLength <= MAX_BYTES_AT_ONCE) return parseObject(decode(bytes, request.headers));
+  const text = await inTurn(() => decode(bytes, request.headers));
+  return inTurn(() => parseObject(text));
 }
 
-/** Parses the bytes of a body as a JSON object. Throws WeirError like `readJsonObject`. */
-function parseJsonObject(bytes: Uint8Array, headers: Headers): JsonBody {
-  const text = decode(bytes, headers);
+/** Parses a body as a JSON object. Throws WeirError like `readJsonObject`. */
+function parseObject(text: string): JsonBody {
   checkJsonShape(text);
   let value: unknown;
   try {

@@ -66,6 +66,7 @@ export function endpoint(
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, family, request_id);
+      if (hasLargeUnreadBody(request)) response.headers.set('connection', 'close');
     } finally {
       bytes.end();
     }
@@ -74,6 +75,17 @@ export function endpoint(
     response.headers.set('request-id', request_id);
     return response;
   };
+}
+
+/** Bun reads the rest of a smaller body, so that its connection can be used again. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+
+/**
+ * True if the client may still send a large body that nobody reads. The connection is closed then:
+ * reading a flood of refused bodies would keep Weir busy (P20).
+ */
+function hasLargeUnreadBody(request: Request): boolean {
+  return !request.bodyUsed && Number(request.headers.get('content-length')) > MAX_DISCARDED_BYTES;
 }
 
 const DATABASE_RETRY_AFTER_S = 2;

@@ -2,6 +2,7 @@ import type { ChannelActor } from '../actors/channels/channel.ts';
 import type { ListenableSignal } from '../actors/money/admission-queue.ts';
 import type { Consumption, Reservation, Settlement } from '../actors/money/reservation.ts';
 import type { ChatModel } from '../catalogue/catalogue.ts';
+import { withoutDashes } from '../errors/request-id.ts';
 import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
@@ -72,7 +73,7 @@ export function upstreamCall(
     target: targetOf(config),
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
-    answer_id: ANSWER_PREFIX[call.protocol] + call.request_id.replaceAll('-', ''),
+    answer_id: ANSWER_PREFIX[call.protocol] + withoutDashes(call.request_id),
     body_text: call.body_text,
     body: call.body,
     mostAnswers: () => answersOf(call.body),

@@ -22,12 +22,21 @@ export function createLog(level: string): Logger {
 
 /**
  * Logs an error. The level is `debug` if the client caused the error, left, or set a deadline that
- * passed. The level is `warn` if an upstream failed, and `error` in all other cases.
+ * passed. The level is `warn` if an upstream failed or if Weir has no room for a request, and `error`
+ * in all other cases.
  */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };
   if (error instanceof WeirError && error.entry.status < 500) {
     log.debug({ ...fields, code: error.id }, error.message);
+  } else if (
+    error instanceof WeirError &&
+    error.cause === undefined &&
+    error.entry.status === 503
+  ) {
+    // Weir refused the request because it has no room. A flood causes thousands of such errors, so
+    // they are logged without a stack.
+    log.warn({ request_id, code: error.id }, error.message);
   } else if (error instanceof ClientDeadlineError) {
     log.debug(fields, 'the deadline of the client passed');
   } else if (error instanceof DOMException && error.name === 'AbortError') {

@@ -202,9 +202,9 @@ export interface UpstreamAnswer {
    * the client's protocol requires. Then `usage` is null. Returns the body with the given usage.
    * Weir sends the result instead of `body_text`.
    */
-  readonly withUsage?: (usage: TokenUsage) => string;
+  readonly withUsage?: ((usage: TokenUsage) => string) | undefined;
   /** True if the upstream reported impossible usage. */
-  readonly has_impossible_usage?: boolean;
+  readonly has_impossible_usage?: boolean | undefined;
   /** The number of web searches in the answer. Weir charges this number if `usage` is null. */
   readonly web_searches?: number;
   /** Returns all text that the model produced. Weir counts its tokens if no usage was reported. */

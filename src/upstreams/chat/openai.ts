@@ -47,11 +47,16 @@ function answerOf(
     throw new RetryableUpstreamError('malformed', 'an answer without choices');
   }
   const body_text = publishAnswer(text, answer, call);
+  const { usage, withUsage, has_impossible_usage } = wholeUsage(
+    openaiUsage(answer['usage']),
+    call,
+    (counted) => editMembers(body_text, { usage: JSON.stringify(writeOpenaiUsage(counted)) }),
+  );
   return {
     body_text,
-    ...wholeUsage(openaiUsage(answer['usage']), call, (usage) =>
-      editMembers(body_text, { usage: JSON.stringify(writeOpenaiUsage(usage)) }),
-    ),
+    usage,
+    withUsage,
+    has_impossible_usage,
     produced: () => producedText(choices, 'message'),
   };
 }

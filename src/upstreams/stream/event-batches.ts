@@ -80,9 +80,10 @@ export class EventBatches {
     }
     const end = text.indexOf(END_OF_EVENT, at);
     const next = end < 0 ? text.length : end + END_OF_EVENT.length;
-    const plain = this.isAtEventStart && end >= 0 ? parsePlainEvent(text, at, end) : undefined;
+    const isWhole = this.isAtEventStart && end >= 0;
+    const plain = isWhole ? parsePlainEvent(text, at, end) : undefined;
     if (plain) this.readEvent(plain);
-    else this.parse(text.slice(at, next));
+    else if (!isWhole || !isComment(text, at, end)) this.parse(text.slice(at, next));
     this.isAtEventStart = end >= 0;
     this.isFirstEvent = false;
     return next;
@@ -146,6 +147,12 @@ function parsePlainEvent(text: string, at: number, end: number): EventSourceMess
   const event = isNamed ? text.slice(at + EVENT.length, dataLine - 1) : undefined;
   if (event?.includes('\r') || event === '') return undefined;
   return { id: undefined, event, data };
+}
+
+/** True if the only line between `at` and its blank line at `end` is a comment. */
+function isComment(text: string, at: number, end: number): boolean {
+  const isOneLine = text[at] === ':' && text.indexOf('\n', at) === end;
+  return isOneLine && !text.slice(at, end).includes('\r');
 }
 
 const FIRST_BEYOND_ASCII = 0x80;

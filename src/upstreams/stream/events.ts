@@ -14,6 +14,8 @@ import {
  * megabytes.
  */
 const SLICE_BYTES = 32 * 1024;
+/** The same while only comments arrive. Comments are cheap to send, so a flood of them must be too. */
+const SILENT_SLICE_BYTES = 8 * 1024;
 /**
  * The most bytes without an event that the client may see, e.g. comments. It is more than the longest
  * event. An upstream that sends more is broken.
@@ -98,7 +100,7 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
         if (batch.length > 0) return { done: false, value: batch };
         exchange.startClock();
         // Other calls run before the next slice. Without this, a flood of comments would stop them.
-        if (this.unread) await nextTurn();
+        if (this.unread || this.silent_bytes > SLICE_BYTES) await nextTurn();
       }
     } catch (error) {
       await this.stop();
@@ -141,8 +143,9 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
    * bytes. So while a slow client reads, only a few bytes are in memory as events.
    */
   private slice(bytes: Uint8Array): Uint8Array {
-    this.unread = bytes.byteLength > SLICE_BYTES ? bytes.subarray(SLICE_BYTES) : undefined;
-    return this.unread ? bytes.subarray(0, SLICE_BYTES) : bytes;
+    const most_bytes = this.silent_bytes > SLICE_BYTES ? SILENT_SLICE_BYTES : SLICE_BYTES;
+    this.unread = bytes.byteLength > most_bytes ? bytes.subarray(most_bytes) : undefined;
+    return this.unread ? bytes.subarray(0, most_bytes) : bytes;
   }
 
   /**

@@ -15,6 +15,13 @@ import { redact } from './credentials.ts';
 import { type Watched, watch } from './deadlines.ts';
 import type { EncodedBody, HttpRequest, HttpResponse, SentRequest } from './http.ts';
 import { encodeForm, jsonBody } from './request-body.ts';
+import { inTurn } from './turns.ts';
+
+/**
+ * Requests with more characters or bytes are sent one after the other: an edited text of this size
+ * is copied before it is sent, which takes milliseconds.
+ */
+const MAX_UNITS_AT_ONCE = 1024 * 1024;
 
 /** Headers of a request, without the content type. */
 type CallHeaders = Readonly<Record<string, string>>;
@@ -78,8 +85,10 @@ export class Exchange implements Watched {
    */
   send(request: ExchangeRequest): Promise<HttpResponse> {
     const { body } = request;
-    if (!(body instanceof FormData)) return this.sendEncoded(request as HttpRequest);
-    return encodeForm(body).then((encoded) => this.sendEncoded({ ...request, body: encoded }));
+    if (body instanceof FormData)
+      return encodeForm(body).then((encoded) => this.sendEncoded({ ...request, body: encoded }));
+    const send = () => this.sendEncoded(request as HttpRequest);
+    return body && body.content.length > MAX_UNITS_AT_ONCE ? inTurn(send) : send();
   }
 
   private sendEncoded(request: HttpRequest): Promise<HttpResponse> {

@@ -154,13 +154,13 @@ export const BOUNDS: readonly MutatedFile[] = [
       },
       {
         name: 'a limit of another protocol lowers the bound',
-        from: 'own !== undefined;',
+        from: 'largest(body, OWN_LIMITS[protocol], model_max_tokens) > 0;',
         to: 'true;',
       },
       {
         name: 'the first name of the limit counts',
-        from: 'Math.max(found ?? 0, isCount ? value : fallback)',
-        to: 'found ?? (isCount ? value : fallback)',
+        from: 'found = Math.max(found, isCount ? value : fallback);',
+        to: 'found ||= isCount ? value : fallback;',
       },
       {
         name: 'a config without a limit is ignored',

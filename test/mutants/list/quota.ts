@@ -11,8 +11,8 @@ export const QUOTA: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a charge that the database rejected stays on the grant',
-        from: 'if (grant) this.onCharged(grant, charge, undefined);',
-        to: '',
+        from: 'if (grant) this.onCharged(grant, charge, answer);',
+        to: 'if (grant && answer) this.onCharged(grant, charge, answer);',
       },
       {
         name: 'a release does not free its reservation',

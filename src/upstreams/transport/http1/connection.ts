@@ -2,6 +2,7 @@ import type { Socket } from 'bun';
 import { TLS_SETTINGS } from '../http.ts';
 import { Http1Response } from './response.ts';
 import { type Bytes, type ParsedHead, type ParserSink, ResponseParser } from './response-parser.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 
 /** The host that a connection is opened to. */
 export interface Address {
@@ -63,7 +64,7 @@ export class Connection implements ParserSink {
   private parser: ResponseParser | undefined;
   private response: Http1Response | undefined;
   /** The part of the request that the socket did not accept yet. */
-  private unsent: Buffer | undefined;
+  private unsent: UnsentBytes | undefined;
   /** True after the first byte of the current response. */
   private hasReceived = false;
   private hasSent = false;
@@ -155,12 +156,13 @@ export class Connection implements ParserSink {
     if (this.request) this.write(this.request.bytes);
   }
 
-  /** Called when the socket can accept more bytes. Writes the unsent part of the request. */
+  /** Called when the socket can accept more bytes. Writes a slice of the unsent request. */
   onDrain(): void {
     const { socket, unsent } = this;
-    if (!socket || !unsent) return;
-    const written = Math.max(0, socket.write(unsent));
-    this.unsent = written < unsent.byteLength ? unsent.subarray(written) : undefined;
+    if (!socket || !unsent || this.isClosed) return;
+    const isAccepted = unsent.writeTo(socket);
+    if (unsent.isEmpty) this.unsent = undefined;
+    else if (isAccepted) setImmediate(() => this.onDrain());
   }
 
   /** Called with bytes from the socket. */
@@ -229,9 +231,7 @@ export class Connection implements ParserSink {
       written = Math.max(0, socket.write(head + content));
       if (written === size) return;
     }
-    const body = typeof content === 'string' ? Buffer.from(content) : content;
-    const bytes = Buffer.concat([Buffer.from(head, 'latin1'), body]);
-    this.unsent = bytes.subarray(written);
+    this.unsent = new UnsentBytes(head, content).skip(written);
     this.onDrain();
   }
 

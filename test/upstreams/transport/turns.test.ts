@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { inTurn } from '../../src/http/turns.ts';
+import { inTurn } from '../../../src/upstreams/transport/turns.ts';
 
 const WORK_MS = 20;
 

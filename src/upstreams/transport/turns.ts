@@ -5,12 +5,12 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 let previous: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs work that occupies the event loop for long, e.g. the parsing of a large body. Only one such
+ * Runs work that occupies the event loop for long, e.g. parsing or sending a large body. Only one such
  * work runs at a time. The next one starts after a pause that is as long as the work took. So many
  * large bodies that arrive together do not stop the other requests (P20). Resolves with the result
  * of `work`, or rejects with its error.
  */
-export function inTurn<Result>(work: () => Result): Promise<Result> {
+export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   previous = previous.then(async () => {
     const started_ms = performance.now();

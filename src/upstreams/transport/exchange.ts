@@ -88,7 +88,13 @@ export class Exchange implements Watched {
     if (body instanceof FormData)
       return encodeForm(body).then((encoded) => this.sendEncoded({ ...request, body: encoded }));
     const send = () => this.sendEncoded(request as HttpRequest);
-    return body && body.content.length > MAX_UNITS_AT_ONCE ? inTurn(send) : send();
+    if (!body || body.content.length <= MAX_UNITS_AT_ONCE) return send();
+    // The wait for a turn does not count as time of the upstream (P9).
+    this.stopClock();
+    return inTurn(() => {
+      this.startClock();
+      return send();
+    });
   }
 
   private sendEncoded(request: HttpRequest): Promise<HttpResponse> {

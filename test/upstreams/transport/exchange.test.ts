@@ -3,6 +3,7 @@ import { openaiProtocol } from '../../../src/upstreams/chat/openai.ts';
 import type { UpstreamCall } from '../../../src/upstreams/contract.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/upstreams/transport/bounded-body.ts';
 import { Exchange } from '../../../src/upstreams/transport/exchange.ts';
+import { inTurn } from '../../../src/upstreams/transport/turns.ts';
 import { callOf, readStream, rejection, startUpstream, streamed } from '../upstream.ts';
 
 const upstream = startUpstream();
@@ -107,6 +108,17 @@ describe('an exchange with an upstream', () => {
       await Bun.sleep(150);
     }
     expect(produced).toBe('aa');
+  });
+
+  test('P9: the wait of a large request for its turn does not count as a slow upstream', async () => {
+    upstream.answer = () => Response.json(ANSWER);
+    const end_ms = performance.now() + 300;
+    void inTurn(() => {
+      while (performance.now() < end_ms);
+    });
+    const base = callOf(upstream.url, { model: 'm', user: 'x'.repeat(2 * 1024 * 1024) });
+    await openaiProtocol.complete({ ...base, target: { ...base.target, timeout_ms: 250 } });
+    expect(upstream.asked).toHaveLength(1);
   });
 
   test('fails if the answer is too large, with and without a content length', async () => {

@@ -44,6 +44,7 @@ export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uin
   // Bun's `bytes()` is the faster way for a small body. A large body is read in chunks, so that
   // Weir can stop at the limit.
   const isWhole = content_length !== null && declared_bytes <= SMALL_BODY_BYTES;
+  if (isWhole) counted.hasWholeBody = true;
   const bytes = isWhole
     ? request.bytes()
     : readChunks(request, limits, { declared_bytes, max_bytes, body });
@@ -70,9 +71,17 @@ async function readChunks(
   const whole = declared_bytes > 0 ? Buffer.allocUnsafeSlow(declared_bytes) : undefined;
   let size = 0;
   let counted_bytes = declared_bytes;
-  for await (const chunk of request.body ?? []) {
-    // The request was refused meanwhile, e.g. because the body was too slow.
-    if (counted.hasEnded) break;
+  // If the body is refused, the loop just stops. A `for await` would cancel the body, and Bun reads a
+  // cancelled body to its end, however long it is.
+  const reader = request.body?.getReader();
+  counted.hasWholeBody = reader === undefined;
+  // The request can be refused meanwhile, e.g. because the body is too slow.
+  while (reader && !counted.hasEnded) {
+    const { done, value: chunk } = await reader.read();
+    if (done) {
+      counted.hasWholeBody = true;
+      break;
+    }
     size += chunk.byteLength;
     if (size > max_bytes) throw tooLarge(max_bytes);
     if (size > counted_bytes) {

@@ -7,6 +7,7 @@ import { WeirError } from '../errors/weir-error.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { requireHost } from './host.ts';
 import { sendCounted } from './sent-answer.ts';
+import { closeAfter, mayHaveLargeBody } from './unread-body.ts';
 
 /** The input of a handler: the request, its ids, and the parameters of the path. */
 export interface RequestContext {
@@ -66,26 +67,15 @@ export function endpoint(
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
       response = renderError(known, family, request_id);
-      if (hasLargeUnreadBody(request)) response.headers.set('connection', 'close');
     } finally {
       bytes.end();
     }
     // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
     response.headers.set('x-request-id', request_id);
     response.headers.set('request-id', request_id);
-    return response;
+    if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
+    return closeAfter(response, request);
   };
-}
-
-/** Bun reads the rest of a smaller body, so that its connection can be used again. */
-const MAX_DISCARDED_BYTES = 1024 * 1024;
-
-/**
- * True if the client may still send a large body that nobody reads. The connection is closed then:
- * reading a flood of refused bodies would keep Weir busy (P20).
- */
-function hasLargeUnreadBody(request: Request): boolean {
-  return !request.bodyUsed && Number(request.headers.get('content-length')) > MAX_DISCARDED_BYTES;
 }
 
 const DATABASE_RETRY_AFTER_S = 2;

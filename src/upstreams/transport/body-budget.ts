@@ -72,6 +72,8 @@ export class BytesInFlight {
   private key_id = '';
   private counted_bytes = 0;
   private answer_bytes = 0;
+  /** True if the body of the request was read to its end, or is so small that Bun reads it. */
+  hasWholeBody = false;
   /** How many users need the bytes: the handler, and each stream that outlives the handler. */
   private users = 1;
 

@@ -1,0 +1,48 @@
+/** Bun reads the rest of a smaller body, so that its connection can be used again. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+/** The time that a client has to read the answer before its connection is closed. */
+const LINGER_MS = 1_000;
+
+/** True if the request has a body that may be larger than 1 MB. */
+export function mayHaveLargeBody({ headers }: Request): boolean {
+  if (headers.has('transfer-encoding')) return true;
+  return Number(headers.get('content-length')) > MAX_DISCARDED_BYTES;
+}
+
+/**
+ * Returns the response to a request whose body was not read to its end. The connection is closed
+ * after the response: reading a flood of refused bodies would keep Weir busy (P20). A client that
+ * is still sending when the connection closes can lose the response. So the content is sent at
+ * once, but its end is sent when the body has ended, or after a second. Until then Bun reads no
+ * more of the body than Weir takes.
+ */
+export function closeAfter(response: Response, request: Request): Response {
+  response.headers.set('connection', 'close');
+  const { body } = response;
+  return body ? new Response(thenLinger(body, request), response) : response;
+}
+
+async function* thenLinger(content: ReadableStream<Uint8Array>, request: Request) {
+  yield* content;
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  const timer = setTimeout(end, LINGER_MS);
+  // Without a `catch`, a client that leaves would be reported as a defect of Weir.
+  discard(request, end).catch(end);
+  await isOver;
+  clearTimeout(timer);
+}
+
+/**
+ * Reads at most 1 MB of the rest of a body. Calls `onEnd` if the body ends there. Bun gives Weir no
+ * body of a GET, and reads it without a stop: its connection is closed at once.
+ */
+async function discard({ body }: Request, onEnd: () => void): Promise<void> {
+  if (!body) return onEnd();
+  if (body.locked) return;
+  const reader = body.getReader();
+  for (let size = 0; size < MAX_DISCARDED_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) return onEnd();
+    size += value.byteLength;
+  }
+}

@@ -1,0 +1,144 @@
+/** The connection of a request that is answered before its body has arrived. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+
+setDefaultTimeout(60_000);
+
+const MB = 1024 * 1024;
+/** What the buffers of both sides may take of an endless body before the connection ends, bytes. */
+const MAX_TAKEN_BYTES = 40 * MB;
+const NODE_CLIENT = fileURLToPath(new URL('../support/large-body-client.mjs', import.meta.url));
+
+let weir: RunningWeir;
+beforeAll(async () => {
+  weir = await startWeir({ shared_database: true, env: { WEIR_BODY_MEMORY_MB: '8' } });
+});
+afterAll(() => weir?.stop());
+
+interface Ended {
+  head: string;
+  taken_bytes: number;
+}
+
+/** Sends a request without an end. Resolves when Weir has closed the connection. */
+function flood(head: string, framing: Framing): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const socket = connect(weir.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => resolve({ head: answer, taken_bytes: socket.bytesWritten }));
+  socket.write(`${head}${framing.header}\r\n\r\n`);
+  const pump = () => {
+    if (!socket.destroyed) socket.write(framing.part, () => setImmediate(pump));
+  };
+  pump();
+  return promise;
+}
+
+interface Framing {
+  header: string;
+  part: Buffer;
+}
+
+const PART = Buffer.alloc(64 * 1024, ' ');
+const FRAMINGS: Readonly<Record<string, Framing>> = {
+  'Content-Length': { header: `Content-Length: ${1024 ** 4}`, part: PART },
+  chunks: {
+    header: 'Transfer-Encoding: chunked',
+    part: Buffer.concat([Buffer.from('10000\r\n'), PART, Buffer.from('\r\n')]),
+  },
+};
+
+const JSON_TYPE = 'Content-Type: application/json';
+type Head = (key: string) => string;
+const head = (line: string, type = JSON_TYPE): Head => {
+  return (key) => `${line} HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${key}\r\n${type}\r\n`;
+};
+
+const ENDLESS: Readonly<Record<string, [head: Head, status: number]>> = {
+  'a wrong key': [() => head('POST /v1/chat/completions')('sk-wrong'), 401],
+  'no such path': [head('POST /v1/nothing'), 404],
+  'a wrong method': [head('PUT /v1/chat/completions'), 405],
+  'a wrong type': [head('POST /v1/chat/completions', 'Content-Type: text/plain'), 415],
+  'a broken Host': [() => 'POST /v1/chat/completions HTTP/1.1\r\nHost: [::\r\n', 400],
+  'a body above the limit': [head('POST /v1/chat/completions'), 413],
+  'a form above the limit': [
+    head('POST /v1/images/edits', 'Content-Type: multipart/form-data; boundary=a'),
+    413,
+  ],
+  'a recording above the limit': [
+    head('POST /v1/audio/transcriptions', 'Content-Type: multipart/form-data; boundary=a'),
+    413,
+  ],
+};
+
+describe.each(Object.entries(FRAMINGS))('P20: an endless body in %s', (_, framing) => {
+  test.each(Object.entries(ENDLESS))('%s', async (_, [head, status]) => {
+    const ended = await flood(head(weir.api_key), framing);
+    expect(ended.head).toStartWith(`HTTP/1.1 ${status} `);
+    expect(ended.head).toMatch(/^connection: close\r$/im);
+    expect(ended.taken_bytes).toBeLessThan(MAX_TAKEN_BYTES);
+  });
+
+  // Bun reads the body of a GET without a stop, so the answer may be lost.
+  test.each(['/v1/models', '/v1/nothing', '/healthz'])('GET %s', async (path) => {
+    const { taken_bytes } = await flood(head(`GET ${path}`)(weir.api_key), framing);
+    expect(taken_bytes).toBeLessThan(MAX_TAKEN_BYTES);
+  });
+});
+
+/** Sends the head of a request and one byte of its body. Resolves with the head of the answer. */
+async function headOf(key: string, length: number): Promise<string> {
+  const socket = connect(weir.port, '127.0.0.1');
+  const { promise: answered, resolve: onAnswered } = Promise.withResolvers<void>();
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+    if (answer.includes('\r\n\r\n')) onAnswered();
+  });
+  socket.write(`${head('POST /v1/chat/completions')(key)}Content-Length: ${length}\r\n\r\n{`);
+  await answered;
+  socket.destroy();
+  return answer;
+}
+
+test('the connection of a small refused body stays open', async () => {
+  const answer = await headOf('sk-wrong', 64 * 1024);
+  expect(answer).toStartWith('HTTP/1.1 401 ');
+  expect(answer).not.toMatch(/^connection: close/im);
+});
+
+test('a short refused body in chunks is answered without a wait for more', async () => {
+  const socket = connect(weir.port, '127.0.0.1');
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+  });
+  socket.on('close', () => onClosed());
+  const chunked = `${FRAMINGS.chunks?.header}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
+  socket.write(head('POST /v1/chat/completions')('sk-wrong') + chunked);
+  await closed;
+  expect(answer).toStartWith('HTTP/1.1 401 ');
+  expect(answer).toEndWith('0\r\n\r\n');
+});
+
+// Node writes while the connection is closed. Other clients read the answer first (Bun, curl).
+test.each([
+  ['a wrong key', 'sk-wrong', 20, 401],
+  ['no room for the body', undefined, 20, 413],
+  ['a body above the limit', undefined, 40, 413],
+])('the OpenAI SDK in Node gets each answer: %s', async (_, key, megabytes, status) => {
+  const env = { ...process.env, OPENAI_BASE_URL: `${weir.base_url}/v1` };
+  const client = Bun.spawn(['node', NODE_CLIENT, String(megabytes)], {
+    env: { ...env, OPENAI_API_KEY: key ?? weir.api_key },
+    stderr: 'inherit',
+  });
+  const seen: unknown = JSON.parse(await new Response(client.stdout).text());
+  expect(seen).toEqual(Array(8).fill(status));
+});

@@ -1,0 +1,17 @@
+/**
+ * Calls Weir eight times at once with the OpenAI SDK and a large body. Prints the statuses, or
+ * the message of an error without a status. Usage: `node large-body-client.mjs MEGABYTES`, with
+ * OPENAI_BASE_URL and OPENAI_API_KEY.
+ */
+import OpenAI from 'openai';
+
+const content = 'x'.repeat(Number(process.argv[2]) * 1024 * 1024);
+const client = new OpenAI({ maxRetries: 0 });
+const body = { model: 'gpt-4o', messages: [{ role: 'user', content }] };
+const calls = Array.from({ length: 8 }, () =>
+  client.chat.completions.create(body).then(
+    () => 200,
+    (error) => error.status ?? String(error.cause ?? error),
+  ),
+);
+console.log(JSON.stringify(await Promise.all(calls)));

@@ -8,8 +8,9 @@ import { cpuSeconds } from './process.ts';
 import type { Program } from './programs.ts';
 
 /**
- * In its first 4 seconds under load, Bun compiles the hot code, and a call needs up to twice the CPU
- * time (measured). A server runs far longer, so these seconds must not count.
+ * Under load, Bun compiles the hot code first: in the first 2 seconds a call needs up to twice the
+ * CPU time, and in the next 2 a little more (measured). A server runs far longer, so these seconds
+ * must not count.
  */
 const WARM_UP_SECONDS = 4;
 /** The wait for idle cores is short, because other programs may keep the cores busy. */
@@ -89,6 +90,6 @@ export class Side {
   }
 }
 
-export function kindOf(stream: boolean): 'plain' | 'stream' {
+function kindOf(stream: boolean): 'plain' | 'stream' {
   return stream ? 'stream' : 'plain';
 }

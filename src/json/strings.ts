@@ -1,12 +1,4 @@
 const BACKSLASH = 92;
-/** Texts that JSON writes without escapes. Nearly all ids and model names are such texts. */
-const NEEDS_NO_ESCAPE = /^[\w.:/@ +-]*$/;
-
-/** Returns a text as JSON. For an id or a model name this is faster than `JSON.stringify`. */
-export function quoted(text: string): string {
-  return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
 /**
  * Returns the position after the JSON string whose opening quote is at `start`. If the string is
  * not closed, returns the end of the text. Uses `indexOf`, which is fast: an image in a JSON string

@@ -97,6 +97,16 @@ test.each([
   await until('all bytes are given back', async () => (await bytesInFlight()) === 0);
 });
 
+// A flood must not fill the log. So the log has one line for each, without a stack.
+test('a refusal for lack of room is logged as a warning', () => {
+  const lines = weir.output().match(/^\{.*"code":"service_unavailable".*$/gm) ?? [];
+  expect(lines.length).toBeGreaterThan(9);
+  for (const line of lines) {
+    expect(JSON.parse(line)).toMatchObject({ level: 40 });
+    expect(JSON.parse(line)).not.toHaveProperty('error');
+  }
+});
+
 test('P20: an answer without room is refused, and its bytes are given back', async () => {
   large_calls = Promise.withResolvers();
   large_calls.resolve();

@@ -1,5 +1,4 @@
 import { type Edit, editMembers, findEndOfMembers } from '../../json/members.ts';
-import { quoted } from '../../json/strings.ts';
 import type { UpstreamCall } from '../contract.ts';
 
 /**
@@ -16,8 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function publishAnswer(text: string, answer: Json, call: UpstreamCall): string {
   const edits: Record<string, Edit> = {};
-  if (typeof answer['id'] === 'string') edits['id'] = quoted(call.answer_id);
-  if (typeof answer['model'] === 'string') edits['model'] = quoted(call.public_model);
+  if (typeof answer['id'] === 'string') edits['id'] = JSON.stringify(call.answer_id);
+  if (typeof answer['model'] === 'string') edits['model'] = JSON.stringify(call.public_model);
   for (const leak of LEAKS) if (leak in answer) edits[leak] = null;
   return hideModel(editMembers(text, edits), modelNames(answer['model'], call), call.public_model);
 }
@@ -31,10 +30,10 @@ export function modelNames(
   { physical_model, public_model }: UpstreamCall,
 ): string[] {
   const names: string[] = [];
-  if (physical_model !== public_model) names.push(quoted(physical_model));
+  if (physical_model !== public_model) names.push(JSON.stringify(physical_model));
   const isAnother = answered !== physical_model && answered !== public_model;
   if (typeof answered === 'string' && answered !== '' && isAnother) {
-    names.push(quoted(answered));
+    names.push(JSON.stringify(answered));
   }
   return names;
 }
@@ -50,7 +49,7 @@ export function hideModel(text: string, names: readonly string[], public_model: 
     // This is safe on raw text. Quotes inside a JSON string are escaped, so the pattern cannot
     // match inside a string.
     const member = new RegExp(`("model"\\s*:\\s*)${RegExp.escape(name)}`, 'g');
-    result = result.replace(member, (_, key: string) => key + quoted(public_model));
+    result = result.replace(member, (_, key: string) => key + JSON.stringify(public_model));
   }
   return result;
 }

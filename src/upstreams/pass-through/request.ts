@@ -1,7 +1,6 @@
 import type { WeirError } from '../../errors/weir-error.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
-import { quoted } from '../../json/strings.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall, UpstreamStream } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -68,7 +67,7 @@ const OWN_CACHE_TYPES = ['no_cache', 'no_store', 'response_only', 'semantic_only
 export function commonEdits({ body, physical_model }: UpstreamCall): Record<string, Edit> {
   const cache = body['cache_control'];
   const isOwn = isObject(cache) && OWN_CACHE_TYPES.includes(String(cache['type']));
-  const model = quoted(physical_model);
+  const model = JSON.stringify(physical_model);
   return isOwn ? { model, cache_control: null } : { model };
 }
 

@@ -26,7 +26,6 @@ function searchTools(body: Body): readonly Body[] {
  * Responses protocol, the request has `max_tool_calls`.
  */
 export function maxWebSearches(body: Body): number {
-  if (body['tools'] === undefined) return 0;
   const bound = countOr(body['max_tool_calls'], DEFAULT_WEB_SEARCHES);
   return searchTools(body).reduce((sum, { max_uses }) => sum + countOr(max_uses, bound), 0);
 }

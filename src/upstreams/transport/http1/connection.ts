@@ -231,7 +231,7 @@ export class Connection implements ParserSink {
       written = Math.max(0, socket.write(head + content));
       if (written === size) return;
     }
-    this.unsent = new UnsentBytes(head, content).skip(written);
+    this.unsent = new UnsentBytes(head, content).dropStart(written);
     this.onDrain();
   }
 

@@ -27,7 +27,7 @@ export class UnsentBytes {
   }
 
   /** Leaves out bytes at the start that were already written. */
-  skip(bytes: number): this {
+  dropStart(bytes: number): this {
     this.slice = this.slice.subarray(bytes);
     return this;
   }
@@ -38,7 +38,7 @@ export class UnsentBytes {
    */
   writeTo(socket: Pick<Socket, 'write'>): boolean {
     if (this.slice.byteLength === 0) this.slice = this.nextSlice();
-    this.skip(Math.max(0, socket.write(this.slice)));
+    this.dropStart(Math.max(0, socket.write(this.slice)));
     return this.slice.byteLength === 0;
   }
 

@@ -12,6 +12,9 @@ import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
  */
 const BODY_TIMEOUT_MS = 120_000;
 
+/** `checkStart` gets at most this many bytes, so that it takes less than a millisecond. */
+const MAX_START_BYTES = 64 * 1024;
+
 /** The limits of one body. */
 export interface BodyLimits {
   readonly max_bytes: number;
@@ -20,6 +23,8 @@ export interface BodyLimits {
    * or the largest body that the budget of all bodies allows if that is less.
    */
   readonly tooLarge: (max_bytes: number) => WeirError;
+  /** Checks the first bytes of a large body. Throws if the body can be refused without the rest. */
+  readonly checkStart?: ((start: Uint8Array) => void) | undefined;
   /** Counts the bytes of the request in the budget of all bodies. */
   readonly counted: BytesInFlight;
   /** Aborted when the client leaves, or when its deadline passes. */
@@ -63,7 +68,7 @@ interface Arriving {
  */
 async function readChunks(
   request: Request,
-  { counted, tooLarge }: BodyLimits,
+  { counted, tooLarge, checkStart }: BodyLimits,
   { declared_bytes, max_bytes, body }: Arriving,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -84,6 +89,7 @@ async function readChunks(
     }
     size += chunk.byteLength;
     if (size > max_bytes) throw tooLarge(max_bytes);
+    if (size === chunk.byteLength) checkStart?.(chunk.subarray(0, MAX_START_BYTES));
     if (size > counted_bytes) {
       body.add(size - counted_bytes);
       counted_bytes = size;

@@ -16,6 +16,8 @@ export const MAX_MANAGEMENT_BODY_BYTES = 64 * 1024;
 const MAX_BYTES_AT_ONCE = 1024 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Reads the start of a text, whose last character may be cut. */
+const lenient = new TextDecoder();
 
 /** A JSON body: its text, and the parsed object. */
 export interface JsonBody {
@@ -70,7 +72,8 @@ export function readJsonBytes(
   timeout_ms?: number,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  return readBodyBytes(request, { max_bytes: maxBytes, tooLarge, counted, signal, timeout_ms });
+  const limits = { tooLarge, checkStart, counted, signal, timeout_ms };
+  return readBodyBytes(request, { max_bytes: maxBytes, ...limits });
 }
 
 function requireJson(headers: Headers): void {
@@ -81,6 +84,11 @@ function requireJson(headers: Headers): void {
       hint: 'Send the header Content-Type: application/json.',
     });
   }
+}
+
+/** Refuses e.g. 31 MB of brackets before all of them have arrived. */
+function checkStart(start: Uint8Array): void {
+  checkJsonShape(lenient.decode(start));
 }
 
 function decode(bytes: Uint8Array, headers: Headers): string {

@@ -92,8 +92,8 @@ describe.each(Object.entries(FRAMINGS))('P20: an endless body in %s', (_, framin
   });
 });
 
-/** Sends the head of a request and one byte of its body. Resolves with the head of the answer. */
-async function headOf(key: string, length: number): Promise<string> {
+/** Sends a request and only the start of its body. Resolves with the head of the answer. */
+async function headOf(key: string, length: number, start = '{'): Promise<string> {
   const socket = connect(weir.port, '127.0.0.1');
   const { promise: answered, resolve: onAnswered } = Promise.withResolvers<void>();
   let answer = '';
@@ -101,7 +101,9 @@ async function headOf(key: string, length: number): Promise<string> {
     answer += bytes.toString('latin1');
     if (answer.includes('\r\n\r\n')) onAnswered();
   });
-  socket.write(`${head('POST /v1/chat/completions')(key)}Content-Length: ${length}\r\n\r\n{`);
+  socket.write(
+    `${head('POST /v1/chat/completions')(key)}Content-Length: ${length}\r\n\r\n${start}`,
+  );
   await answered;
   socket.destroy();
   return answer;
@@ -111,6 +113,10 @@ test('the connection of a small refused body stays open', async () => {
   const answer = await headOf('sk-wrong', 64 * 1024);
   expect(answer).toStartWith('HTTP/1.1 401 ');
   expect(answer).not.toMatch(/^connection: close/im);
+});
+
+test('a body that is nested too deeply is refused before all of it has arrived', async () => {
+  expect(await headOf(weir.api_key, 3 * MB, '['.repeat(MB))).toStartWith('HTTP/1.1 400 ');
 });
 
 test('a short refused body in chunks is answered without a wait for more', async () => {

@@ -8,11 +8,11 @@ import { cpuSeconds } from './process.ts';
 import type { Program } from './programs.ts';
 
 /**
- * Under load, Bun compiles the hot code first: in the first 2 seconds a call needs up to twice the
- * CPU time, and in the next 2 a little more (measured). A server runs far longer, so these seconds
- * must not count.
+ * Under load, Bun compiles the hot code first. In the first 2 seconds a call needs twice the CPU time,
+ * and until the twelfth second a few percent more (measured). A server runs far longer, so these
+ * seconds must not count. Calls and streams share most of their code, and are warmed up in turn.
  */
-const WARM_UP_SECONDS = 4;
+const WARM_UP_SECONDS = 8;
 /** The wait for idle cores is short, because other programs may keep the cores busy. */
 const QUIET_PATIENCE_MS = 1_000;
 

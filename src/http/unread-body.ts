@@ -2,6 +2,13 @@
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 /** The time that a client has to read the answer before its connection is closed. */
 const LINGER_MS = 1_000;
+/**
+ * So many connections may wait for their clients at once. Each can fill buffers of the kernel with
+ * megabytes, and a flood of them would slow all other connections (measured).
+ */
+const MAX_LINGERING = 8;
+
+let lingering = 0;
 
 /** True if the request has a body that may be larger than 1 MB. */
 export function mayHaveLargeBody({ headers }: Request): boolean {
@@ -14,16 +21,27 @@ export function mayHaveLargeBody({ headers }: Request): boolean {
  * after the response: reading a flood of refused bodies would keep Weir busy (P20). A client that
  * is still sending when the connection closes can lose the response. So the content is sent at
  * once, but its end is sent when the body has ended, or after a second. Until then Bun reads no
- * more of the body than Weir takes.
+ * more of the body than Weir takes. In a flood, most connections are closed at once.
  */
 export function closeAfter(response: Response, request: Request): Response {
   response.headers.set('connection', 'close');
   const { body } = response;
-  return body ? new Response(thenLinger(body, request), response) : response;
+  if (!body || lingering >= MAX_LINGERING) return response;
+  return new Response(thenLinger(body, request), response);
 }
 
 async function* thenLinger(content: ReadableStream<Uint8Array>, request: Request) {
-  yield* content;
+  lingering += 1;
+  try {
+    yield* content;
+    await shortRest(request);
+  } finally {
+    lingering -= 1;
+  }
+}
+
+/** Resolves when the body has ended, but after a second at the latest. */
+async function shortRest(request: Request): Promise<void> {
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
   const timer = setTimeout(end, LINGER_MS);
   // Without a `catch`, a client that leaves would be reported as a defect of Weir.

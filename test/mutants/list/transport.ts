@@ -28,6 +28,22 @@ export const TRANSPORT: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/http/unread-body.ts',
+    tests: ['test/http/unread-body.test.ts'],
+    mutants: [
+      {
+        name: 'a refused client has no time to read its answer',
+        from: 'LINGER_MS = 1_000',
+        to: 'LINGER_MS = 0',
+      },
+      {
+        name: 'after some refused bodies no client gets time to read its answer',
+        from: 'lingering -= 1;',
+        to: '',
+      },
+    ],
+  },
+  {
     path: 'src/http/body-bytes.ts',
     tests: ['test/http/body-budget.test.ts', 'test/http/body.test.ts'],
     mutants: [

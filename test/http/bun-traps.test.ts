@@ -82,14 +82,16 @@ describe('Bun’s 413 without a body', () => {
       let text = '';
       socket.on('data', (chunk) => {
         text += chunk;
-        if (!text.endsWith('}}')) return;
+        if (!text.includes('}}')) return;
         resolve(text);
         socket.destroy();
       });
       socket.on('error', reject);
     });
     expect(answer).toStartWith('HTTP/1.1 413');
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+    // The body comes as a chunk, because its end is held back for a while.
+    const body = answer.slice(answer.indexOf('{'), answer.indexOf('}}') + 2);
+    expect(JSON.parse(body)).toMatchObject({
       error: { code: 'payload_too_large', param: 'body' },
     });
   });

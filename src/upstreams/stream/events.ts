@@ -2,6 +2,7 @@ import { RetryableUpstreamError, type StreamEvent } from '../contract.ts';
 import { Deadline } from '../transport/deadlines.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { BodyReader } from '../transport/http.ts';
+import { oneByOne } from '../transport/turns.ts';
 import {
   EventBatches,
   type FeedResult,
@@ -95,12 +96,12 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
           this.finish(reader);
           break;
         }
-        if (this.hasStarted) exchange.startClock();
+        // Many fast streams, or a flood of comments, must not stop other calls (P20). This wait does
+        // not count as the upstream's time.
+        if (this.unread || this.silent_bytes > SLICE_BYTES) await oneByOne();
+        if (this.hasStarted || this.silent_bytes > 0) exchange.startClock();
         const batch = this.readBatch(this.unread ?? (await reader.read()).value);
         if (batch.length > 0) return { done: false, value: batch };
-        exchange.startClock();
-        // Other calls run before the next slice. Without this, a flood of comments would stop them.
-        if (this.unread || this.silent_bytes > SLICE_BYTES) await nextTurn();
       }
     } catch (error) {
       await this.stop();
@@ -176,9 +177,6 @@ class EventIterator implements AsyncIterableIterator<StreamEvent[]> {
 }
 
 const END_OF_ITERATION: IteratorReturnResult<undefined> = { done: true, value: undefined };
-
-/** Resolves after the tasks that wait in the event loop. */
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Reads the body to its end, because a connection is used again only after a complete answer. */
 async function drain(exchange: EventExchange, reader: BodyReader): Promise<void> {

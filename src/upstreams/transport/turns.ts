@@ -25,3 +25,22 @@ export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Re
   });
   return promise;
 }
+
+/** The callers of `oneByOne` that wait, in their order. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves when it is the caller's turn. In each turn of the event loop only one caller continues, so
+ * that many large pieces of streams do not stop the other requests (P20).
+ */
+export function oneByOne(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(continueNext);
+  });
+}
+
+function continueNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(continueNext);
+}

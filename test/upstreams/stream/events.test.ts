@@ -150,6 +150,19 @@ describe('reading server-sent events', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
+  test('P20: between the slices of many large pieces, other tasks run', async () => {
+    const large = `${'data: x\n\n'.repeat(60_000)}data: end\n\n`;
+    let turns = 0;
+    const other = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const streams = await Promise.all(Array.from({ length: 10 }, () => read([large])));
+    clearInterval(other);
+    for (const { texts } of streams) expect(texts).toHaveLength(60_001);
+    // Each of the ten streams has 17 slices.
+    expect(turns).toBeGreaterThan(20);
+  });
+
   test('accepts any number of comments between events', async () => {
     const flood = `: ${'x'.repeat(6 * 1024 * 1024)}\n\n`;
     const { texts } = await read([

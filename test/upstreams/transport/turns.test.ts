@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { inTurn } from '../../../src/upstreams/transport/turns.ts';
+import { inTurn, oneByOne } from '../../../src/upstreams/transport/turns.ts';
 
 const WORK_MS = 20;
 
@@ -32,4 +32,30 @@ test('a work that throws rejects its own promise only', async () => {
   const next = inTurn(() => 'next');
   expect(broken).rejects.toThrow('broken');
   expect(await next).toBe('next');
+});
+
+test('P20: in each turn of the event loop one caller continues, in the order of the calls', async () => {
+  const order: string[] = [];
+  const callers = Array.from({ length: 50 }, async (_, at) => {
+    await oneByOne();
+    order.push(`${at}`);
+    await oneByOne();
+    order.push(`${at} again`);
+  });
+  let isOver = false;
+  const other = (): void => {
+    order.push('other');
+    if (!isOver) setImmediate(other);
+  };
+  setImmediate(other);
+  await Promise.all(callers);
+  isOver = true;
+  const first = callers.map((_, at) => `${at}`);
+  expect(order.filter((each) => each !== 'other')).toEqual([
+    ...first,
+    ...first.map((at) => `${at} again`),
+  ]);
+  for (let at = 1; at < order.length; at += 1) {
+    expect(order[at - 1] === 'other' || order[at] === 'other').toBeTrue();
+  }
 });

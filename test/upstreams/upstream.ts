@@ -76,12 +76,12 @@ export function callOf(
  * Returns an answer that streams these bytes, piece by piece. If `cut` is true, the connection is
  * reset after the last piece.
  */
-export function streamed(pieces: (string | Uint8Array)[], cut = false): Response {
+export function streamed(pieces: (string | Uint8Array | Promise<string>)[], cut = false): Response {
   const encoder = new TextEncoder();
   let next = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const piece = pieces[next];
+      const piece = await pieces[next];
       next += 1;
       if (piece === undefined) {
         if (!cut) return controller.close();

@@ -69,8 +69,9 @@ interface StreamDeps {
  * Sends one stream to its client and charges it.
  *
  * Events are sent as they arrive. The events that complete the answer are held back until the
- * charge is committed (P4). One rule applies however the stream ends (P12): delivered output is
- * charged, and a stream without output is free.
+ * charge is committed (P4). If the whole answer arrives at once, all its events are sent then: one
+ * write costs half of two, and the answer is complete no later. One rule applies however the stream
+ * ends (P12): delivered output is charged, and a stream without output is free.
  */
 export class StreamRun {
   private readonly produced = new TextBuilder();
@@ -78,7 +79,11 @@ export class StreamRun {
   private produced_tokens = 0;
   /** Output tokens that the reservation covers. */
   private covered_tokens: number;
+  /** Events that complete the answer. */
   private held = '';
+  /** Events that may be sent, but wait for `held`, because the whole answer arrived at once. */
+  private unsent = '';
+  private hasSent = false;
   private isEnded = false;
   /** True if the money ran out before the answer was complete. */
   private isCutShort = false;
@@ -139,15 +144,23 @@ export class StreamRun {
    * the client must read before more is sent.
    */
   private send(client: StreamClient, events: readonly StreamEvent[]): Promise<unknown> | undefined {
-    let written: unknown;
+    let ready = '';
     for (const { text: sent, produced, final, withUsage } of events) {
       this.produced.add(produced);
       this.produced_tokens += estimateTokens(produced);
       const text = withUsage ? withUsage(this.usageSoFar()) : sent;
       if (final || this.held !== '') this.held += text;
-      else if (text !== '' && !this.hasClientLeft) written = client.write(text);
+      else ready += text;
     }
-    if (written !== undefined) client.flush();
+    if (this.held !== '' && !this.hasSent) this.unsent = ready;
+    else if (ready !== '' && !this.hasClientLeft) return this.write(client, ready);
+    return undefined;
+  }
+
+  private write(client: StreamClient, text: string): Promise<unknown> | undefined {
+    this.hasSent = true;
+    const written = client.write(text);
+    client.flush();
     return written instanceof Promise ? written : undefined;
   }
 
@@ -201,8 +214,9 @@ export class StreamRun {
       const { call, open } = this.deps;
       const answer = call.storeAnswer && open.stream.answer?.();
       if (answer) await call.storeAnswer?.(answer);
-      if (call.recorder) await call.recorder.keep(this.held);
-      this.end(client, this.held);
+      const rest = this.unsent + this.held;
+      if (call.recorder) await call.recorder.keep(rest);
+      this.end(client, rest);
     } catch (error) {
       // Without a committed charge, Weir must not send the events that complete the answer (P4).
       await this.endWithError(client, error);
@@ -229,7 +243,7 @@ export class StreamRun {
   }
 
   private async endWithError(client: StreamClient, error: unknown): Promise<void> {
-    const text = this.errorText(error);
+    const text = this.unsent + this.errorText(error);
     this.deps.onError(error);
     await this.deps.call.recorder?.keep(text).catch(this.deps.onError);
     this.end(client, text);

@@ -110,7 +110,11 @@ export class DeltaTemplates {
     const sent = splitAround(message.data, produced);
     const published = splitAround(text, produced);
     if (!sent || !published) return;
-    const probe = this.protocol.take({ ...message, data: sent.before + PROBE_TEXT + sent.after });
+    const probe = this.protocol.take({
+      id: undefined,
+      event: message.event,
+      data: sent.before + PROBE_TEXT + sent.after,
+    });
     const expected = published.before + PROBE_TEXT + published.after;
     this.hasTemplate = probe?.text === expected && probe.produced === PROBE_TEXT && !probe.final;
     this.eventName = message.event;

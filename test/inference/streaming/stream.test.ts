@@ -15,6 +15,7 @@ import { protocolFor } from '../../../src/upstreams/chat/protocols.ts';
 import { RetryableUpstreamError } from '../../../src/upstreams/contract.ts';
 import { VirtualClock } from '../../sim/virtual-clock.ts';
 import { channelActor, channelConfig } from '../../support/channels.ts';
+import { until } from '../../support/until.ts';
 import { startUpstream, streamed, type Upstream } from '../../upstreams/upstream.ts';
 
 const MODEL = new Catalogue(builtInModels()).find('gpt-4o-mini') as ChatModel;
@@ -108,34 +109,54 @@ const failures = (channel: ChannelActor) => channel.snapshot.context.consecutive
 const roomLeft = (channel: ChannelActor) => channel.tryAcquire() !== null;
 
 describe('a complete stream', () => {
-  test('P4: is charged by the reported usage, before its end is sent', async () => {
+  /** Reads a stream whose charge is committed later. */
+  async function readWhileCharged(pieces: (string | Promise<string>)[]) {
     const committed = Promise.withResolvers<void>();
-    const { begin, seen, channel } = await scene(() => streamed([role, chunk('one two'), end()]), {
+    const { begin, ...rest } = await scene(() => streamed(pieces), {
       settle: () => committed.promise,
     });
     const reader = (await begin()).getReader() as ReadableStreamDefaultReader<string | Uint8Array>;
-    let text = '';
-    const reading = (async () => {
+    const got: string[] = [];
+    const done = (async () => {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        text += typeof value === 'string' ? value : new TextDecoder().decode(value);
+        got.push(typeof value === 'string' ? value : new TextDecoder().decode(value));
       }
     })();
-    while (seen.settled.length === 0) await Bun.sleep(1);
+    return { ...rest, got, commit: committed.resolve, done };
+  }
+
+  test('P4: is charged by the reported usage, before its end is sent', async () => {
+    const rest = Promise.withResolvers<string>();
+    const reading = await readWhileCharged([role, chunk('one two'), rest.promise]);
+    const { seen, got } = reading;
+    await until('the text is sent', () => got.join('').includes('one two'));
+    rest.resolve(end());
+    await until('the charge has begun', () => seen.settled.length > 0);
     await Bun.sleep(20);
-    expect(text).toContain('one two');
-    expect(text).not.toContain('[DONE]');
-    expect(text).not.toContain('"stop"');
-    committed.resolve();
-    await reading;
-    expect(text).toContain('"role":"assistant"');
-    expect(text).toEndWith('data: [DONE]\n\n');
+    expect(got.join('')).not.toContain('[DONE]');
+    expect(got.join('')).not.toContain('"stop"');
+    reading.commit();
+    await reading.done;
+    expect(got.join('')).toContain('"role":"assistant"');
+    expect(got.join('')).toEndWith('data: [DONE]\n\n');
     expect(seen.settled).toMatchObject([
       { outcome: 'completed', estimated: false, input_tokens: 11, output_tokens: 7 },
     ]);
     expect(seen.settled[0]?.actual).toBe(11 * 150 + 7 * 600);
-    expect(failures(channel)).toBe(0);
+    expect(failures(reading.channel)).toBe(0);
+  });
+
+  test('P4: that arrives at once is sent at once, after its charge', async () => {
+    const { got, seen, ...reading } = await readWhileCharged([role + chunk('one two') + end()]);
+    await until('the charge has begun', () => seen.settled.length > 0);
+    await Bun.sleep(20);
+    expect(got).toEqual([]);
+    reading.commit();
+    await reading.done;
+    expect(got).toHaveLength(1);
+    expect(got[0]).toMatch(/"role":"assistant".*"one two".*"stop".*\[DONE\]\n\n$/s);
   });
 
   test('P12: without reported usage its tokens are counted, and the usage line is marked as estimated', async () => {
@@ -152,6 +173,15 @@ describe('a complete stream', () => {
     expect(text).toContain('"error":{');
     expect(text).not.toContain('"stop"');
     expect(errors).toMatchObject([{ message: 'the ledger is away' }]);
+  });
+
+  test('P4: if the charge of an answer that arrives at once fails, its text is still sent', async () => {
+    const { begin } = await scene(() => streamed([chunk('one') + end()]), {
+      settle: () => Promise.reject(new Error('the ledger is away')),
+    });
+    const text = await read(await begin());
+    expect(text).toMatch(/"one".*"error":\{/s);
+    expect(text).not.toContain('"stop"');
   });
 });
 

@@ -172,6 +172,11 @@ export const ROUTING: readonly MutatedFile[] = [
         to: '      this.end(client, this.held);\n    }\n  }\n\n  /**\n   * Handles a failure',
       },
       {
+        name: 'the text of an answer that arrived at once is lost if its charge fails',
+        from: 'const text = this.unsent + this.errorText(error);',
+        to: 'const text = this.errorText(error);',
+      },
+      {
         name: 'an answer without output is charged',
         from: 'if (!reported && this.produced.length === 0) {',
         to: 'if (false) {',

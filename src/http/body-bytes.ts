@@ -106,8 +106,18 @@ function withTimeout(
 ): Promise<Uint8Array> {
   if (Bun.peek.status(body) !== 'pending') return body;
   return new Promise((resolve, reject) => {
-    watch(new PendingBody(performance.now() + timeout_ms, body, signal, reject));
-    body.then(resolve, reject);
+    const wait = new PendingBody(performance.now() + timeout_ms, signal, reject);
+    watch(wait);
+    body.then(
+      (bytes) => {
+        wait.isOver = true;
+        resolve(bytes);
+      },
+      (error: unknown) => {
+        wait.isOver = true;
+        reject(error);
+      },
+    );
   });
 }
 
@@ -116,15 +126,16 @@ function withTimeout(
  * already complete.
  */
 class PendingBody implements Watched {
+  isOver = false;
+
   constructor(
     private readonly deadline: number,
-    private readonly body: Promise<unknown>,
     private readonly signal: CallSignal,
     private readonly reject: (error: unknown) => void,
   ) {}
 
   check(now: number): boolean {
-    if (Bun.peek.status(this.body) !== 'pending') return false;
+    if (this.isOver) return false;
     if (this.signal.aborted) this.reject(this.signal.reason);
     else if (now < this.deadline) return true;
     else this.reject(tooSlowError());

@@ -72,8 +72,8 @@ export function readJsonBytes(
   timeout_ms?: number,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  const limits = { tooLarge, checkStart, counted, signal, timeout_ms };
-  return readBodyBytes(request, { max_bytes: maxBytes, ...limits });
+  const max_bytes = maxBytes;
+  return readBodyBytes(request, { max_bytes, tooLarge, checkStart, counted, signal, timeout_ms });
 }
 
 function requireJson(headers: Headers): void {

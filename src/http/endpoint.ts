@@ -71,8 +71,9 @@ export function endpoint(
       bytes.end();
     }
     // OpenAI's SDK reads `x-request-id`. Anthropic's SDK reads `request-id`.
-    response.headers.set('x-request-id', request_id);
-    response.headers.set('request-id', request_id);
+    const { headers } = response;
+    headers.set('x-request-id', request_id);
+    headers.set('request-id', request_id);
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);
   };

@@ -105,7 +105,10 @@ export function settleCall(
     channel_id,
     outcome,
     estimated,
-    ...usage,
+    input_tokens: usage.input_tokens,
+    cached_input_tokens: usage.cached_input_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+    output_tokens: usage.output_tokens,
   };
   return reservation.settle(line, charge(call.model, usage));
 }

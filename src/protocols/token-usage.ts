@@ -59,8 +59,8 @@ export function readCount(value: unknown): UsageReport<number> {
 
 /** The most levels of nested objects in a report. A deeper report is impossible. */
 const MAX_DEPTH = 6;
-/** In all protocols, the name of a count ends with one of these texts. */
-const COUNT_NAMES = ['tokens', 'TokenCount', 'tokenCount', '_requests'];
+/** In all protocols, the name of a count ends like this. */
+const COUNT_NAME = /(?:tokens|[Tt]okenCount|_requests)$/;
 
 /**
  * True if every count in a reported usage object, at any depth, is possible. Other members, e.g. a
@@ -71,17 +71,12 @@ function hasPossibleCounts(usage: Readonly<Record<string, unknown>>, depth = 0):
   for (const key in usage) {
     const value = usage[key];
     if (readCount(value) !== 'impossible') continue;
-    if (isCountName(key)) return false;
+    if (COUNT_NAME.test(key)) return false;
     // A list is checked like an object.
     if (typeof value !== 'object') continue;
     if (!hasPossibleCounts(value as Record<string, unknown>, depth + 1)) return false;
   }
   return true;
-}
-
-function isCountName(key: string): boolean {
-  for (const end of COUNT_NAMES) if (key.endsWith(end)) return true;
-  return false;
 }
 
 /**

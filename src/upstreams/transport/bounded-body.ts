@@ -22,19 +22,25 @@ export function readText(
   max_bytes: number,
   counted?: AnswerCount,
 ): Promise<string> {
-  const { headers } = response;
-  const content_length = headers.get('content-length');
-  // Without an exact `Content-Length`, the size is known only after reading. A compressed body, for
-  // example, is longer than its `Content-Length`.
-  const isExact = !headers.has('content-encoding') && !headers.has('transfer-encoding');
-  if (content_length === null || !isExact) {
+  const body_bytes = response.body_bytes ?? lengthIn(response.headers);
+  if (body_bytes === undefined) {
     return readBytes(response, max_bytes, (bytes) => counted?.add(bytes)).then((all) =>
       new TextDecoder().decode(all),
     );
   }
-  if (Number(content_length) > max_bytes) throw tooLargeError();
-  counted?.add(Number(content_length));
+  if (body_bytes > max_bytes) throw tooLargeError();
+  counted?.add(body_bytes);
   return response.text();
+}
+
+/**
+ * Returns the exact length of a body by its headers, bytes. Undefined if it is known only after
+ * reading: a compressed body, for example, is longer than its `Content-Length`.
+ */
+function lengthIn(headers: HttpResponse['headers']): number | undefined {
+  const content_length = headers.get('content-length');
+  const isExact = !headers.has('content-encoding') && !headers.has('transfer-encoding');
+  return content_length !== null && isExact ? Number(content_length) : undefined;
 }
 
 /** Returns the whole body. Throws like `readText`. */

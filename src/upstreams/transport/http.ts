@@ -121,6 +121,8 @@ export interface HttpResponse {
   /** Names are in lower case. */
   readonly headers: Pick<Headers, 'get' | 'has'>;
   readonly body: HttpBody | null;
+  /** The length of the body, bytes. Undefined if it is not known before the body's end. */
+  readonly body_bytes?: number | undefined;
   /** Returns the whole body. Call it at most once, and not after `body` was read. */
   text(): Promise<string>;
 }

@@ -267,8 +267,8 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'an estimated usage is not marked',
-        from: '    estimated,\n    ...usage,',
-        to: '    estimated: false,\n    ...usage,',
+        from: '    estimated,\n    input_tokens',
+        to: '    estimated: false,\n    input_tokens',
       },
       {
         name: 'the output limit is not sent to the upstream',

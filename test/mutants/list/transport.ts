@@ -121,7 +121,10 @@ export const TRANSPORT: readonly MutatedFile[] = [
   },
   {
     path: 'src/upstreams/transport/http1/pool.ts',
-    tests: ['test/upstreams/transport/http1/surplus.test.ts'],
+    tests: [
+      'test/upstreams/transport/http1/surplus.test.ts',
+      'test/upstreams/transport/http1/client.test.ts',
+    ],
     mutants: [
       {
         name: 'a connection is reused without a quiet moment',
@@ -140,7 +143,12 @@ export const TRANSPORT: readonly MutatedFile[] = [
       },
       {
         name: 'surplus bytes leave the other connections of the host open',
-        from: 'for (const connection of [...this.idle.keys(), ...this.settling]) connection.abort();',
+        from: 'for (const connection of [...this.stack.filter(isIdle), ...this.settling]) connection.abort();',
+        to: '',
+      },
+      {
+        name: 'idle connections are never counted down',
+        from: '    this.idle_count -= 1;\n',
         to: '',
       },
     ],
@@ -177,7 +185,7 @@ export const TRANSPORT: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a declared length is not checked',
-        from: 'if (Number(content_length) > max_bytes) throw tooLargeError();',
+        from: 'if (body_bytes > max_bytes) throw tooLargeError();',
         to: '',
       },
       {

@@ -59,6 +59,8 @@ const MAX_STRING_BYTES = 16 * 1024;
 
 /** One HTTP/1.1 connection to an upstream. It carries one request at a time (RFC 9112). */
 export class Connection implements ParserSink {
+  /** Since when the connection is idle, a `performance.now()`. Set by the pool. */
+  idle_since_ms: number | undefined;
   private socket: Socket<Connection> | undefined;
   private request: Http1Request | undefined;
   private parser: ResponseParser | undefined;

@@ -75,13 +75,14 @@ function parseDestination(pool: ConnectionPool, url: string): Destination {
  * be reused, a new connection is opened.
  */
 export class Origin implements ConnectionOwner {
-  /** Idle connections, each with the `performance.now()` when it became idle. */
-  private readonly idle = new Map<Connection, number>();
   /**
-   * Idle connections, newest last. The stack can also contain closed connections. The newest idle
-   * connection is used first, so that unneeded connections become old and are closed.
+   * Idle connections, newest last. The stack can also contain closed connections, which are not
+   * idle. The newest idle connection is used first, so that unneeded connections become old and are
+   * closed.
    */
-  private readonly stack: Connection[] = [];
+  private stack: Connection[] = [];
+  /** The number of idle connections. */
+  private idle_count = 0;
   /** Connections that have ended a response, but were not yet quiet for QUIET_MS. */
   private readonly settling = new Set<Connection>();
   private sweeper: Timer | undefined;
@@ -101,7 +102,7 @@ export class Origin implements ConnectionOwner {
   takeIdle(): Connection | undefined {
     if (this.conduct.isSuspended) return undefined;
     for (let next = this.stack.pop(); next; next = this.stack.pop()) {
-      if (this.idle.delete(next)) return next;
+      if (this.endIdle(next)) return next;
     }
     return undefined;
   }
@@ -109,26 +110,35 @@ export class Origin implements ConnectionOwner {
   onIdle(connection: Connection): void {
     const { conduct } = this;
     if (connection.isReused) conduct.onCleanReuse();
-    if (this.idle.size + this.settling.size >= this.max_idle || conduct.isSuspended) {
+    if (this.idle_count + this.settling.size >= this.max_idle || conduct.isSuspended) {
       connection.abort();
     } else if (conduct.isProven) this.keep(connection);
     else this.settle(connection);
   }
 
   onClose(connection: Connection): void {
-    this.idle.delete(connection);
+    this.endIdle(connection);
     this.settling.delete(connection);
   }
 
   onSurplus(): void {
     this.conduct.onSurplus();
-    for (const connection of [...this.idle.keys(), ...this.settling]) connection.abort();
+    for (const connection of [...this.stack.filter(isIdle), ...this.settling]) connection.abort();
   }
 
   private keep(connection: Connection): void {
-    this.idle.set(connection, performance.now());
+    connection.idle_since_ms = performance.now();
+    this.idle_count += 1;
     this.stack.push(connection);
     this.sweeper ??= setInterval(this.sweep, SWEEP_MS).unref();
+  }
+
+  /** Marks a connection as not idle. Returns false if it was not idle. */
+  private endIdle(connection: Connection): boolean {
+    if (!isIdle(connection)) return false;
+    connection.idle_since_ms = undefined;
+    this.idle_count -= 1;
+    return true;
   }
 
   /**
@@ -147,10 +157,16 @@ export class Origin implements ConnectionOwner {
 
   private readonly sweep = () => {
     const oldest = performance.now() - IDLE_MS;
-    for (const [connection, since] of this.idle) if (since < oldest) connection.abort();
-    if (this.idle.size > 0) return;
+    for (const connection of this.stack) {
+      if ((connection.idle_since_ms ?? oldest) < oldest) connection.abort();
+    }
+    this.stack = this.stack.filter(isIdle);
+    if (this.idle_count > 0) return;
     clearInterval(this.sweeper);
     this.sweeper = undefined;
-    this.stack.length = 0;
   };
+}
+
+function isIdle({ idle_since_ms }: Connection): boolean {
+  return idle_since_ms !== undefined;
 }

@@ -22,6 +22,8 @@ export type Bytes = Buffer<ArrayBuffer>;
 export interface ParsedHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
+  /** The length of the body, bytes; undefined if it is not known before the body's end. */
+  readonly body_bytes: number | undefined;
 }
 
 /** Receives a response while it is parsed. */
@@ -151,7 +153,8 @@ export class ResponseParser {
     if (status === 101) throw new MalformedResponse('the upstream switched to another protocol');
     const headers = new ResponseHeaders(text);
     this.chooseFraming(status, headers, text.startsWith('HTTP/1.1'));
-    this.sink.onHead({ status, headers });
+    const body_bytes = this.state === 'sized' ? this.remaining_bytes : undefined;
+    this.sink.onHead({ status, headers, body_bytes });
     if (this.state === 'sized' && this.remaining_bytes === 0) this.end();
     return end + END_OF_HEAD.length;
   }

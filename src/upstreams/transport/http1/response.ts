@@ -37,6 +37,7 @@ interface ByteRange {
 export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   readonly status: number;
   readonly headers: ParsedHead['headers'];
+  readonly body_bytes: number | undefined;
   private pieces: ByteRange[] = [];
   private buffered_bytes = 0;
   private hasEnded = false;
@@ -52,6 +53,7 @@ export class Http1Response implements HttpResponse, HttpBody, BodyReader {
   ) {
     this.status = head.status;
     this.headers = head.headers;
+    this.body_bytes = head.body_bytes;
   }
 
   get ok(): boolean {

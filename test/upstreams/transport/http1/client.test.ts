@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { MAX_IDLE_CONNECTIONS } from '../../../../src/upstreams/transport/http.ts';
 import { MAX_BUFFERED_BYTES } from '../../../../src/upstreams/transport/http1/response.ts';
 import { failureOf } from '../../../support/failure-of.ts';
 import { until } from '../../../support/until.ts';
@@ -88,6 +89,30 @@ describe('posting to an upstream', () => {
     // All connections are reused. Bun's own client would keep only 64 of them.
     await Promise.all(Array.from({ length: 200 }, () => send()));
     expect(upstream.opened).toBe(opened);
+  });
+
+  test('reuses one connection more often than there may be idle connections', async () => {
+    await proveUpstream(upstream);
+    const { opened } = upstream;
+    upstream.respond = ({ socket }) => socket.write(answerOf('ok'));
+    for (let call = 0; call < 2 * MAX_IDLE_CONNECTIONS.calls; call += 1) await send();
+    expect(upstream.opened).toBe(opened);
+  });
+
+  test('sends nothing over idle connections that were closed', async () => {
+    await proveUpstream(upstream);
+    const { closed } = upstream;
+    upstream.respond = ({ socket }) => {
+      socket.write(answerOf('ok'));
+      setTimeout(() => socket.end(), 5);
+    };
+    for (let call = 1; call <= 3; call += 1) {
+      expect(await send()).toBe('ok');
+      await until('the connection is closed', () => upstream.closed === closed + call);
+      // The end of the connection reaches Weir's side.
+      await Bun.sleep(5);
+    }
+    expect(upstream.received).toHaveLength(3);
   });
 
   test('returns each call its own response while many calls are open', async () => {

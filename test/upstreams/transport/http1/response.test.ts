@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { Http1Response } from '../../../../src/upstreams/transport/http1/response.ts';
 import { ResponseHeaders } from '../../../../src/upstreams/transport/http1/response-headers.ts';
 
-const HEAD = { status: 200, headers: new ResponseHeaders('HTTP/1.1 200 OK') };
+const HEAD = {
+  status: 200,
+  headers: new ResponseHeaders('HTTP/1.1 200 OK'),
+  body_bytes: undefined,
+};
 const nothing = () => undefined;
 
 /**

@@ -147,6 +147,11 @@ export const TRANSPORT: readonly MutatedFile[] = [
         to: '',
       },
       {
+        name: 'a connection that closed while it was idle is used again',
+        from: '    this.endIdle(connection);\n',
+        to: '',
+      },
+      {
         name: 'idle connections are never counted down',
         from: '    this.idle_count -= 1;\n',
         to: '',

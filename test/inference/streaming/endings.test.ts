@@ -74,7 +74,10 @@ interface Form {
   readonly model: string;
   readonly begin: string[];
   readonly end: string[];
-  /** The part of the usage that is known before the end. */
+  /**
+   * The tokens of the usage line that are known before the end. The line does not tell tokens with
+   * a price of their own, e.g. audio. Only the charge shows them.
+   */
   readonly input: object;
   /** The charge of the input, in nano-USD. */
   readonly input_nano_usd: number;
@@ -88,10 +91,7 @@ const FORMS: Form[] = [
   {
     ...{ protocol: 'anthropic', channel: 'anthropic', model: 'claude-sonnet-4-5' },
     ...{ begin: MESSAGE, end: MESSAGE_END },
-    input: {
-      ...{ input_tokens: 11, cached_input_tokens: 13, cache_write_tokens: 17 },
-      cache_write_1h_tokens: 10,
-    },
+    input: { input_tokens: 11, cached_input_tokens: 13, cache_write_tokens: 17 },
     input_nano_usd: 11 * 3_000 + 13 * 300 + 7 * 3_750 + 10 * 6_000,
     end_nano_usd: 3 * 10_000_000,
     output_nano_usd: 15_000,
@@ -99,10 +99,7 @@ const FORMS: Form[] = [
   {
     ...{ protocol: 'gemini', channel: 'gemini', model: 'gemini-2.5-flash' },
     ...{ begin: [content('one two')], end: [content('', { finishReason: 'STOP' })] },
-    input: {
-      ...{ input_tokens: 25, cached_input_tokens: 15, cache_write_tokens: 0 },
-      ...{ audio_input_tokens: 18, cached_audio_tokens: 12 },
-    },
+    input: { input_tokens: 25, cached_input_tokens: 15, cache_write_tokens: 0 },
     input_nano_usd: 7 * 300 + 18 * 1_000 + 3 * 30 + 12 * 100,
     end_nano_usd: 0,
     output_nano_usd: 2_500,

@@ -108,16 +108,9 @@ function withTimeout(
   return new Promise((resolve, reject) => {
     const wait = new PendingBody(performance.now() + timeout_ms, signal, reject);
     watch(wait);
-    body.then(
-      (bytes) => {
-        wait.isOver = true;
-        resolve(bytes);
-      },
-      (error: unknown) => {
-        wait.isOver = true;
-        reject(error);
-      },
-    );
+    body.then(resolve, reject).then(() => {
+      wait.isOver = true;
+    });
   });
 }
 

@@ -34,10 +34,10 @@ export interface JsonBody {
 export async function readJsonObject(
   request: Request,
   counted: BytesInFlight,
-  maxBytes: number,
+  max_bytes: number,
   signal: CallSignal = request.signal,
 ): Promise<JsonBody> {
-  const bytes = await readJsonBytes(request, counted, maxBytes, signal);
+  const bytes = await readJsonBytes(request, counted, max_bytes, signal);
   if (bytes.byteLength <= MAX_BYTES_AT_ONCE) return parseObject(decode(bytes, request.headers));
   const text = await inTurn(() => decode(bytes, request.headers));
   return inTurn(() => parseObject(text));
@@ -67,12 +67,11 @@ function parseObject(text: string): JsonBody {
 export function readJsonBytes(
   request: Request,
   counted: BytesInFlight,
-  maxBytes: number,
+  max_bytes: number,
   signal: CallSignal = request.signal,
   timeout_ms?: number,
 ): Promise<Uint8Array> {
   requireJson(request.headers);
-  const max_bytes = maxBytes;
   return readBodyBytes(request, { max_bytes, tooLarge, checkStart, counted, signal, timeout_ms });
 }
 
@@ -109,8 +108,8 @@ function invalidBody(message: string): WeirError {
   return new WeirError('invalid_json', message, { param: 'body' });
 }
 
-function tooLarge(maxBytes: number): WeirError {
-  const megabytes = maxBytes / 1024 / 1024;
-  const limit = megabytes >= 1 ? `${megabytes} MB` : `${maxBytes / 1024} kB`;
+function tooLarge(max_bytes: number): WeirError {
+  const megabytes = max_bytes / 1024 / 1024;
+  const limit = megabytes >= 1 ? `${megabytes} MB` : `${max_bytes / 1024} kB`;
   return new WeirError('payload_too_large', `The body is larger than ${limit}.`, { param: 'body' });
 }

@@ -118,7 +118,7 @@ export class StreamRun {
     try {
       while (!this.isEnded) {
         const events: StreamEvent[] | undefined =
-          this.takeFirstEvents() ?? (await this.deps.open.iterator.next()).value;
+          this.takeFirstEvents() ?? (await this.readNext(client)).value;
         if (events) {
           const drained = this.send(client, events);
           if (!this.isCovered() && !(await this.extend())) this.endForLackOfMoney();
@@ -131,6 +131,16 @@ export class StreamRun {
     } finally {
       this.endBytes?.();
     }
+  }
+
+  /** Reads the next events. If the upstream has not ended yet, `unsent` does not wait for them. */
+  private readNext(client: StreamClient): Promise<IteratorResult<StreamEvent[]>> {
+    const next = this.deps.open.iterator.next();
+    if (this.unsent !== '' && Bun.peek.status(next) === 'pending') {
+      if (!this.hasClientLeft) this.write(client, this.unsent);
+      this.unsent = '';
+    }
+    return next;
   }
 
   private takeFirstEvents(): StreamEvent[] | undefined {

@@ -159,6 +159,18 @@ describe('a complete stream', () => {
     expect(got[0]).toMatch(/"role":"assistant".*"one two".*"stop".*\[DONE\]\n\n$/s);
   });
 
+  test('that arrives without its last events is sent at once', async () => {
+    const last = Promise.withResolvers<string>();
+    const finished = chunk('one two') + chunk('', 'stop');
+    const { got, seen, ...reading } = await readWhileCharged([role + finished, last.promise]);
+    await until('the text is sent', () => got.join('').includes('one two'));
+    expect([got.join('').includes('"stop"'), seen.settled]).toEqual([false, []]);
+    last.resolve(end());
+    reading.commit();
+    await reading.done;
+    expect(got.join('')).toMatch(/"role":"assistant".*"one two".*"stop".*\[DONE\]\n\n$/s);
+  });
+
   test('P12: without reported usage its tokens are counted, and the usage line is marked as estimated', async () => {
     const { begin, seen } = await scene(() => streamed([chunk('one two'), end({})]));
     await read(await begin());

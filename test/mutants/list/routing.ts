@@ -177,6 +177,11 @@ export const ROUTING: readonly MutatedFile[] = [
         to: 'const text = this.errorText(error);',
       },
       {
+        name: 'the text of an answer waits for the end of the upstream',
+        from: "this.unsent !== '' && Bun.peek.status(next) === 'pending'",
+        to: 'false',
+      },
+      {
         name: 'an answer without output is charged',
         from: 'if (!reported && this.produced.length === 0) {',
         to: 'if (false) {',

@@ -123,6 +123,49 @@ test('clients that leave at once do not take the answers of later ones', async (
   });
 });
 
+/**
+ * Sends the start of a body in chunks, waits `pause_ms` after it has got the content of the answer,
+ * and then sends the end of the body. Returns undefined if that cannot be judged: Weir was waiting
+ * for too many other clients, or this process stood still for so long that Weir's wait was over.
+ */
+async function endsAfterItsBody(pause_ms: number, wait_ms: number): Promise<boolean | undefined> {
+  const socket = connect(weir.port, '127.0.0.1');
+  const { promise: answered, resolve: onContent } = Promise.withResolvers<void>();
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+  let answer = '';
+  const hasEnded = () => answer.endsWith('\r\n0\r\n\r\n');
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+    if (answer.includes('}')) onContent();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => onClosed());
+  const started_ms = performance.now();
+  socket.write(
+    `${head('POST /v1/chat/completions')('sk-wrong')}${FRAMINGS.chunks?.header}\r\n\r\n`,
+  );
+  socket.write('1\r\n{\r\n');
+  await answered;
+  await Bun.sleep(pause_ms);
+  const ended_early = hasEnded();
+  if (!socket.destroyed) socket.write('1\r\n}\r\n0\r\n\r\n');
+  await closed;
+  if (!/^transfer-encoding: chunked\r$/im.test(answer)) return undefined;
+  if (performance.now() - started_ms > wait_ms) return undefined;
+  return !ended_early && hasEnded();
+}
+
+test('the answer to a refused client ends when its body has ended', async () => {
+  for (let client = 0; client < 3; client += 1) {
+    let judged: boolean | undefined;
+    await until('a client was judged', async () => {
+      judged = await endsAfterItsBody(100, 900);
+      return judged !== undefined;
+    });
+    expect(judged).toBe(true);
+  }
+});
+
 test('the connection of a small refused body stays open', async () => {
   const answer = await headOf('sk-wrong', 64 * 1024);
   expect(answer).toStartWith('HTTP/1.1 401 ');

@@ -1,5 +1,14 @@
 /** The budget of all bodies in flight, at every route that takes a large body. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -10,13 +19,17 @@ setDefaultTimeout(60_000);
 const MB = 1024 * 1024;
 let app: TestApp;
 let sockets: Socket[] = [];
-beforeEach(async () => {
+beforeAll(async () => {
   app = await startTestApp({ max_body_bytes: 8 * MB });
 });
-afterEach(async () => {
+afterAll(() => app.stop());
+beforeEach(() => {
+  app.answer = () => Response.json({ ok: true });
+  app.calls.length = 0;
+});
+afterEach(() => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
-  await app.stop();
 });
 
 const JSON_TYPE = 'application/json';
@@ -152,9 +165,11 @@ describe('P20: a body', () => {
 
 describe('P20: a large answer', () => {
   const content = 'y'.repeat(20 * MB);
-  beforeEach(async () => {
+  beforeAll(async () => {
     await app.stop();
     app = await startTestApp();
+  });
+  beforeEach(() => {
     app.answer = ({ bytes }) => {
       bytes?.countAnswer().add(content.length);
       return Response.json({ content });

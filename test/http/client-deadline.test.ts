@@ -176,7 +176,7 @@ describe('before the first byte', () => {
 });
 
 describe('the default of an API key', () => {
-  test('applies without the header, and a change applies at once', async () => {
+  test.concurrent('applies without the header, and a change applies at once', async () => {
     const { id, key } = await server.manage<KeyRecord>('POST', '/api-keys', {
       default_timeout_ms: 1_000,
     });
@@ -192,7 +192,7 @@ describe('the default of an API key', () => {
     expect((await late()).status).toBe(200);
   });
 
-  test('gives way to the header, both when it is longer and when it is shorter', async () => {
+  test.concurrent('gives way to the header, both when it is longer and when it is shorter', async () => {
     const [short, long] = await Promise.all(
       [1_000, 60_000].map((default_timeout_ms) =>
         server.manage<KeyRecord>('POST', '/api-keys', { default_timeout_ms }),

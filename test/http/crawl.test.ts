@@ -225,7 +225,7 @@ describe('the responses to clients', () => {
   });
 
   const tasks = ONE_OF_EACH.filter(({ category }) => category in BY_TASK);
-  test.each(tasks.map(({ id, category }) => [id, category]))(
+  test.concurrent.each(tasks.map(({ id, category }) => [id, category] as const))(
     'from tasks of %s',
     async (id, category) => {
       const end = async (script: string) => {

@@ -117,7 +117,7 @@ function expectWholeStream(events: readonly SeenEvent[]): void {
 }
 
 describe('GET /v1/tasks/{id}/events', () => {
-  test('200: the present state at once, then each change, then the record that polling returns', async () => {
+  test.concurrent('200: the present state at once, then each change, then the record that polling returns', async () => {
     const task = await create({ task_ms: 6_000 });
     const stream = await openEvents(eventsOf(one, task.id), one.api_key);
     expect(stream.status).toBe(200);
@@ -147,7 +147,7 @@ describe('GET /v1/tasks/{id}/events', () => {
     expect(JSON.stringify(events)).not.toMatch(/canary|sim-|submitting|polling|waiting/);
   });
 
-  test('200: two clients on two replicas get the same events', async () => {
+  test.concurrent('200: two clients on two replicas get the same events', async () => {
     const { id } = await create({ task_ms: 6_000 });
     const streams = await Promise.all(
       [one, two].map((weir) => openEvents(eventsOf(weir, id), weir.api_key)),
@@ -165,7 +165,7 @@ describe('GET /v1/tasks/{id}/events', () => {
     expect(after(here).length).toBeGreaterThan(1);
   });
 
-  test('200: a task that fails ends with its record', async () => {
+  test.concurrent('200: a task that fails ends with its record', async () => {
     const { id } = await create({ task_ms: 1_500, fail: 'moderation' });
     const events = await (await openEvents(eventsOf(two, id), two.api_key)).rest();
     expectWholeStream(events);
@@ -174,7 +174,7 @@ describe('GET /v1/tasks/{id}/events', () => {
     expect(events.at(-1)?.data).toMatchObject({ error: { code: 'content_policy_violation' } });
   });
 
-  test('Last-Event-ID resumes after any event, on any replica; after the last one, 204', async () => {
+  test.concurrent('Last-Event-ID resumes after any event, on any replica; after the last one, 204', async () => {
     const { id } = await create({ task_ms: 5_000 });
     const all = await (await openEvents(eventsOf(one, id), one.api_key)).rest();
     expectWholeStream(all);

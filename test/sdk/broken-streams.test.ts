@@ -236,7 +236,7 @@ async function streamed(
 }
 
 describe.each(Object.entries(READERS))('%s', (_, { read, check }) => {
-  test.each(Object.entries(BREAKS))('throws for %s', async (_name, expected) => {
+  test.concurrent.each(Object.entries(BREAKS))('throws for %s', async (_name, expected) => {
     const { prompt, headers } = expected;
     const models = Object.keys(MODELS);
     const errors = await Promise.all(

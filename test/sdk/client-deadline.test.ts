@@ -34,14 +34,14 @@ describe('the openai package', () => {
   const openai = () =>
     new OpenAI({ baseURL: base, apiKey: weir.api_key, maxRetries: 0, defaultHeaders: headers });
 
-  test('throws an APIError 504 with the type timeout_error', async () => {
+  test.concurrent('throws an APIError 504 with the type timeout_error', async () => {
     const call = openai().chat.completions.create({ model: 'gpt-4o', messages: messages(LATE) });
     const error = await failureOf(call);
     expect(error).toBeInstanceOf(OpenAI.InternalServerError);
     expect(error).toMatchObject({ status: 504, type: 'timeout_error', code: 'timeout_error' });
   });
 
-  test('throws an APIError in the middle of a stream', async () => {
+  test.concurrent('throws an APIError in the middle of a stream', async () => {
     const stream = await openai().chat.completions.create({
       ...{ model: 'gpt-4o', messages: messages(SLOW), stream: true as const },
     });
@@ -50,7 +50,7 @@ describe('the openai package', () => {
     expect(error).toMatchObject({ type: 'timeout_error' });
   });
 
-  test('throws an APIError in the middle of a stream of responses', async () => {
+  test.concurrent('throws an APIError in the middle of a stream of responses', async () => {
     const request = { model: 'gpt-4o', input: SLOW, stream: true as const };
     const error = await failureOf(readAll(await openai().responses.create(request)));
     expect(error).toBeInstanceOf(OpenAI.APIError);
@@ -67,13 +67,13 @@ describe('the @anthropic-ai/sdk package', () => {
     ...{ model: 'claude-haiku-4-5', max_tokens: 4_000, messages: messages(content) },
   });
 
-  test('throws an APIError 504 with the type timeout_error', async () => {
+  test.concurrent('throws an APIError 504 with the type timeout_error', async () => {
     const error = await failureOf(anthropic().messages.create(question(LATE)));
     expect(error).toBeInstanceOf(Anthropic.InternalServerError);
     expect(error).toMatchObject({ status: 504, error: { error: { type: 'timeout_error' } } });
   });
 
-  test('throws an APIError in the middle of a stream', async () => {
+  test.concurrent('throws an APIError in the middle of a stream', async () => {
     const error = await failureOf(anthropic().messages.stream(question(SLOW)).finalMessage());
     expect(error).toBeInstanceOf(Anthropic.APIError);
     expect(error).toMatchObject({ error: { error: { type: 'timeout_error' } } });
@@ -86,7 +86,7 @@ describe('the @google/genai package', () => {
       ...{ apiKey: weir.api_key, httpOptions: { baseUrl: weir.base_url, headers } },
     });
 
-  test('throws an ApiError 504', async () => {
+  test.concurrent('throws an ApiError 504', async () => {
     const call = google().models.generateContent({ model: 'gemini-2.5-flash', contents: LATE });
     const error = await failureOf(call);
     expect(error).toBeInstanceOf(ApiError);
@@ -94,7 +94,7 @@ describe('the @google/genai package', () => {
     expect(String(error)).toContain('DEADLINE_EXCEEDED');
   });
 
-  test('throws an ApiError 504 in the middle of a stream', async () => {
+  test.concurrent('throws an ApiError 504 in the middle of a stream', async () => {
     const request = { model: 'gemini-2.5-flash', contents: SLOW };
     const stream = await google().models.generateContentStream(request);
     expect(await failureOf(readAll(stream))).toMatchObject({ status: 504 });
@@ -107,7 +107,7 @@ describe('the AI SDK', () => {
     createAnthropic({ baseURL: base, apiKey: weir.api_key })('claude-haiku-4-5'),
   ];
 
-  test('throws an APICallError 504', async () => {
+  test.concurrent('throws an APICallError 504', async () => {
     for (const model of models()) {
       const error = await failureOf(generateText({ model, prompt: LATE, headers, maxRetries: 0 }));
       expect(error).toBeInstanceOf(APICallError);
@@ -115,7 +115,7 @@ describe('the AI SDK', () => {
     }
   });
 
-  test('reports an error in the middle of a stream', async () => {
+  test.concurrent('reports an error in the middle of a stream', async () => {
     for (const model of models()) {
       const errors: unknown[] = [];
       const { textStream } = streamText({

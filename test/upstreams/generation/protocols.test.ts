@@ -119,7 +119,7 @@ async function run(provider: Provider, prompt: string): Promise<Produced | Faile
 const WITH_PROGRESS = ['bfl', 'midjourney', 'runway', 'suno', 'xai'];
 
 describe('the progress of a running job', () => {
-  test.each(byJob)('of %s', async (_, provider) => {
+  test.concurrent.each(byJob)('of %s', async (_, provider) => {
     const protocol = protocolOf(provider);
     const call = callOf(provider, 'A lighthouse [[sim task_ms=900]]');
     const submitted = await protocol.submit(call);

@@ -190,7 +190,7 @@ export class TaskSide {
         lost: unfinished - (row?.processing ?? 0),
         dead_effects: row?.dead ?? 0,
         imbalances,
-        // An older version may store other usage lines.
+        // An older version may store different usage lines, so only the new one is compared.
         differences: name === 'new' ? await countDifferences(this.#books, sql) : 0,
       };
     });

@@ -30,7 +30,7 @@ export interface Verdict {
 export type InlinePair = Record<SideName, Inline>;
 
 export function memoryVerdict(peak_mb: number): Verdict {
-  return verdict(`memory: ${peak_mb} MB at most`, `${MAX_MEMORY_MB} MB`, peak_mb <= MAX_MEMORY_MB);
+  return verdict(`memory: peak of ${peak_mb} MB`, `${MAX_MEMORY_MB} MB`, peak_mb <= MAX_MEMORY_MB);
 }
 
 /** The verdict of a short run, whose memory says little about the target. */

@@ -2,7 +2,7 @@
 import type { SideName } from './side.ts';
 import { type Interval, loss, median, medianInterval } from './statistics.ts';
 
-/** The rate of one measurement for both versions, measured in turn. A higher rate is better. */
+/** One figure of each version, measured one after the other. */
 export type Pair = Record<SideName, number>;
 
 export interface Summary {

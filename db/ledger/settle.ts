@@ -30,7 +30,10 @@ export interface InlineLine extends UsageLine {
   grant_id: string;
 }
 
-/** The amounts in the row of a usage line, which are final. */
+/**
+ * The amounts that are stored in a usage line. They may differ from the amounts that were sent, e.g.
+ * if the line is repeated.
+ */
 export interface SettledLine {
   charged_nano_usd: number;
   overrun_nano_usd: number;

@@ -31,7 +31,7 @@ const wording: Wording = {
   },
 };
 
-const FIELDS = [
+const ACCEPTED_FIELDS = [
   'prompt',
   'seed',
   'output_format',
@@ -57,7 +57,7 @@ export async function bflRoute(sim: Simulator, path: string, request: Request): 
   }
   if (request.method !== 'POST') return new Response('Not Found', { status: 404 });
   const body = await bodyOf(request);
-  const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
+  const unknown = Object.keys(body).find((field) => !ACCEPTED_FIELDS.includes(field));
   const isWrong = textIn(body, 'prompt') === '' || unknown !== undefined;
   if (isWrong) return wording.refusal(UNPROCESSABLE, 'input');
   const order = {

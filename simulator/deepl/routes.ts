@@ -1,4 +1,7 @@
-/** DeepL's translations (DeepL docs: Translate). Directives are in the first text. */
+/**
+ * DeepL's translations (DeepL docs: Translate). Directives for the simulator (`[[sim …]]`) are in the
+ * first text.
+ */
 import type { Simulator } from '../exchange.ts';
 import { answerDirect, type DirectWording } from '../shared/direct.ts';
 import { isObject } from '../shared/json.ts';

@@ -5,7 +5,7 @@ import { OPENERS, UNICODE_WORDS, WORDS } from './words.ts';
 /** Every 13th token ends a sentence. */
 const SENTENCE_TOKENS = 13;
 /** In a text with `unicode`, every third word has characters of several bytes. */
-const UNICODE_EVERY = 3;
+const UNICODE_EVERY_WORDS = 3;
 
 /** A text that can be sent piece by piece. */
 export interface ProducedText {
@@ -55,7 +55,7 @@ function plainPiece(seed: number, index: number): string {
 function unicodePiece(seed: number, index: number): string {
   const number = numberAt(seed, index);
   if (index === 0) return OPENERS[number % OPENERS.length] as string;
-  const words = index % UNICODE_EVERY === 1 ? UNICODE_WORDS : WORDS;
+  const words = index % UNICODE_EVERY_WORDS === 1 ? UNICODE_WORDS : WORDS;
   return ` ${words[number % words.length]}`;
 }
 

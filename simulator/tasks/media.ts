@@ -37,22 +37,22 @@ function glb(): Uint8Array {
   return Buffer.concat([head, json]);
 }
 
-const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-const DEPTH = 8;
-const TRUECOLOUR = 2;
+const PNG_SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+const PNG_BIT_DEPTH = 8;
+const PNG_TRUECOLOUR = 2;
 
 /** An image of one color (PNG specification: chunk layout, filter type 0). */
 function pngOf(width: number, height: number, colour: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(13));
   header.setUint32(0, width);
   header.setUint32(4, height);
-  header.setUint8(8, DEPTH);
-  header.setUint8(9, TRUECOLOUR);
+  header.setUint8(8, PNG_BIT_DEPTH);
+  header.setUint8(9, PNG_TRUECOLOUR);
   const row = Buffer.alloc(1 + width * 3);
   for (let at = 0; at < width; at += 1) row.writeUIntBE(colour & 0xffffff, 1 + at * 3, 3);
   const rows = Buffer.concat(Array.from({ length: height }, () => row));
   return Buffer.concat([
-    SIGNATURE,
+    PNG_SIGNATURE,
     chunk('IHDR', new Uint8Array(header.buffer)),
     chunk('IDAT', deflateSync(rows)),
     chunk('IEND', new Uint8Array()),

@@ -17,7 +17,7 @@ const MAX_BYTES_AT_ONCE = 1024 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Reads the start of a text, whose last character may be cut. */
-const lenient = new TextDecoder();
+const lenientUtf8 = new TextDecoder();
 
 /** A JSON body: its text, and the parsed object. */
 export interface JsonBody {
@@ -87,7 +87,7 @@ function requireJson(headers: Headers): void {
 
 /** Refuses e.g. 31 MB of brackets before all of them have arrived. */
 function checkStart(start: Uint8Array): void {
-  checkJsonShape(lenient.decode(start));
+  checkJsonShape(lenientUtf8.decode(start));
 }
 
 function decode(bytes: Uint8Array, headers: Headers): string {

@@ -7,7 +7,7 @@ import type { ClientProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 import { type CallSignal, targetOf, type UpstreamCall } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
-import { charge } from './budget/budget.ts';
+import { chatCharge } from './budget/budget.ts';
 import { answersOf } from './budget/output-bound.ts';
 import type { AnswerRecorder } from './repeats/recorder.ts';
 
@@ -110,5 +110,5 @@ export function settleCall(
     cache_write_tokens: usage.cache_write_tokens,
     output_tokens: usage.output_tokens,
   };
-  return reservation.settle(line, charge(call.model, usage));
+  return reservation.settle(line, chatCharge(call.model, usage));
 }

@@ -8,7 +8,7 @@ import { isChatProtocol } from '../protocols/names.ts';
 import { protocolFor, requestProtocolOf } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
 import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
-import { Budget, charge } from './budget/budget.ts';
+import { Budget, chatCharge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
 import { type DirectAnswer, type DirectCall, runDirect } from './direct/direct.ts';
 import { runSpeech, type SpeechCall } from './direct/speech.ts';
@@ -90,7 +90,7 @@ export class Inference {
    * answer.
    */
   async chargeDraft(call: InferenceCall, draft: Draft): Promise<void> {
-    const amount = charge(call.model, draft.usage);
+    const amount = chatCharge(call.model, draft.usage);
     const quota = this.deps.quotas.getOrCreate(call.key);
     const request = { amount, minimum: () => amount, signal: call.signal };
     const reservation = quota.tryReserve(amount) ?? (await quota.reserve(request));

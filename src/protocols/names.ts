@@ -12,7 +12,10 @@ export const CHAT_PROTOCOLS = [
   'vertex',
 ] as const;
 
-/** Protocols for images, videos and music. Each one has a file in `src/upstreams/generation`. */
+/**
+ * Protocols for images, videos, music, sounds and 3D objects. Their code is in
+ * `src/upstreams/generation`.
+ */
 const GENERATION_PROTOCOL_NAMES = [
   'openai-images',
   'azure-images',

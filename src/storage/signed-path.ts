@@ -17,7 +17,7 @@ export function signedPath(secret: Uint8Array, name: string, expires_at_s: numbe
  * Returns the file name of a signed address. Returns `expired` if the signature has expired, or
  * `wrong` if the name or the signature is not valid.
  */
-export function readSignedPath(
+export function checkSignedPath(
   secret: Uint8Array,
   url: URL,
   now_s: number,

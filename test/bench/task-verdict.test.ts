@@ -17,7 +17,7 @@ const pair = (rate: number, polls = 700): InlinePair => ({
 describe('the verdict on memory', () => {
   test('is met up to 1 GB at any time', () => {
     expect(memoryVerdict(1_000)).toEqual({
-      ...{ text: 'memory: 1000 MB at most (target: 1000 MB): met', met: true },
+      ...{ text: 'memory: peak of 1000 MB (target: 1000 MB): met', met: true },
     });
     expect(memoryVerdict(1_001)).toMatchObject({ met: false });
     expect(memoryVerdict(1_001).text).toEndWith('MISSED');

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { FolderStorage } from '../../src/storage/folder-storage.ts';
-import { readSignedPath, signedPath } from '../../src/storage/signed-path.ts';
+import { checkSignedPath, signedPath } from '../../src/storage/signed-path.ts';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 
 const folder = throwawayFolder('storage');
@@ -58,8 +58,8 @@ describe('a signed address', () => {
 
   test('is valid for its file until it expires', () => {
     const url = at(signedPath(secret, NAME, 1_000));
-    expect(readSignedPath(secret, url, 999)).toEqual({ name: NAME });
-    expect(readSignedPath(secret, url, 1_000)).toBe('expired');
+    expect(checkSignedPath(secret, url, 999)).toEqual({ name: NAME });
+    expect(checkSignedPath(secret, url, 1_000)).toBe('expired');
   });
 
   test('is wrong with another name, time, secret or signature', () => {
@@ -71,8 +71,8 @@ describe('a signed address', () => {
       path.replace(/&signature.*/, ''),
       path.replace('expires=1000', 'expires=x'),
     ]) {
-      expect(readSignedPath(secret, at(changed), 0)).toBe('wrong');
+      expect(checkSignedPath(secret, at(changed), 0)).toBe('wrong');
     }
-    expect(readSignedPath(new Uint8Array(32), at(path), 0)).toBe('wrong');
+    expect(checkSignedPath(new Uint8Array(32), at(path), 0)).toBe('wrong');
   });
 });

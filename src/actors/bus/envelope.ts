@@ -12,7 +12,7 @@ export interface Envelope {
    * Its `seq` repeats the latest number of the run.
    */
   readonly seq: number;
-  /** Topic and message; null = a message of this topic was lost. */
+  /** Topics with their messages. If a message is null, the sender lost a message of the topic. */
   readonly messages: readonly (readonly [topic: string, message: unknown])[];
   /** True if the sender stops after this envelope. Its later silence is then no gap. */
   readonly last?: boolean;

@@ -14,9 +14,9 @@ export interface LeftOutOfGeneration {
   /** The values that are left out. Other values are refused or sent. If missing, all values. */
   readonly values?: readonly unknown[];
   /**
-   * `specification`: the specification removes the parameter, or gives it this default. `answered`:
-   * Weir does itself what the parameter requests. `hint`: neither the price nor the result depends
-   * on it.
+   * Why the parameter may be left out. `specification`: Weir's interface specification says that the
+   * parameter is not sent, or that `values` are its defaults. `answered`: Weir does itself what the
+   * parameter requests. `hint`: neither the price nor the result depends on it.
    */
   readonly kind: 'specification' | 'answered' | 'hint';
   /** Why the parameter is left out, as a sentence for clients. */

@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
-import { readSignedPath } from '../../storage/signed-path.ts';
+import { checkSignedPath } from '../../storage/signed-path.ts';
 import type { FileStorage, StoredFile } from '../../storage/storage.ts';
 import type { Handler } from '../endpoint.ts';
 
@@ -22,7 +22,7 @@ const MS_PER_S = 1_000;
 export function getFile({ files }: FileRouteDeps): Handler {
   return async ({ request }) => {
     if (!files) throw notFound();
-    const signed = readSignedPath(files.secret, new URL(request.url), files.now() / MS_PER_S);
+    const signed = checkSignedPath(files.secret, new URL(request.url), files.now() / MS_PER_S);
     if (signed === 'wrong') throw notFound();
     if (signed === 'expired') {
       throw new WeirError('access_denied', 'The URL has expired.', {

@@ -57,9 +57,8 @@ const validateTest = validator(TestSchema);
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
  * `/drain`. `/disable` and `/drain` set a switch that turns the channel off, and `/enable` removes
- * the switch. A switch applies to all replicas and survives a restart. The health of a channel does
- * not: each replica observes it for itself, and a response shows what the replica that answers has
- * observed.
+ * the switch. A switch applies to all replicas and survives a restart. Each replica observes the
+ * health of a channel for itself, and a response shows the health that its replica observed.
  */
 export class OperatorChannels {
   constructor(private readonly deps: OperatorDeps) {}

@@ -5,17 +5,18 @@
 export function itemsOf(input: unknown): object[] {
   if (typeof input === 'string') {
     return [
-      identifyItem({
+      withId({
         type: 'message',
         role: 'user',
         content: [{ type: 'input_text', text: input }],
       }),
     ];
   }
-  return Array.isArray(input) ? input.map((item: object) => identifyItem(item)) : [];
+  return Array.isArray(input) ? input.map((item: object) => withId(item)) : [];
 }
 
-function identifyItem(item: object): object {
+/** Returns the item with an id and a type. Adds them if they are missing. */
+function withId(item: object): object {
   if ('id' in item && typeof item.id === 'string') return item;
   const type = 'type' in item && typeof item.type === 'string' ? item.type : 'message';
   return {

@@ -223,6 +223,6 @@ function maxInputTokens({ model, body_text, headers }: BudgetedCall, input: Inpu
 }
 
 /** Returns the charge of a call by the model's price in the catalogue, nano-USD. */
-export function charge(model: ChatModel, usage: TokenUsage): number {
+export function chatCharge(model: ChatModel, usage: TokenUsage): number {
   return chargeFor(usage, model.price);
 }

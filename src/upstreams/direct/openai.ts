@@ -129,9 +129,9 @@ function formOf(
 function readTranscript(answer: Record<string, unknown>): Transcript {
   const { text, duration, language, segments, words } = answer;
   const listed = (Array.isArray(segments) ? segments.filter(isObject) : []) as unknown as Segment[];
-  // The length 0 is possible, for silence. A missing or impossible length is replaced by the end of
-  // the last segment.
   const timed = (Array.isArray(words) ? words.filter(isObject) : []) as unknown as Word[];
+  // The duration 0 is possible, for silence. A missing or impossible duration is replaced by the
+  // latest end of a segment or word.
   const reported = duration === 0 ? 0 : readSeconds(duration);
   const ends = [...listed, ...timed].map(({ end }) => readSeconds(end) ?? -1);
   const length = reported ?? ends.reduce((latest, end) => Math.max(latest, end), -1);

@@ -86,7 +86,7 @@ const videoOf = (input: GenerationInput): Partial<VideoInput> =>
 const onlyOneImage = (input: GenerationInput): Members =>
   (imageOf(input).images?.length ?? 0) > 1 ? [] : ['images'];
 
-/** `n` and `images` for a provider that makes one image from at most one image. */
+/** For a provider that makes one image: `n` if it is 1, and `images` if there is at most one. */
 const onlyOne = (input: GenerationInput): Members => [
   ...(imageOf(input).n === 1 ? ['n'] : []),
   ...onlyOneImage(input),

@@ -5,7 +5,7 @@ import { possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { chatErrorEvents } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
-import { writeCall } from './chat-write.ts';
+import { writeToolCall } from './chat-write.ts';
 import type {
   AnswerNames,
   AssistantPart,
@@ -95,7 +95,7 @@ export function writeChatAnswer(answer: NeutralAnswer, names: AnswerNames): obje
 function writeMessage(parts: readonly AssistantPart[]): object {
   const textOf = (type: 'text' | 'refusal' | 'reasoning') =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
-  const calls = parts.flatMap((part) => (part.type === 'call' ? [writeCall(part)] : []));
+  const calls = parts.flatMap((part) => (part.type === 'call' ? [writeToolCall(part)] : []));
   const [content, refusal, reasoning] = [textOf('text'), textOf('refusal'), textOf('reasoning')];
   return withoutUndefined({
     role: 'assistant',

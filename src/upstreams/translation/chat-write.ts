@@ -107,7 +107,7 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
   for (const part of parts) {
     if (part.type === 'text') content += part.text;
     else if (part.type === 'refusal') refusal += part.text;
-    else if (part.type === 'call') tool_calls.push(writeCall(part));
+    else if (part.type === 'call') tool_calls.push(writeToolCall(part));
   }
   return withoutUndefined({
     role: 'assistant',
@@ -118,7 +118,11 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
 }
 
 /** Returns a tool call in the format of chat completions. */
-export function writeCall({ id, name, arguments: text }: Extract<AssistantPart, { type: 'call' }>) {
+export function writeToolCall({
+  id,
+  name,
+  arguments: text,
+}: Extract<AssistantPart, { type: 'call' }>) {
   return { id, type: 'function', function: { name, arguments: text } };
 }
 

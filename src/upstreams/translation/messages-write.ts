@@ -1,4 +1,4 @@
-/** Writes requests for upstreams with Anthropic messages. */
+/** Writes requests for upstreams that speak Anthropic's messages protocol. */
 import { withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,

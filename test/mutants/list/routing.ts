@@ -267,7 +267,7 @@ export const ROUTING: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the charge of a call is 0',
-        from: 'return reservation.settle(line, charge(call.model, usage));',
+        from: 'return reservation.settle(line, chatCharge(call.model, usage));',
         to: 'return reservation.settle(line, 0);',
       },
       {

@@ -63,8 +63,8 @@ class ItemReader {
     this.parse(() => {
       if (!this.parser.isEnded) this.parser.end();
     });
-    if (!this.hasList) throw invalidItem('requests', 'Field required');
-    if (this.count === 0) throw invalidItem('requests', 'List should have at least 1 item');
+    if (!this.hasList) throw invalidMember('requests', 'Field required');
+    if (this.count === 0) throw invalidMember('requests', 'List should have at least 1 item');
   }
 
   private parse(step: () => void): void {
@@ -88,14 +88,17 @@ class ItemReader {
     const before = this.previousToken;
     const { depth } = this.shape;
     if (depth === 0 && token !== TokenType.LEFT_BRACE)
-      throw invalidItem('body', 'must be an object');
+      throw invalidMember('body', 'must be an object');
     if (depth !== 1) return;
     if (before === TokenType.COLON) {
       if (token !== TokenType.LEFT_BRACKET)
-        throw invalidItem('requests', 'Input should be a valid list');
+        throw invalidMember('requests', 'Input should be a valid list');
       this.hasList = true;
     } else if (token === TokenType.STRING && value !== 'requests') {
-      throw invalidItem(String(value).slice(0, MAX_QUOTED_CHARS), 'Extra inputs are not permitted');
+      throw invalidMember(
+        String(value).slice(0, MAX_QUOTED_CHARS),
+        'Extra inputs are not permitted',
+      );
     }
   }
 
@@ -105,10 +108,10 @@ class ItemReader {
       const message = `requests: List should have at most ${MAX_ITEMS} items.`;
       throw new WeirError('payload_too_large', message, { param: 'requests' });
     }
-    if (!isObject(value)) throw invalidItem(path, 'Input should be an object');
+    if (!isObject(value)) throw invalidMember(path, 'Input should be an object');
     const { custom_id, params } = value;
     const id = this.checkedId(custom_id, `${path}.custom_id`);
-    if (!isObject(params)) throw invalidItem(`${path}.params`, 'Input should be an object');
+    if (!isObject(params)) throw invalidMember(`${path}.params`, 'Input should be an object');
     const text = JSON.stringify(params);
     if (!this.isFilesBeta && refersToFile(params)) throw filesBetaRequired(`${path}.params`);
     this.items.push({ position: this.count, custom_id: id, params: text });
@@ -116,16 +119,16 @@ class ItemReader {
   }
 
   private checkedId(id: unknown, param: string): string {
-    if (typeof id !== 'string') throw invalidItem(param, 'Input should be a valid string');
-    if (id.length < 1) throw invalidItem(param, 'String should have at least 1 character');
+    if (typeof id !== 'string') throw invalidMember(param, 'Input should be a valid string');
+    if (id.length < 1) throw invalidMember(param, 'String should have at least 1 character');
     if (id.length > MAX_CUSTOM_ID_CHARS) {
-      throw invalidItem(param, `String should have at most ${MAX_CUSTOM_ID_CHARS} characters`);
+      throw invalidMember(param, `String should have at most ${MAX_CUSTOM_ID_CHARS} characters`);
     }
     if (!CUSTOM_ID.test(id))
-      throw invalidItem(param, 'String should match pattern ^[a-zA-Z0-9_-]{1,64}$');
+      throw invalidMember(param, 'String should match pattern ^[a-zA-Z0-9_-]{1,64}$');
     const earlier = this.positions.get(id);
     if (earlier !== undefined) {
-      throw invalidItem(param, `is the same as requests.${earlier}.custom_id`);
+      throw invalidMember(param, `is the same as requests.${earlier}.custom_id`);
     }
     this.positions.set(id, this.count);
     return id;
@@ -149,9 +152,9 @@ function filesBetaRequired(param: string): WeirError {
 }
 
 /**
- * Returns the error for a request of a batch. Its message has the provider's wording (Anthropic
- * docs: Batch processing).
+ * Returns the error for an invalid member of a batch's body. Callers give `message` in Anthropic's
+ * wording (Anthropic docs: Batch processing).
  */
-function invalidItem(param: string, message: string): WeirError {
+function invalidMember(param: string, message: string): WeirError {
   return new WeirError('invalid_request', `${param}: ${message}`, { param });
 }

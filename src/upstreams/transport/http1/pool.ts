@@ -142,10 +142,10 @@ export class Origin implements ConnectionOwner {
   }
 
   /**
-   * Keeps the connection for reuse if it stays quiet for QUIET_MS. Surplus bytes that came while
-   * this thread was busy are still unread when the timer fires. So after the timer, the event loop
-   * must read all sockets once more. The first immediate may run before this read, the second after
-   * it.
+   * Keeps the connection for reuse if no byte arrives for QUIET_MS after its response. Such a byte
+   * closes the connection. If this thread was busy, such bytes may still be unread when the timer
+   * fires. So the connection is kept only after the event loop has read all sockets once more. One
+   * `setImmediate` is not enough, because it may run before that read.
    */
   private settle(connection: Connection): void {
     this.settling.add(connection);

@@ -25,6 +25,16 @@ test('P20: between two works, other tasks of the event loop run', async () => {
   }
 });
 
+test('P20: the pause after a long work is three times as long as the work', async () => {
+  const ended_ms = await inTurn(() => {
+    occupyLoop();
+    return performance.now();
+  });
+  const next_ms = await inTurn(() => performance.now());
+  // A timer may fire a millisecond early.
+  expect(next_ms - ended_ms).toBeGreaterThanOrEqual(3 * WORK_MS - 1);
+});
+
 test('a work that throws rejects its own promise only', async () => {
   const broken = inTurn(() => {
     throw new Error('broken');

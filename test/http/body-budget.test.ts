@@ -1,14 +1,5 @@
 /** The budget of all bodies in flight, at every route that takes a large body. */
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -19,17 +10,13 @@ setDefaultTimeout(60_000);
 const MB = 1024 * 1024;
 let app: TestApp;
 let sockets: Socket[] = [];
-beforeAll(async () => {
+beforeEach(async () => {
   app = await startTestApp({ max_body_bytes: 8 * MB });
 });
-afterAll(() => app.stop());
-beforeEach(() => {
-  app.answer = () => Response.json({ ok: true });
-  app.calls.length = 0;
-});
-afterEach(() => {
+afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
+  await app.stop();
 });
 
 const JSON_TYPE = 'application/json';
@@ -165,11 +152,9 @@ describe('P20: a body', () => {
 
 describe('P20: a large answer', () => {
   const content = 'y'.repeat(20 * MB);
-  beforeAll(async () => {
+  beforeEach(async () => {
     await app.stop();
     app = await startTestApp();
-  });
-  beforeEach(() => {
     app.answer = ({ bytes }) => {
       bytes?.countAnswer().add(content.length);
       return Response.json({ content });

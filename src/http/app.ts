@@ -64,7 +64,10 @@ export interface AppDeps
   batches?: BatchRouteDeps['batches'];
   /** The origin of URLs in responses (WEIR_PUBLIC_URL). If missing, the origin of each request. */
   public_url?: string | undefined;
-  /** The database, channels and prober of the operator routes. Missing if this process serves no operator routes. */
+  /**
+   * The database, channels and prober of the operator routes. Missing if this process does not serve
+   * these routes.
+   */
   operator?: OperatorParts;
   /** Returns true while this replica can serve requests. */
   isReady: () => boolean;

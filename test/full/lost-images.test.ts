@@ -1,7 +1,7 @@
 /**
  * P5, P12: a provider that makes images at once answers with an error that does not say whether it
- * made the image. Weir looks for the image for a while, and then the call fails free of charge. No
- * response names the provider.
+ * made the image. Weir waits for a while, because the result may still come, and does not ask again.
+ * Then the call fails free of charge. No response names the provider.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { connectDatabase, type Database } from '../../db/client.ts';

@@ -222,7 +222,7 @@ describe.each(ROUTES)('%s', (_, path, body) => {
 
   test('P5: a response does not name its provider', async () => {
     const answered = ['Hello', 'Hello [[sim status=400]]'];
-    // After such an error, Weir looks for the image for 30 s (test/full/lost-images.test.ts).
+    // After a 500, Weir waits up to 30 s in case a result comes late (test/full/lost-images.test.ts).
     const isImage = path.startsWith('/v1/images');
     for (const text of isImage ? answered : [...answered, 'Hello [[sim status=500 times=1]]']) {
       const response = await send(path, body(text));

@@ -123,12 +123,18 @@ test('clients that leave at once do not take the answers of later ones', async (
   });
 });
 
+/** How long a refused client waits before it sends the end of its body. */
+const PAUSE_MS = 100;
+/** Weir ends the answer after a second, also if the body has not ended. */
+const MOST_MS = 900;
+
 /**
- * Sends the start of a body in chunks, waits `pause_ms` after it has got the content of the answer,
- * and then sends the end of the body. Returns undefined if that cannot be judged: Weir was waiting
- * for too many other clients, or this process stood still for so long that Weir's wait was over.
+ * A refused client: it sends the start of a body, reads the content of the answer, and later sends
+ * the end of the body. Resolves with true if the answer ended only after the body. Resolves with
+ * undefined if that cannot be judged: Weir was waiting for too many other clients, or this process
+ * was so slow that Weir ended the answer.
  */
-async function endsAfterItsBody(pause_ms: number, wait_ms: number): Promise<boolean | undefined> {
+async function endsAfterItsBody(): Promise<boolean | undefined> {
   const socket = connect(weir.port, '127.0.0.1');
   const { promise: answered, resolve: onContent } = Promise.withResolvers<void>();
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
@@ -146,12 +152,12 @@ async function endsAfterItsBody(pause_ms: number, wait_ms: number): Promise<bool
   );
   socket.write('1\r\n{\r\n');
   await answered;
-  await Bun.sleep(pause_ms);
+  await Bun.sleep(PAUSE_MS);
   const ended_early = hasEnded();
   if (!socket.destroyed) socket.write('1\r\n}\r\n0\r\n\r\n');
   await closed;
   if (!/^transfer-encoding: chunked\r$/im.test(answer)) return undefined;
-  if (performance.now() - started_ms > wait_ms) return undefined;
+  if (performance.now() - started_ms > MOST_MS) return undefined;
   return !ended_early && hasEnded();
 }
 
@@ -159,7 +165,7 @@ test('the answer to a refused client ends when its body has ended', async () => 
   for (let client = 0; client < 3; client += 1) {
     let judged: boolean | undefined;
     await until('a client was judged', async () => {
-      judged = await endsAfterItsBody(100, 900);
+      judged = await endsAfterItsBody();
       return judged !== undefined;
     });
     expect(judged).toBe(true);

@@ -5,18 +5,18 @@
 export function itemsOf(input: unknown): object[] {
   if (typeof input === 'string') {
     return [
-      withId({
+      completeItem({
         type: 'message',
         role: 'user',
         content: [{ type: 'input_text', text: input }],
       }),
     ];
   }
-  return Array.isArray(input) ? input.map((item: object) => withId(item)) : [];
+  return Array.isArray(input) ? input.map((item: object) => completeItem(item)) : [];
 }
 
-/** Returns the item with an id and a type. Adds them if they are missing. */
-function withId(item: object): object {
+/** Returns the item. If it has no id, adds a new id, and a type if that is missing too. */
+function completeItem(item: object): object {
   if ('id' in item && typeof item.id === 'string') return item;
   const type = 'type' in item && typeof item.type === 'string' ? item.type : 'message';
   return {

@@ -1,11 +1,11 @@
 /** Resolves after the event loop has run the callbacks that are due now. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A work that takes longer than this delays other calls noticeably, ms. */
+/** Work that takes longer than this delays other calls noticeably, ms. */
 const LONG_WORK_MS = 10;
 /**
- * The pause after a long work, in relation to the time that the work took. A call of another client
- * passes the event loop several times, and must not wait for a long work each time.
+ * The pause after long work is so many times as long as the work. A call of another client passes the
+ * event loop several times, and must not wait for long work each time.
  */
 const LONG_PAUSE_FACTOR = 3;
 
@@ -14,9 +14,9 @@ let previous: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs work that occupies the event loop for long, e.g. parsing or sending a large body. Only one
- * such work runs at a time. The next one starts after a pause that is as long as the work took, or
- * three times as long if the work took more than 10 ms. So many large bodies that arrive together do
- * not stop the other requests (P20). Resolves with the result of `work`, or rejects with its error.
+ * piece of such work runs at a time. After it comes a pause that is as long as the work took, or
+ * three times as long if it took more than 10 ms. So many large bodies that arrive together do not
+ * stop the other requests (P20). Resolves with the result of `work`, or rejects with its error.
  */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();

@@ -25,7 +25,7 @@ test('P20: between two works, other tasks of the event loop run', async () => {
   }
 });
 
-test('P20: the pause after a long work is three times as long as the work', async () => {
+test('P20: the pause after long work is three times as long', async () => {
   const ended_ms = await inTurn(() => {
     occupyLoop();
     return performance.now();

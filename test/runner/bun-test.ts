@@ -2,9 +2,11 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
-import { type Counts, NO_TESTS, readJunit } from './counts.ts';
+import { NO_TESTS, readJunit } from './counts.ts';
+import { readFailures } from './failures.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
+import type { Outcome } from './steps.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The files that only `--full` runs. */
@@ -19,7 +21,7 @@ export interface BunTestOptions {
 }
 
 /** Runs `bun test`. A failure outside of a test counts as one failed test. */
-export async function runBunTest(options: BunTestOptions): Promise<Counts> {
+export async function runBunTest(options: BunTestOptions): Promise<Outcome> {
   const folder = throwawayFolder('report');
   const report = join(folder, 'junit.xml');
   const output = options.quiet ? 'ignore' : 'inherit';
@@ -32,7 +34,7 @@ export async function runBunTest(options: BunTestOptions): Promise<Counts> {
       stderr: output,
     });
     const exit_code = await options.interrupt.during(child);
-    return options.interrupt.signal === undefined ? countsOf(exit_code, report) : NO_TESTS;
+    return options.interrupt.signal === undefined ? outcomeOf(exit_code, report) : NO_TESTS;
   } finally {
     removeFolder(folder);
   }
@@ -66,11 +68,14 @@ function timingsFile(): string {
   return timings;
 }
 
-function countsOf(exit_code: number, report: string): Counts {
-  const counts = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : undefined;
+function outcomeOf(exit_code: number, path: string): Outcome {
+  const report = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const counts = readJunit(report);
   if (counts === undefined) console.error('weir: bun test left no report');
   if (exit_code === 0 && counts !== undefined) return counts;
-  if (counts !== undefined && counts.failed > 0) return counts;
+  if (counts !== undefined && counts.failed > 0) {
+    return { ...counts, failures: readFailures(report) };
+  }
   console.error('weir: something failed outside of a test; look for "error:" above');
   return { ...(counts ?? NO_TESTS), failed: 1 };
 }

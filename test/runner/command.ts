@@ -1,7 +1,9 @@
-import { type Counts, readClosingLine } from './counts.ts';
+import { readClosingLine } from './counts.ts';
+import { lastLines } from './failures.ts';
 import type { Interrupt } from './interrupt.ts';
 import { ALLOW_MISSING, recordMissing } from './missing.ts';
 import type { Environment } from './servers.ts';
+import type { Outcome } from './steps.ts';
 
 export interface CommandOptions {
   /** Program and arguments. */
@@ -17,7 +19,7 @@ export interface CommandOptions {
  * Runs a command and shows what it prints. It counts by its own closing line `N passed, N failed`,
  * else as one test by its exit code. A program that is not there is recorded as missing.
  */
-export async function runCommand(options: CommandOptions): Promise<Counts> {
+export async function runCommand(options: CommandOptions): Promise<Outcome> {
   const [program = '', ...rest] = options.command;
   const { PATH } = options.environment;
   const path = Bun.which(program, { cwd: options.cwd, ...(PATH === undefined ? {} : { PATH }) });
@@ -40,9 +42,11 @@ export async function runCommand(options: CommandOptions): Promise<Counts> {
   ]);
   const own = readClosingLine(output);
   if (exit_code === 0) return own ?? { passed: 1, failed: 0, skipped: 0 };
-  if (!options.quiet) console.error(`weir: "${options.command.join(' ')}" ended with ${exit_code}`);
-  if (own === undefined) return { passed: 0, failed: 1, skipped: 0 };
-  return { ...own, failed: Math.max(1, own.failed) };
+  const what = `"${options.command.join(' ')}" ended with ${exit_code}`;
+  if (!options.quiet) console.error(`weir: ${what}`);
+  const failures = [{ what, why: lastLines(output) }];
+  if (own === undefined) return { passed: 0, failed: 1, skipped: 0, failures };
+  return { ...own, failed: Math.max(1, own.failed), failures };
 }
 
 /** Returns the text of a stream; writes it to `output` as it comes. */

@@ -50,7 +50,7 @@ describe('a command', () => {
 
   test('without a closing line is one test, by its exit code', async () => {
     expect(await shell('echo fine')).toEqual({ passed: 1, failed: 0, skipped: 0 });
-    expect(await shell('exit 3')).toEqual({ passed: 0, failed: 1, skipped: 0 });
+    expect(await shell('exit 3')).toMatchObject({ passed: 0, failed: 1, skipped: 0 });
   });
 
   test('that ends badly has failed, whatever its closing line says', async () => {
@@ -96,7 +96,7 @@ describe('the steps of a run', () => {
     const run = await printed([broken, stepOf('two', { passed: 4, failed: 0, skipped: 0 })]);
     expect(run.last).toBe('4 passed, 1 failed');
     expect(run.succeeded).toBe(false);
-    expect(run.lines).toContain('broken: it broke');
+    expect(run.lines.at(-2)).toBe('Failed:\n  broken\n    it broke');
   });
 
   test('say what could not run before the last line', async () => {
@@ -107,6 +107,35 @@ describe('the steps of a run', () => {
     });
     expect(lines.at(-2)).toContain('  prettier@3.6.2: no network');
     expect(lines.at(-1)).toBe('1 passed, 0 failed');
+  });
+});
+
+describe('what failed is named at the end of a run', () => {
+  const endOf = async (step: Step['run']) => (await printed([{ title: 'one', run: step }])).lines;
+
+  test('tests: with their file, their groups and their error', async () => {
+    const path = join(folder, 'fails.test.ts');
+    writeFileSync(
+      path,
+      `import { describe, expect, test } from 'bun:test';
+      describe('a group', () => test('has < and &', () => expect('"é"').toBe('\u0000')));
+      test('throws', () => { throw new Error('seed 12\\nsecond line'); });
+      test('hangs', () => new Promise(() => {}), 10);
+      test('passes', () => {});`,
+    );
+    const lines = await endOf(() => bunTest(path, {}));
+    const end = lines.join('\n');
+    expect(lines.at(-1)).toBe('1 passed, 3 failed');
+    expect(end).toContain('fails.test.ts: a group > has < and &\n    AssertionError: expect(');
+    expect(end).toContain('fails.test.ts: throws\n    Error: seed 12\n    second line');
+    expect(end).toContain('fails.test.ts: hangs\n    TimeoutError');
+    expect(end).not.toContain('passes');
+  });
+
+  test('a command: with the last lines that it printed', async () => {
+    const lines = await endOf(() => shell('seq 100; echo seed 9; exit 4'));
+    expect(lines.at(-2)).toMatch(/^Failed:\n {2}"sh -c .*" ended with 4\n {4}62\n/s);
+    expect(lines.at(-2)).toEndWith('\n    100\n    seed 9');
   });
 });
 
@@ -127,9 +156,8 @@ function fileThatNeeds(program: string): string {
 describe('a test file that needs a program', () => {
   test('fails if the program is missing', async () => {
     const file = join(folder, 'file-failed.jsonl');
-    expect(await bunTest(fileThatNeeds('no-such-program'), { [MISSING_FILE]: file })).toEqual({
-      ...{ passed: 1, failed: 1, skipped: 0 },
-    });
+    const counts = await bunTest(fileThatNeeds('no-such-program'), { [MISSING_FILE]: file });
+    expect(counts).toMatchObject({ passed: 1, failed: 1, skipped: 0 });
     expect(readMissing(file)).toEqual([{ what: 'no-such-program', why: 'not on this machine' }]);
   });
 

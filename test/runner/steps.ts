@@ -1,10 +1,17 @@
 import { addCounts, type Counts, closingLine, NO_TESTS } from './counts.ts';
+import { type Failure, failureLines } from './failures.ts';
 import type { Missing } from './missing.ts';
+
+/** What came of one step. */
+export interface Outcome extends Counts {
+  /** What failed, as far as it is known by name. */
+  failures?: readonly Failure[];
+}
 
 /** One heading of a run of tests. */
 export interface Step {
   title: string;
-  run(): Promise<Counts>;
+  run(): Promise<Outcome>;
 }
 
 export interface Totals {
@@ -23,20 +30,22 @@ export interface StepsOptions {
 
 /**
  * Runs the steps one after another, also after one that failed. Prints a heading and the time of
- * each, what could not run, and the total as the last line.
+ * each, what could not run, what failed and why, and the total as the last line.
  */
 export async function runSteps(steps: readonly Step[], options: StepsOptions): Promise<Totals> {
   const { print } = options;
   const several = steps.length > 1;
   const results: string[] = [];
+  const failures: Failure[] = [];
   let counts = NO_TESTS;
   for (const step of steps) {
     if (options.stopped?.()) break;
     if (several) print(`\n== ${step.title}`);
     const started = performance.now();
-    const own = await countsOf(step, print);
+    const own = await outcomeOf(step);
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     counts = addCounts(counts, own);
+    failures.push(...(own.failures ?? []));
     results.push(`  ${closingLine(own)} in ${seconds} s: ${step.title}`);
     if (several) print(`== ${closingLine(own)} in ${seconds} s`);
   }
@@ -47,15 +56,16 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
     const lines = missing.map(({ what, why }) => `  ${what}: ${why}`);
     print(`Could not run, because it could not be installed:\n${lines.join('\n')}`);
   }
+  if (failures.length > 0) print(`Failed:\n${failureLines(failures).join('\n')}`);
   print(closingLine(counts));
   return { counts, succeeded: counts.failed === 0 };
 }
 
-async function countsOf(step: Step, print: (line: string) => void): Promise<Counts> {
+async function outcomeOf(step: Step): Promise<Outcome> {
   try {
     return await step.run();
   } catch (error) {
-    print(`${step.title}: ${error instanceof Error ? error.message : String(error)}`);
-    return { passed: 0, failed: 1, skipped: 0 };
+    const why = error instanceof Error ? error.message : String(error);
+    return { passed: 0, failed: 1, skipped: 0, failures: [{ what: step.title, why }] };
   }
 }

@@ -1,0 +1,43 @@
+import { parseXml, XmlElement } from '@rgrove/parse-xml';
+
+/** One test or command that failed, for the end of a run. */
+export interface Failure {
+  /** For example `test/http/chat.test.ts: a group > a test`. */
+  what: string;
+  /** Its error, or what it printed last; may have many lines. */
+  why: string;
+}
+
+/** Lines of one failure that the end of a run repeats. */
+const SHOWN_LINES = 40;
+
+/** The failures as the lines that end a run: each with its reason below it. */
+export function failureLines(failures: readonly Failure[]): string[] {
+  return failures.flatMap(({ what, why }) => {
+    const lines = why.trim().split('\n').slice(0, SHOWN_LINES);
+    return [`  ${what}`, ...lines.map((line) => `    ${line}`.trimEnd())];
+  });
+}
+
+/** The last lines that a failed command printed. */
+export function lastLines(output: string): string {
+  return output.trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
+}
+
+/** The failed tests of Bun's JUnit report. */
+export function readFailures(report: string): Failure[] {
+  const { root } = parseXml(report);
+  return root === null ? [] : failuresIn(root);
+}
+
+function failuresIn(element: XmlElement): Failure[] {
+  const children = element.children.filter((child) => child instanceof XmlElement);
+  if (element.name !== 'testcase') return children.flatMap(failuresIn);
+  const { file, classname, name } = element.attributes;
+  return children
+    .filter((child) => child.name === 'failure')
+    .map(({ attributes: { type, message } }) => ({
+      what: `${file}: ${[classname, name].filter(Boolean).join(' > ')}`,
+      why: `${type}: ${message}`,
+    }));
+}

@@ -69,6 +69,6 @@ function stepsOf(asked: TestArguments, environment: Environment): Step[] {
   };
   return [
     ...(asked.only_added ? [] : [tests]),
-    ...(asked.full ? addedSteps(environment, interrupt) : []),
+    ...(asked.full ? addedSteps(environment, interrupt, !asked.only_added) : []),
   ];
 }

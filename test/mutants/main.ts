@@ -20,6 +20,7 @@ import { START } from './list/start.ts';
 import { TASKS } from './list/tasks.ts';
 import { TRANSPORT } from './list/transport.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
+import { TESTED } from './tested.ts';
 import { Tree } from './tree.ts';
 
 export const MUTANTS = candidatesOf([
@@ -55,11 +56,15 @@ const SCHEDULES = '20';
  */
 type Outcome = 'killed' | 'survived' | 'equivalent' | 'not equivalent' | 'not applied';
 
-/** Runs the mutants whose path or name contains one of `names`; by default all. Returns the exit code. */
+/**
+ * Runs the mutants whose path or name contains one of the names among `given`; by default all.
+ * Returns the exit code.
+ */
 export async function runMutants(
-  names: readonly string[],
+  given: readonly string[],
   environment: Record<string, string | undefined>,
 ): Promise<number> {
+  const names = given.filter((argument) => argument !== TESTED);
   const chosen = MUTANTS.filter(
     ({ path, name }) =>
       names.length === 0 || names.some((each) => `${path}: ${name}`.includes(each)),
@@ -78,7 +83,8 @@ export async function runMutants(
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt);
   try {
-    if (!(await testsPass(trees, chosen, stop.signal))) return stop.signal.aborted ? 130 : 1;
+    const isTested = given.includes(TESTED) || (await testsPass(trees, chosen, stop.signal));
+    if (!isTested) return stop.signal.aborted ? 130 : 1;
     const outcomes = await runAll(trees, chosen, stop.signal);
     return stop.signal.aborted ? 130 : summarize(outcomes);
   } finally {

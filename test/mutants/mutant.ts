@@ -7,6 +7,8 @@ export interface Mutant {
   readonly to: string;
   /** Test files that must detect it; by default those of the file. */
   readonly tests?: readonly string[];
+  /** A test waits for ever, and fails by its time limit, which is short here. */
+  readonly hangs?: boolean;
   /** Why the changed program behaves the same, so that no test can detect it. */
   readonly equivalent_because?: string;
 }

@@ -10,8 +10,23 @@ const SHARED = ['node_modules', '.cache'];
 const LEFT_OUT = ['.git', '.bun', 'data', 'coverage'];
 /** The time limit of the test files of one mutant, because a mutant may loop for ever. */
 const TIME_LIMIT_MS = 180_000;
+/** The same for a mutant that makes a test wait for ever. */
+const HANGING_TIME_LIMIT_MS = 40_000;
 /** The limit of `bin/test`. A lower limit could count a slow test on a busy machine as a kill. */
 const TEST_TIME_LIMIT_MS = 60_000;
+/** The same for a mutant that makes a test wait for ever. */
+const HANGING_TEST_TIME_LIMIT_MS = 10_000;
+
+/** How long tests may take, in ms. */
+interface Limits {
+  readonly all_ms: number;
+  readonly each_ms: number;
+}
+const LIMITS: Limits = { all_ms: TIME_LIMIT_MS, each_ms: TEST_TIME_LIMIT_MS };
+const HANGING_LIMITS: Limits = {
+  all_ms: HANGING_TIME_LIMIT_MS,
+  each_ms: HANGING_TEST_TIME_LIMIT_MS,
+};
 
 /** `passed`: all tests passed. `failed`: a test failed. `timed out`: the time limit passed. */
 type Verdict = 'passed' | 'failed' | 'timed out';
@@ -42,22 +57,22 @@ export class Tree {
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, mutate(text, mutant));
     try {
-      return await this.run(tests);
+      return await this.run(tests, mutant.hangs ? HANGING_LIMITS : LIMITS);
     } finally {
       writeFileSync(file, text);
     }
   }
 
   /** Runs test files; stops at the first failed test. */
-  async run(tests: readonly string[]): Promise<Result> {
+  async run(tests: readonly string[], limits = LIMITS): Promise<Result> {
     const child = Bun.spawn(
       [
-        ...[process.execPath, 'test', '--bail', '--no-orphans', `--timeout=${TEST_TIME_LIMIT_MS}`],
+        ...[process.execPath, 'test', '--bail', '--no-orphans', `--timeout=${limits.each_ms}`],
         ...tests,
       ],
       {
         ...{ cwd: this.folder, env: this.environment, stdin: 'ignore' },
-        ...{ stdout: 'ignore', stderr: 'pipe', timeout: TIME_LIMIT_MS, killSignal: 'SIGKILL' },
+        ...{ stdout: 'ignore', stderr: 'pipe', timeout: limits.all_ms, killSignal: 'SIGKILL' },
       },
     );
     this.child = child;

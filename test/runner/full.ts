@@ -1,8 +1,12 @@
+import { TESTED } from '../mutants/tested.ts';
 import { FULL_FOLDER, ROOT, runBunTest } from './bun-test.ts';
 import { runCommand } from './command.ts';
+import type { Counts } from './counts.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Environment } from './servers.ts';
 import type { Step } from './steps.ts';
+
+const MUTANTS = ['bin/test', '--mutants'];
 
 /** The commands that `--full` adds, each a step of its own. */
 const COMMANDS: { title: string; command: string[] }[] = [
@@ -14,16 +18,26 @@ const COMMANDS: { title: string; command: string[] }[] = [
   },
   { title: 'three sick channels', command: ['bin/chaos', 'channels'] },
   { title: 'kill -9 in the middle of a batch', command: ['bin/chaos', 'batches'] },
-  { title: 'mutants', command: ['bin/test', '--mutants'] },
+  { title: 'mutants', command: MUTANTS },
   { title: 'benches, short', command: ['bin/bench', '--short'] },
   { title: 'attacks, short', command: ['bin/bench', 'neighbours', '--short'] },
 ];
 
-/** What `bin/test --full` runs beside the tests of `bin/test`. */
-export function addedSteps(environment: Environment, interrupt: Interrupt): Step[] {
+/**
+ * What `bin/test --full` runs beside the tests of `bin/test`. `after_tests`: these tests have run
+ * just before.
+ */
+export function addedSteps(
+  environment: Environment,
+  interrupt: Interrupt,
+  after_tests: boolean,
+): Step[] {
   const commands = COMMANDS.map(({ title, command }) => ({
     title: `${title} (${command.join(' ')})`,
-    run: () => runCommand({ command, cwd: ROOT, environment, interrupt }),
+    run: ({ failed }: Counts) => {
+      const tested = command === MUTANTS && after_tests && failed === 0 ? [TESTED] : [];
+      return runCommand({ command: [...command, ...tested], cwd: ROOT, environment, interrupt });
+    },
   }));
   return [
     {

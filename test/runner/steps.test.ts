@@ -99,6 +99,24 @@ describe('the steps of a run', () => {
     expect(run.lines.at(-2)).toBe('Failed:\n  broken\n    it broke');
   });
 
+  test('know what came before them', async () => {
+    const before: Counts[] = [];
+    const step = (counts: Counts): Step => ({
+      title: 'one',
+      run: async (given) => {
+        before.push(given);
+        return counts;
+      },
+    });
+    const counts = { passed: 3, failed: 1, skipped: 0 };
+    await printed([step(counts), step(counts), step(counts)]);
+    expect(before).toEqual([
+      { passed: 0, failed: 0, skipped: 0 },
+      counts,
+      { passed: 6, failed: 2, skipped: 0 },
+    ]);
+  });
+
   test('say what could not run before the last line', async () => {
     const lines: string[] = [];
     await runSteps([stepOf('one', { passed: 1, failed: 0, skipped: 0 })], {

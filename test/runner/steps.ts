@@ -11,7 +11,8 @@ export interface Outcome extends Counts {
 /** One heading of a run of tests. */
 export interface Step {
   title: string;
-  run(): Promise<Outcome>;
+  /** `before` counts the steps before it. */
+  run(before: Counts): Promise<Outcome>;
 }
 
 export interface Totals {
@@ -42,7 +43,7 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
     if (options.stopped?.()) break;
     if (several) print(`\n== ${step.title}`);
     const started = performance.now();
-    const own = await outcomeOf(step);
+    const own = await outcomeOf(step, counts);
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     counts = addCounts(counts, own);
     failures.push(...(own.failures ?? []));
@@ -61,9 +62,9 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions): P
   return { counts, succeeded: counts.failed === 0 };
 }
 
-async function outcomeOf(step: Step): Promise<Outcome> {
+async function outcomeOf(step: Step, before: Counts): Promise<Outcome> {
   try {
-    return await step.run();
+    return await step.run(before);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { passed: 0, failed: 1, skipped: 0, failures: [{ what: step.title, why }] };

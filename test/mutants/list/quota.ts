@@ -16,6 +16,7 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'a release does not free its reservation',
+        hangs: true,
         from: '    this.machine.release(reserved);\n',
         to: '',
       },
@@ -65,6 +66,7 @@ export const QUOTA: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'a call that extends its reservation waits for itself',
+        hangs: true,
         from: "(waiter.event === 'EXTEND' ? 1 : 0)",
         to: '0',
       },
@@ -98,6 +100,7 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'an answer that was lost is not asked for',
+        hangs: true,
         from: 'if (grant.granted > 0 || grant.isUncertain) {',
         to: 'if (grant.granted > 0) {',
         tests: MISHAPS,
@@ -299,6 +302,7 @@ export const QUOTA: readonly MutatedFile[] = [
       },
       {
         name: 'one call more than the limit waits',
+        hangs: true,
         from: 'this.waitingCalls.length >= MAX_WAITING_CALLS',
         to: 'this.waitingCalls.length > MAX_WAITING_CALLS',
       },

@@ -15,6 +15,7 @@ export const REPLICAS: readonly MutatedFile[] = [
       },
       {
         name: 'a heartbeat waits for the reaping before it',
+        hangs: true,
         from: 'const requestedAt = this.deps.clock.now();\n    const isRenewed',
         to: 'await this.reaping;\n    const requestedAt = this.deps.clock.now();\n    const isRenewed',
       },

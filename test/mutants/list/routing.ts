@@ -178,6 +178,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'the text of an answer waits for the end of the upstream',
+        hangs: true,
         from: "this.unsent !== '' && Bun.peek.status(next) === 'pending'",
         to: 'false',
       },
@@ -195,6 +196,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'the upstream is not stopped after the client left',
+        hangs: true,
         from: '    this.deps.open.stop.abort();\n    this.deps.open.permit.abandoned();',
         to: '    this.deps.open.permit.abandoned();',
       },
@@ -298,6 +300,7 @@ export const ROUTING: readonly MutatedFile[] = [
       },
       {
         name: 'a waiting call is not told of its deadline',
+        hangs: true,
         from: '    watch(this);\n',
         to: '',
       },

@@ -89,8 +89,8 @@ export interface TaskProjection {
 }
 
 /**
- * Writes the public columns of tasks. An ended task never changes (P11). The outcome of each task
- * that ends here is counted once for the ranking.
+ * Writes the public columns of tasks. An ended task never changes (P11). If a task ends here, its
+ * outcome is counted for the ranking, and only once.
  */
 export async function projectTasks(
   tx: TransactionSql,

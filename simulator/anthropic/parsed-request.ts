@@ -16,7 +16,7 @@ export interface MessageRequest extends ParsedRequest {
 const MISSING_MODEL = 'missing-';
 const THINKING_MIN = 8;
 const THINKING_SPREAD = 24;
-const SYSTEM_TURNS = 'mid-conversation-system';
+const BETA_WITH_SYSTEM_TURNS = 'mid-conversation-system';
 const VERSION_WITH_SYSTEM_TURNS = '2026-10-21';
 
 /**
@@ -71,7 +71,7 @@ function checkedBody(body: unknown, headers: Headers, required: string[]): JsonO
 function takesSystemTurns(headers: Headers): boolean {
   return (
     headers.get('anthropic-version') === VERSION_WITH_SYSTEM_TURNS ||
-    (headers.get('anthropic-beta') ?? '').includes(SYSTEM_TURNS)
+    (headers.get('anthropic-beta') ?? '').includes(BETA_WITH_SYSTEM_TURNS)
   );
 }
 

@@ -13,7 +13,10 @@ export interface Conversation {
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
 const PART_TYPES = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file'];
 
-/** Reads and counts the messages of a chat. @throws {ProviderError} for what the API refuses. */
+/**
+ * Reads the messages of a chat and counts their tokens with `meter`.
+ * @throws {ProviderError} for what the API refuses.
+ */
 export function readMessages(messages: unknown[], meter: PromptMeter): Conversation {
   if (messages.length === 0) {
     throw invalid(

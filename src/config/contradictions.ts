@@ -10,7 +10,8 @@ type Declared = ReturnType<typeof findModelContradictions>;
 
 /**
  * Reports with `add` the mistakes that a schema cannot find, e.g. repeated names, models that are
- * not declared, and models that no channel can serve. `known` are the models of the catalogue.
+ * not declared, models that their channel's protocol cannot serve, and default models that no
+ * channel serves. `known` are the models of the catalogue.
  */
 export function findContradictions(
   config: WeirYaml,

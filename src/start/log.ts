@@ -21,9 +21,9 @@ export function createLog(level: string): Logger {
 }
 
 /**
- * Logs an error. The level is `debug` if the client caused the error, left, or set a deadline that
- * passed. The level is `warn` if an upstream failed or if Weir has no room for a request, and `error`
- * in all other cases.
+ * Logs an error. The level is `debug` if the status is below 500, if the client left, or if the
+ * client's deadline passed. It is `warn` for the error of a single upstream, and if Weir has no room
+ * for a request. It is `error` in all other cases, e.g. if no channel could serve a call.
  */
 export function logError(log: Logger, error: unknown, request_id?: string): void {
   const fields = { request_id: request_id, error };

@@ -127,7 +127,10 @@ function measuresIn(moov: Uint8Array): Mp4Measures | undefined {
   return seconds !== undefined && largest !== undefined ? { seconds, ...largest } : undefined;
 }
 
-/** Reads `mvhd`: version, times, units of a second, length in these units. */
+/**
+ * Returns the length of a video, seconds. The box `mvhd` has a version, two times, the number of
+ * units in one second, and the length in these units.
+ */
 function secondsIn(header: Uint8Array): number | undefined {
   const isLong = header[0] === 1;
   if (header.length < (isLong ? 32 : 20)) return undefined;

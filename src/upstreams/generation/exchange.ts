@@ -51,9 +51,13 @@ export function failed(message: string, reason?: Failed['reason']): Failed {
 
 /**
  * Sends a submission and returns the response, or `Failed` if the content was refused. Throws
- * TerminalUpstreamError if the request is wrong, and RetryableUpstreamError if the job cannot exist
- * for another reason. Throws LostSubmissionError if the job may exist, because the response broke
- * off or has a status from 500, except 503 and 529. The caller must check the members of the body.
+ *
+ * - TerminalUpstreamError if the request is wrong,
+ * - RetryableUpstreamError if the submission failed in another way and created no job,
+ * - LostSubmissionError if the job may exist: the response broke off, or its status is 500 or higher
+ *   (but not 503 or 529).
+ *
+ * The caller must check the body of the response, which may still report a refusal.
  */
 export async function submitJob(
   call: GenerationCall,

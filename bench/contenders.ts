@@ -107,7 +107,7 @@ http {
       headers: headers(UPSTREAM_KEY),
       body: bodyOfCall(stream),
     }),
-    stop: () => ended(child),
+    stop: () => killAndWait(child),
   };
 }
 
@@ -138,7 +138,7 @@ export async function portkey(simulatorUrl: string, runtime: 'node' | 'bun'): Pr
       headers: headers(UPSTREAM_KEY, route),
       body: bodyOfCall(stream),
     }),
-    stop: () => ended(child),
+    stop: () => killAndWait(child),
   };
 }
 
@@ -204,7 +204,7 @@ async function listening(url: string): Promise<void> {
   );
 }
 
-async function ended(child: { kill(): void; exited: Promise<number> }): Promise<void> {
+async function killAndWait(child: { kill(): void; exited: Promise<number> }): Promise<void> {
   child.kill();
   await child.exited;
 }

@@ -33,8 +33,8 @@ export async function insertCreateRequest(
 
 /**
  * Finds the create request that an API key sent before to this route with this idempotency key.
- * Returns the id of the task or batch that the request created; undefined if there is no such
- * request.
+ * Returns the hash of its body and the id of the task or batch that it created; undefined if there
+ * is no such request.
  */
 export async function findCreateRequest(
   sql: Sql,

@@ -61,7 +61,7 @@ function read(body: unknown, account: string): ResponsesRequest {
     prompt_tokens: meter.tokens,
     max_tokens: typeof body['max_output_tokens'] === 'number' ? body['max_output_tokens'] : null,
     stop: [],
-    json: jsonIn(body['text']),
+    json: jsonModeOf(body),
     tools: result === null ? chosen(body, tools) : [],
     parallel_tools: body['parallel_tool_calls'] !== false,
     tool_result: result,
@@ -135,7 +135,7 @@ function textsIn(content: unknown, meter: PromptMeter): string {
   return last_text;
 }
 
-function jsonIn(text: unknown): ParsedRequest['json'] {
+function jsonModeOf({ text }: JsonObject): ParsedRequest['json'] {
   const format = isObject(text) ? text['format'] : undefined;
   if (!isObject(format) || format['type'] === 'text') return null;
   return format['type'] === 'json_schema' ? { schema: format['schema'] } : {};

@@ -35,7 +35,10 @@ export interface ActorCommand {
 
 /** The result of a command. */
 export type CommandResult =
-  /** The command is committed. `taken` is false if no transition took the event. */
+  /**
+   * The command is committed. `taken` is false if no transition took the event. It is always true if
+   * an earlier run had already committed the command.
+   */
   | { type: 'committed'; snapshot: AnyMachineSnapshot; seq: number; taken: boolean }
   /** Nothing was done, because the timer had fired or was canceled, or the effect had ended. */
   | { type: 'stale' }

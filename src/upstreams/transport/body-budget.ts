@@ -4,7 +4,7 @@ import { WeirError } from '../../errors/weir-error.ts';
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** An answer above this size is counted until its client has received it. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
-/** With small bodies, a key may hold this many times the free bytes. */
+/** While a body is small, its key may hold this many times the bytes that are still free. */
 const SMALL_BODY_FACTOR = 8;
 /** Calls in flight end within seconds, so a refused body soon has room. */
 const RETRY_AFTER_S = 5;
@@ -13,8 +13,8 @@ const RETRY_AFTER_S = 5;
  * Limits how many bytes the bodies and answers of all requests in flight have in sum, and shares
  * them between keys (P20). A key may hold at most as many bytes as stay free: one key alone gets
  * half of the limit, two keys get a third each, and there is always room for another key (Choudhury
- * and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). With small
- * bodies, a key may hold eight times the free bytes. So large bodies of a key do not stop its plain
+ * and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). For a small
+ * body, its key may hold eight times the free bytes. So large bodies of a key do not stop its plain
  * calls, and plain calls of one key do not stop those of another.
  */
 export class BodyBudget {

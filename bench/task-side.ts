@@ -49,8 +49,11 @@ export interface TaskSideOptions {
   polls_before: number;
 }
 
-/** Inline calls of one measurement. */
-export interface Inline {
+/**
+ * What one measurement of inline calls found. Inline calls are chat completions, which are answered
+ * in the response, unlike tasks.
+ */
+export interface InlineResult {
   /** Answers a second. */
   rate: number;
   /** Polls a second that the simulator received meanwhile. */
@@ -161,7 +164,7 @@ export class TaskSide {
   }
 
   /** @throws InvalidMeasurement if an answer was not valid. */
-  async inline(load: Load): Promise<Inline> {
+  async inline(load: Load): Promise<InlineResult> {
     await this.#load({ ...load, seconds: WARM_UP_SECONDS });
     return this.#load(load);
   }
@@ -225,11 +228,11 @@ export class TaskSide {
   }
 
   /** Measures, then reads the simulator's books outside of the measured time. */
-  #load(load: Load): Promise<Inline> {
+  #load(load: Load): Promise<InlineResult> {
     return this.#books.during(() => this.#measure(load));
   }
 
-  async #measure({ connections, seconds }: Load): Promise<Inline> {
+  async #measure({ connections, seconds }: Load): Promise<InlineResult> {
     const { name, simulator, wrk, folder } = this.#options;
     const target = targetOf(this.#running, false);
     const [before, began, ticks] = [await pollCount(simulator), performance.now(), readTicks()];

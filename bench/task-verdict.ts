@@ -2,7 +2,7 @@
 
 import type { SideName } from './side.ts';
 import { median, medianInterval } from './statistics.ts';
-import type { FinalState, Inline } from './task-side.ts';
+import type { FinalState, InlineResult } from './task-side.ts';
 import { CONFIDENCE, intervalName } from './verdict.ts';
 
 /** The most resident memory of Weir at any time, in MB of 10^6 bytes. */
@@ -27,7 +27,7 @@ export interface Verdict {
 }
 
 /** Inline calls of both versions beside the same tasks, measured one after the other. */
-export type InlinePair = Record<SideName, Inline>;
+export type InlinePair = Record<SideName, InlineResult>;
 
 export function memoryVerdict(peak_mb: number): Verdict {
   return verdict(`memory: peak of ${peak_mb} MB`, `${MAX_MEMORY_MB} MB`, peak_mb <= MAX_MEMORY_MB);

@@ -17,7 +17,7 @@ import type { SideName } from './side.ts';
 import { median } from './statistics.ts';
 import { watchPolls } from './task-channels.ts';
 import type { UnfinishedOptions } from './task-options.ts';
-import { type FinalState, type Inline, TaskSide, type TaskSideOptions } from './task-side.ts';
+import { type FinalState, type InlineResult, TaskSide, type TaskSideOptions } from './task-side.ts';
 import {
   type InlinePair,
   lossVerdict,
@@ -92,7 +92,7 @@ async function prepareSides(
 class UnfinishedRun {
   readonly lines: string[] = [];
   readonly #pairs: InlinePair[] = [];
-  readonly #measured: Inline[] = [];
+  readonly #measured: InlineResult[] = [];
   readonly #aftermaths: FinalState[] = [];
   #before_mb = 0;
   #with_tasks_mb = 0;
@@ -183,7 +183,7 @@ class UnfinishedRun {
     return [memory, ...rates, lossVerdict(this.#aftermaths)];
   }
 
-  async #measure(side: TaskSide, is_new = true): Promise<Inline> {
+  async #measure(side: TaskSide, is_new = true): Promise<InlineResult> {
     const found = this.#counted(await side.inline(this.options));
     if (is_new) this.#peak_mb = Math.max(this.#peak_mb, peakMb(side.pid));
     return found;
@@ -199,7 +199,7 @@ class UnfinishedRun {
     ];
   }
 
-  #counted(found: Inline): Inline {
+  #counted(found: InlineResult): InlineResult {
     this.#measured.push(found);
     return found;
   }
@@ -215,7 +215,8 @@ class UnfinishedRun {
 }
 
 function pairText(pair: InlinePair): string {
-  const text = ({ rate, polls }: Inline) => `${Math.round(rate)}/s (${Math.round(polls)} polls/s)`;
+  const text = ({ rate, polls }: InlineResult) =>
+    `${Math.round(rate)}/s (${Math.round(polls)} polls/s)`;
   const ratio = (pair.new.rate / pair.old.rate).toFixed(3);
   return `old ${text(pair.old)} new ${text(pair.new)} new/old ${ratio}`;
 }

@@ -12,7 +12,7 @@ export interface QuotaContext extends QuotaSums {
   verdict: QuotaVerdict;
 }
 
-/** The sums that calls change. Most calls change only these, not the state. */
+/** The sums of a grant. A call changes all but `granted`. Most calls change only sums, no state. */
 export interface QuotaSums {
   /** The amount of the grant: the money that the ledger gave, minus the money that was returned. */
   granted: number;

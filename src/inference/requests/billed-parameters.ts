@@ -19,7 +19,7 @@ const oneOf =
     typeof value === 'string' && values.includes(value.toLowerCase());
 const never = () => false;
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
-const isText = (value: unknown) =>
+const hasOnlyText = (value: unknown) =>
   Array.isArray(value) && value.every((each) => String(each).toLowerCase() === 'text');
 
 const TIER_HINT = 'Leave it out, or send the standard tier. Weir has no price for other tiers.';
@@ -31,7 +31,7 @@ const refused = (hint = LEAVE_OUT): Billed => ({ isFree: never, hint });
 /** Parameters of OpenAI that both of its chat protocols have. */
 const OPENAI_PARAMETERS: Readonly<Record<string, Billed>> = {
   service_tier: { isFree: oneOf('auto', 'default'), hint: TIER_HINT },
-  modalities: { isFree: isText, hint: 'Send ["text"]. Speech has its own route.' },
+  modalities: { isFree: hasOnlyText, hint: 'Send ["text"]. Speech has its own route.' },
   // Other providers with OpenAI's protocol use the next parameters for web searches, plug-ins and
   // replacement models.
   ...{ search_parameters: refused(HOSTED_HINT), plugins: refused(HOSTED_HINT) },
@@ -82,7 +82,7 @@ export const BILLED_PARAMETERS: Record<ClientProtocol, Readonly<Record<string, B
 /** The members of Gemini's `generationConfig` that can raise the bill. */
 export const BILLED_CONFIG: Readonly<Record<string, Billed>> = {
   responseModalities: {
-    isFree: isText,
+    isFree: hasOnlyText,
     hint: 'Send ["TEXT"]. Images and speech have their own routes.',
   },
   routingConfig: refused(MODEL_HINT),

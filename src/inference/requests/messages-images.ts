@@ -32,7 +32,7 @@ function checkBlocks(blocks: readonly unknown[], path: string, mayHoldToolResult
 
 function checkSource(source: unknown, path: string): void {
   if (!isObject(source) || typeof source['type'] !== 'string') {
-    throw invalidSource(path, 'must be an object with a type: url or base64');
+    throw invalidSource(path, 'must be an object with a type, e.g. url or base64');
   }
   const type = source['type'];
   const fields = Object.hasOwn(FIELDS, type) ? (FIELDS[type] ?? []) : [];

@@ -8,7 +8,7 @@ import type { ProducedRecord } from './deps.ts';
 const CLIP_ID = /^(.+)-(\d{1,3})$/;
 
 /** An input in which ids of earlier results are replaced by the upstream's own ids. */
-export interface Continued {
+export interface ResolvedInput {
   readonly input: GenerationInput;
   /**
    * Channel of the account that made the earlier result. Only that account can continue the result.
@@ -26,7 +26,7 @@ export async function resolveContinuation(
   sql: Sql,
   input: GenerationInput,
   organization_id: string,
-): Promise<Continued> {
+): Promise<ResolvedInput> {
   if (input.scene === 'video' && input.continued_job !== undefined) {
     const { name, channel_id } = await findUpstreamName(
       sql,

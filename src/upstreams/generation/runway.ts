@@ -66,8 +66,8 @@ const RATIOS_BY_RESOLUTION: readonly [model: RegExp, Readonly<Record<string, Rat
 ];
 
 /**
- * Returns the pixel size of an input. Throws RetryableUpstreamError if Runway does not offer the
- * resolution, because another channel may offer it.
+ * Returns the pixel size of the video to make. Throws RetryableUpstreamError if Runway does not
+ * offer the resolution, because another channel may offer it.
  */
 function ratioOf(model: string, { aspect_ratio = '16:9', resolution }: VideoInput): string {
   const sizes = RATIOS_BY_RESOLUTION.find(([pattern]) => pattern.test(model))?.[1];

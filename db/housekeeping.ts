@@ -4,8 +4,8 @@ import type { Sql } from 'postgres';
 const MAX_DELETED = 5_000;
 
 /**
- * Deletes at most 5,000 ended effects that were created more than `age_ms` ago. Returns the number
- * of deleted rows. Ids of effects are ordered by time, so the primary key is the only index needed.
+ * Deletes at most 5,000 dead effects, and effects that an earlier version of Weir ended, that were
+ * created more than `age_ms` ago. Returns the number of deleted rows. Ids of effects are ordered by time, so the primary key is the only index needed.
  */
 export async function deleteEndedEffects(
   sql: Sql,

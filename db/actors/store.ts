@@ -184,7 +184,8 @@ export async function insertOutbox(tx: TransactionSql, rows: readonly OutboxRow[
 
 /**
  * Ends effects and returns the ids of those that it ended. If an id is missing, its effect had
- * ended before.
+ * ended before. The row of an effect that is done is deleted, because the event log has its result.
+ * The row of a dead effect stays for a day, so that the operator can look at it.
  */
 export async function endOutbox(
   tx: TransactionSql,
@@ -192,9 +193,19 @@ export async function endOutbox(
 ): Promise<Set<string>> {
   if (effects.length === 0) return new Set();
   const rows = await tx<{ id: string }[]>`
-    update outbox set status = input.status
-    from json_to_recordset(${JSON.stringify(effects)}::text::json) as input(id uuid, status text)
-    where outbox.id = input.id and outbox.status = 'pending' returning outbox.id`;
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(effects)}::text::json)
+        as effect(id uuid, status text)
+    ), done as (
+      delete from outbox using input
+      where outbox.id = input.id and outbox.status = 'pending' and input.status = 'done'
+      returning outbox.id
+    ), dead as (
+      update outbox set status = 'dead' from input
+      where outbox.id = input.id and outbox.status = 'pending' and input.status = 'dead'
+      returning outbox.id
+    )
+    select id from done union all select id from dead`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -105,17 +105,33 @@ export async function findTaskView(
  * otherwise.
  */
 export async function getTaskWork(sql: Sql, id: string, withInput = false): Promise<TaskWorkRow> {
-  const [row] = await sql<TaskWorkRow[]>`
+  const row = (await findTaskWorks(sql, [id], withInput)).get(id);
+  if (!row) throw missingTaskError(id);
+  return row;
+}
+
+/**
+ * Finds tasks for their effects, by id. Reads all of them with one query. `input` is as in
+ * `getTaskWork`.
+ */
+export async function findTaskWorks(
+  sql: Sql,
+  ids: readonly string[],
+  withInput = false,
+): Promise<Map<string, TaskWorkRow>> {
+  const rows = await sql<TaskWorkRow[]>`
     select id, organization_id, key_id, request_id, scene, status, model,
       case when ${withInput} then input end as input, hold_id,
       hold_nano_usd, submission_key, channel_id,
       (extract(epoch from weir_now() - submitted_at) * 1000)::int8 as submitted_ms_ago,
       job, produced, outputs, webhook_url,
       (extract(epoch from deadline_at - weir_now()) * 1000)::int8 as ms_left
-    from task where id = ${id}`;
-  if (!row) throw new Error(`task ${id} does not exist`);
-  return row;
+    from task where id = any(${ids}::text[])`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
+
+/** The error of an effect whose task does not exist. It is a defect of Weir. */
+export const missingTaskError = (id: string) => new Error(`task ${id} does not exist`);
 
 /** Finds the completed task that a later task of the same organization continues. */
 export async function findContinuedTask(

@@ -14,12 +14,12 @@ const MAX_QUEUED_COMMANDS = 20_000;
  * true for it.
  */
 const MAX_WAIT_MS = 2_000;
-/**
- * After a batch of at least this size the queue pauses for `GATHER_MS`, so that the next batch is
- * larger.
- */
-const BUSY_BATCH = 8;
-const GATHER_MS = 2;
+/** After a batch of at least `size` commands the queue pauses, so that the next batch is larger. */
+export interface Gathering {
+  readonly size: number;
+  readonly pause_ms: number;
+}
+const GATHERING: Gathering = { size: 8, pause_ms: 2 };
 const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;
 
@@ -35,6 +35,8 @@ export interface GroupCommitDeps<Command, Answer> {
    */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
+  /** By default a short pause, because clients wait for the answers. */
+  gathering?: Gathering;
   /**
    * Called after the first successful commit that follows a commit with an unknown outcome. That
    * earlier transaction has ended by then. Must not throw.
@@ -95,10 +97,11 @@ export class GroupCommit<Command, Answer> {
     // The batch starts in the next microtask, so that commands of the same tick share a
     // transaction.
     await Promise.resolve();
+    const { size, pause_ms } = this.deps.gathering ?? GATHERING;
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, MAX_BATCH_COMMANDS);
       await this.runBatch(batch);
-      if (batch.length >= BUSY_BATCH) await this.pause(GATHER_MS);
+      if (batch.length >= size) await this.pause(pause_ms);
     }
     this.running = undefined;
   }

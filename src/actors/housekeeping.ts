@@ -7,7 +7,7 @@ import { deleteOldResponses } from '../../db/responses/responses.ts';
 import type { Clock } from './clock.ts';
 
 const SWEEP_MS = 60_000;
-/** How long the outbox rows of ended effects are kept, so that recent incidents can be analysed. */
+/** How long the outbox rows of dead effects are kept, so that recent incidents can be analysed. */
 export const KEEP_EFFECTS_MS = 24 * 3_600_000;
 /** How long Weir recognises a repeated create request by its idempotency key. */
 export const KEEP_IDEMPOTENCY_KEYS_MS = 7 * 24 * 3_600_000;

@@ -5,7 +5,6 @@ import {
   storeOutputs,
   storeProduced,
 } from '../../../db/tasks/progress.ts';
-import { getTaskWork } from '../../../db/tasks/rows.ts';
 import type { Effect } from '../../actors/durable/kind.ts';
 import type { TaskEvent } from '../../machines/task-events.ts';
 import { RetryableUpstreamError } from '../../upstreams/contract.ts';
@@ -18,11 +17,11 @@ import {
   type TaskEffectDeps,
   type TaskWork,
   withBytes,
-  workOf,
 } from './deps.ts';
 import { taskErrorCode } from './failures.ts';
 import type { StoredOutput } from './port.ts';
 import { collectOutputs, recordOf } from './results.ts';
+import { WorkReader } from './work-reader.ts';
 
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
@@ -44,15 +43,18 @@ const MAX_REMEMBERED_TASKS = 10_000;
 export class JobProgress {
   /** Ids of tasks whose unreadable answers were logged. */
   private readonly logged = new Set<string>();
+  private readonly works: WorkReader;
 
-  constructor(private readonly deps: TaskEffectDeps) {}
+  constructor(private readonly deps: TaskEffectDeps) {
+    this.works = new WorkReader(deps.sql);
+  }
 
   /**
    * Polls the job once. A failed poll tells nothing about the job. So the job is polled again
    * later.
    */
   readonly poll: Effect = async (_, context) => {
-    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
+    const work = await this.works.get(context.actor_id);
     const route = routeOfSubmission(this.deps, work);
     if (!route) return this.stillRunning();
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
@@ -64,7 +66,7 @@ export class JobProgress {
    * URLs.
    */
   readonly collect: Effect = async (_, context) => {
-    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
+    const work = await this.works.get(context.actor_id);
     if (!work.produced) throw new Error(`task ${work.id} has produced nothing`);
     const { storage, fetchResult } = this.deps;
     const parts = { storage, fetchResult, signal: context.signal };
@@ -92,7 +94,7 @@ export class JobProgress {
    * succeeds.
    */
   readonly cancel: Effect = async (_, context) => {
-    const work = workOf(await getTaskWork(this.deps.sql, context.actor_id));
+    const work = await this.works.get(context.actor_id);
     const route = routeOfSubmission(this.deps, work);
     if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;

@@ -6,6 +6,23 @@ const TASKS = 'test/inference/tasks/tasks.test.ts';
 
 export const DURABLE: readonly MutatedFile[] = [
   {
+    path: 'src/actors/group-commit.ts',
+    tests: ['test/actors/group-commit.test.ts'],
+    mutants: [
+      {
+        name: 'the queue never pauses',
+        from: 'if (batch.length >= size) await',
+        to: 'if (false) await',
+      },
+      {
+        name: 'the queue pauses after a small batch',
+        from: 'if (batch.length >= size) await',
+        to: 'await',
+        hangs: true,
+      },
+    ],
+  },
+  {
     path: 'src/json/canonical.ts',
     tests: [HISTORY],
     mutants: [{ name: 'keys stay in their order', from: '.sort()', to: '' }],
@@ -94,6 +111,12 @@ export const DURABLE: readonly MutatedFile[] = [
     path: 'db/actors/store.ts',
     tests: [TIMERS],
     mutants: [
+      {
+        name: 'the row of an effect that is done stays',
+        from: "delete from outbox using input\n      where outbox.id = input.id and outbox.status = 'pending' and input.status = 'done'",
+        to: "update outbox set status = 'done' from input\n      where outbox.id = input.id and outbox.status = 'pending' and input.status = 'done'",
+        tests: ['test/actors/durable/durable.test.ts'],
+      },
       {
         name: 'the generations of a timer repeat',
         from: 'select kind, actor_id, name, seq, weir_now()',

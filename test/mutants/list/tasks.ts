@@ -233,6 +233,22 @@ export const TASKS: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/inference/tasks/work-reader.ts',
+    tests: ['test/inference/tasks/work-reader.test.ts'],
+    mutants: [
+      {
+        name: 'an effect gets the task as an earlier effect read it',
+        from: 'cache: false, ',
+        to: '',
+      },
+      {
+        name: 'a missing task gets the task of another effect',
+        from: 'ids.map((id) => rows.get(id) ?? missingTaskError(id))',
+        to: 'ids.map((_, at) => [...rows.values()][at] ?? missingTaskError(String(at)))',
+      },
+    ],
+  },
+  {
     path: 'src/http/host.ts',
     tests: ['test/http/malformed-host.test.ts'],
     mutants: [

@@ -17,7 +17,7 @@ export interface GenerationUsage {
   };
 }
 
-/** The longest video or audio that a provider makes or changes, seconds. */
+/** The longest video or audio that a provider makes, changes or transcribes, seconds. */
 const MAX_SECONDS = 36_000;
 /** More tokens than any provider reports for one image or one input. */
 const MAX_GENERATION_TOKENS = 1_000_000;

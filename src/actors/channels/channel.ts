@@ -15,8 +15,11 @@ import { Latency } from './latency.ts';
 const DEFAULT_THROTTLE_MS = 1_000;
 /** The longest retry time that an upstream can request. A longer time is shortened to this. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/** While a probe runs, its circuit is expected to allow calls after this time. */
-const PROBE_MS = 1_000;
+/**
+ * While a call or a probe tests a circuit, `availableAt` assumes that the circuit will allow calls
+ * after this time.
+ */
+const ASSUMED_PROBE_MS = 1_000;
 /** A share of successes above this counts as 1: after a failure, the mean never reaches exactly 1. */
 const PERFECT_SUCCESS = 0.9999;
 
@@ -172,7 +175,7 @@ export class ChannelActor {
       case 'open':
         return context.open_until;
       case 'probing':
-        return this.clock.now() + PROBE_MS;
+        return this.clock.now() + ASSUMED_PROBE_MS;
       default:
         return this.clock.now();
     }

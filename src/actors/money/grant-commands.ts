@@ -2,13 +2,13 @@ import { type GrantRow, MAX_REAPED_GRANTS } from '../../../db/ledger/rows.ts';
 import { decideAmount } from '../../machines/grant.ts';
 import { type Books, unusableStatus } from './books.ts';
 import type { GrantCommand, LedgerAnswer, ReturnCommand } from './ledger-commands.ts';
-import type { Shortage } from './shortage.ts';
+import type { ShortageExplainer } from './shortage.ts';
 
 /** Applies the commands for grants to the locked rows of one transaction. */
 export class GrantCommands {
   constructor(
     private readonly books: Books,
-    private readonly shortage: Shortage,
+    private readonly shortage: ShortageExplainer,
     private readonly liveReplicas: ReadonlySet<string>,
   ) {}
 

@@ -9,7 +9,7 @@ import type {
   LedgerAnswer,
   SettleHoldCommand,
 } from './ledger-commands.ts';
-import type { Shortage } from './shortage.ts';
+import type { ShortageExplainer } from './shortage.ts';
 
 /** Applies the commands for holds to the locked rows of one transaction. */
 export class HoldCommands {
@@ -18,7 +18,7 @@ export class HoldCommands {
 
   constructor(
     private readonly books: Books,
-    private readonly shortage: Shortage,
+    private readonly shortage: ShortageExplainer,
   ) {}
 
   async hold(command: HoldCommand): Promise<LedgerAnswer> {

@@ -7,7 +7,7 @@ import { GrantCommands } from './grant-commands.ts';
 import { HoldCommands } from './hold-commands.ts';
 import type { LedgerAnswer, LedgerCommand, SettleCommand } from './ledger-commands.ts';
 import type { MoneyHints } from './money-hints.ts';
-import { Shortage } from './shortage.ts';
+import { ShortageExplainer } from './shortage.ts';
 
 /** A ledger command that locks keys and organizations. SETTLE locks only grants. */
 export type MoneyCommand = Exclude<LedgerCommand, SettleCommand>;
@@ -63,7 +63,7 @@ class Batch {
     liveReplicas: ReadonlySet<string>,
   ) {
     this.books = new Books(rows);
-    const shortage = new Shortage(tx, this.books);
+    const shortage = new ShortageExplainer(tx, this.books);
     this.grants = new GrantCommands(this.books, shortage, liveReplicas);
     this.holds = new HoldCommands(this.books, shortage);
   }

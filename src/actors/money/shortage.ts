@@ -5,8 +5,8 @@ import type { KeyRow } from '../../../db/ledger/rows.ts';
 import type { Books } from './books.ts';
 import type { LedgerAnswer } from './ledger-commands.ts';
 
-/** Finds out why too little money is free for a ledger command. Used within one transaction. */
-export class Shortage {
+/** Explains to the ledger commands of one transaction why too little money is free. */
+export class ShortageExplainer {
   private openMoney: OpenMoney[] | undefined;
 
   constructor(

@@ -10,7 +10,7 @@ export interface InputBound {
   readonly max_tokens: number;
   /**
    * True if the request names input that only the provider sees, e.g. a document by URL. The tokens
-   * of such input cannot be counted from the request.
+   * of such input cannot be counted from the request. For images see `image_tokens`.
    */
   readonly is_referenced: boolean;
   /** Upper bound for the images alone, tokens. Infinity if an image has no bound. */

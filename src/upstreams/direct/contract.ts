@@ -11,7 +11,8 @@ interface Embeddings {
   /** The answer's JSON with public ids and model names. */
   readonly body_text: string;
   /**
-   * The input tokens that the upstream reported; `impossible` above twice `OwnCount.max_tokens`.
+   * The input tokens that the upstream reported. The value is `impossible` if it reported more than
+   * twice `OwnCount.max_tokens`.
    */
   readonly input_tokens: UsageReport<number>;
 }

@@ -68,7 +68,7 @@ const SENT: Record<GenerationProtocolName, (model: string, input: GenerationInpu
   ],
   xai: (_, input) =>
     input.scene === 'image'
-      ? ['prompt', 'n', 'aspect_ratio', 'resolution', ...onlyOneImage(input)]
+      ? ['prompt', 'n', 'aspect_ratio', 'resolution', ...imagesIfOne(input)]
       : xaiVideo(input),
   kling: (_, input) => kling(input),
   ark: (_, input) => ark(input),
@@ -82,14 +82,14 @@ const imageOf = (input: GenerationInput): Partial<ImageInput> =>
 const videoOf = (input: GenerationInput): Partial<VideoInput> =>
   input.scene === 'video' ? input : {};
 
-/** `images` if the input has at most one image, else nothing. */
-const onlyOneImage = (input: GenerationInput): Members =>
+/** The parameter `images` if the input has at most one image; else no parameter. */
+const imagesIfOne = (input: GenerationInput): Members =>
   (imageOf(input).images?.length ?? 0) > 1 ? [] : ['images'];
 
 /** For a provider that makes one image: `n` if it is 1, and `images` if there is at most one. */
 const onlyOne = (input: GenerationInput): Members => [
   ...(imageOf(input).n === 1 ? ['n'] : []),
-  ...onlyOneImage(input),
+  ...imagesIfOne(input),
 ];
 
 /** An edit of a video takes only the source video and a prompt (xAI docs: Video generations). */
@@ -235,7 +235,7 @@ function replicate(model: string, input: GenerationInput): Members {
             ...['prompt', 'n', 'negative_prompt', 'seed', 'output_format', 'resolution', 'size'],
             ...[
               'aspect_ratio',
-              ...(model.includes('nano-banana') ? ['images'] : onlyOneImage(input)),
+              ...(model.includes('nano-banana') ? ['images'] : imagesIfOne(input)),
             ],
           ];
     case 'video':

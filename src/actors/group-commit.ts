@@ -19,7 +19,7 @@ export interface Gathering {
   readonly size: number;
   readonly pause_ms: number;
 }
-const GATHERING: Gathering = { size: 8, pause_ms: 2 };
+const GATHERING: readonly Gathering[] = [{ size: 8, pause_ms: 2 }];
 const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;
 
@@ -35,8 +35,11 @@ export interface GroupCommitDeps<Command, Answer> {
    */
   mustCommit: (command: Command) => boolean;
   clock: Clock;
-  /** By default a short pause, because clients wait for the answers. */
-  gathering?: Gathering;
+  /**
+   * The pauses, the largest `size` first. The first whose size a batch reached follows it. By default
+   * one short pause, because clients wait for the answers.
+   */
+  gathering?: readonly Gathering[];
   /**
    * Called after the first successful commit that follows a commit with an unknown outcome. That
    * earlier transaction has ended by then. Must not throw.
@@ -97,11 +100,12 @@ export class GroupCommit<Command, Answer> {
     // The batch starts in the next microtask, so that commands of the same tick share a
     // transaction.
     await Promise.resolve();
-    const { size, pause_ms } = this.deps.gathering ?? GATHERING;
+    const gathering = this.deps.gathering ?? GATHERING;
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, MAX_BATCH_COMMANDS);
       await this.runBatch(batch);
-      if (batch.length >= size) await this.pause(pause_ms);
+      const gather = gathering.find(({ size }) => batch.length >= size);
+      if (gather) await this.pause(gather.pause_ms);
     }
     this.running = undefined;
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { GroupCommit } from '../../src/actors/group-commit.ts';
+import { type Gathering, GroupCommit } from '../../src/actors/group-commit.ts';
 
 /** A queue whose commits and pauses the test sees. `endPause` ends the pause of the queue. */
-function newQueue(gathering: { size: number; pause_ms: number }) {
+function newQueue(gathering: Gathering[]) {
   const batches: number[] = [];
   const pauses: number[] = [];
   let endPause: () => void = () => undefined;
@@ -30,7 +30,7 @@ function newQueue(gathering: { size: number; pause_ms: number }) {
 }
 
 test('after a large batch the queue pauses, and takes all that came meanwhile together', async () => {
-  const { queue, submit, batches, pauses, endPause } = newQueue({ size: 4, pause_ms: 20 });
+  const { queue, submit, batches, pauses, endPause } = newQueue([{ size: 4, pause_ms: 20 }]);
   await submit(4);
   const meanwhile = [submit(1), submit(1), submit(1)];
   await Bun.sleep(1);
@@ -42,9 +42,23 @@ test('after a large batch the queue pauses, and takes all that came meanwhile to
 });
 
 test('after a small batch it does not pause, so a single command waits for nothing', async () => {
-  const { queue, submit, batches, pauses } = newQueue({ size: 4, pause_ms: 20 });
+  const { queue, submit, batches, pauses } = newQueue([{ size: 4, pause_ms: 20 }]);
   await submit(3);
   await submit(1);
   await queue.drain();
   expect({ batches, pauses }).toEqual({ batches: [3, 1], pauses: [] });
+});
+
+test('the larger the batch, the longer the pause', async () => {
+  const { queue, submit, pauses, endPause } = newQueue([
+    { size: 16, pause_ms: 50 },
+    { size: 4, pause_ms: 20 },
+  ]);
+  for (const count of [15, 16]) {
+    await submit(count);
+    await Bun.sleep(1);
+    endPause();
+    await queue.drain();
+  }
+  expect(pauses).toEqual([20, 50]);
 });

@@ -65,7 +65,7 @@ export interface ChannelTransition {
   at_ms: number;
 }
 
-/** Why a call failed. The wording is internal and never sent to a client (P5). */
+/** Why a call failed, or why a good answer's usage was rejected. Never sent to a client (P5). */
 export interface LastFailure {
   readonly failure: string;
   readonly message: string;
@@ -308,7 +308,7 @@ export class ChannelActor {
     this.send({ type: 'MENDED' });
   }
 
-  /** The last failure of a call of this model, worded for the operator. */
+  /** The last failure of this model, or the last fault in a reported usage, worded for the operator. */
   get lastFailure(): LastFailure | undefined {
     return this.latestFailure;
   }

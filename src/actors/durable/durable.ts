@@ -14,9 +14,12 @@ import type { DurableKind } from './kind.ts';
 
 /**
  * The reports of effects arrive one by one. Without a pause each transaction would have a few of
- * them, and a dozen statements for these few. No client notices 20 ms in the steps of a task.
+ * them, and a dozen statements for these few. No client notices such a pause in the steps of a task.
  */
-const GATHERING: Gathering = { size: 4, pause_ms: 20 };
+const GATHERING: readonly Gathering[] = [
+  { size: 16, pause_ms: 50 },
+  { size: 4, pause_ms: 20 },
+];
 
 export interface DurableDeps {
   sql: Sql;

@@ -11,13 +11,18 @@ export const DURABLE: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'the queue never pauses',
-        from: 'if (batch.length >= size) await',
+        from: 'if (gather) await',
         to: 'if (false) await',
       },
       {
+        name: 'the longer pauses are never taken',
+        from: 'gathering.find(',
+        to: 'gathering.findLast(',
+      },
+      {
         name: 'the queue pauses after a small batch',
-        from: 'if (batch.length >= size) await',
-        to: 'await',
+        from: 'find(({ size }) => batch.length >= size)',
+        to: 'at(-1)',
         hangs: true,
       },
     ],

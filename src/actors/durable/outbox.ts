@@ -8,7 +8,7 @@ import {
 import type { Clock } from '../clock.ts';
 import type { ActorCommand } from './command.ts';
 import type { DurableActors } from './durable.ts';
-import type { EffectReport } from './kind.ts';
+import type { DurableKind, Effect, EffectReport } from './kind.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -16,6 +16,11 @@ const POLL_MS = 1_000;
  * So slow effects of one name do not delay effects of another name.
  */
 const MAX_RUNNING_EFFECTS = 256;
+/**
+ * The most effects in memory, with those that have ended and whose reports wait for their commit. If
+ * the database is slow, no more effects start.
+ */
+const MAX_EFFECTS_IN_MEMORY = 2_048;
 /**
  * How long a stopping process waits for running effects. Effects that have not ended by then run
  * again on another replica.
@@ -49,7 +54,9 @@ export interface OutboxDeps {
  * the actor runs the effect again.
  */
 export class Outbox {
-  private readonly running = new Map<string, { effect: string; done: Promise<void> }>();
+  /** Effects until their report is committed, by id. */
+  private readonly running = new Map<string, Promise<void>>();
+  /** How many effects of each name run. One that only waits for its commit is not counted. */
   private readonly runningPerEffect = new Map<string, number>();
   private pollAgain = false;
   private currentPoll: Promise<void> | undefined;
@@ -59,7 +66,7 @@ export class Outbox {
 
   constructor(private readonly deps: OutboxDeps) {}
 
-  /** The number of running effects. */
+  /** The number of effects that run or whose reports wait for their commit. */
   get size(): number {
     return this.running.size;
   }
@@ -104,7 +111,7 @@ export class Outbox {
   }
 
   private async pollOnce(): Promise<void> {
-    if (this.deps.mayRun?.() === false) return;
+    if (this.deps.mayRun?.() === false || this.running.size >= MAX_EFFECTS_IN_MEMORY) return;
     const full = [...this.runningPerEffect].filter(([, count]) => count >= MAX_RUNNING_EFFECTS);
     const skip = { ids: [...this.running.keys()], effects: full.map(([effect]) => effect) };
     const { sql, replica_id } = this.deps;
@@ -115,13 +122,19 @@ export class Outbox {
       this.runningPerEffect.set(effect.effect, count + 1);
       const done = this.run(effect)
         .catch(this.deps.onError)
-        .finally(() => this.onEffectEnded(effect));
-      this.running.set(effect.id, { effect: effect.effect, done });
+        .finally(() => this.onReported(effect));
+      this.running.set(effect.id, done);
     }
   }
 
-  private onEffectEnded({ id, effect }: PendingEffect): void {
+  private onReported({ id }: PendingEffect): void {
+    const wasFull = this.running.size >= MAX_EFFECTS_IN_MEMORY;
     this.running.delete(id);
+    if (wasFull) this.wake();
+  }
+
+  /** Called when an effect has run, before its report is committed. */
+  private freeSlot({ effect }: PendingEffect): void {
     const count = this.runningPerEffect.get(effect) ?? 0;
     this.runningPerEffect.set(effect, count - 1);
     // Effects of the same name may have waited for this slot.
@@ -131,14 +144,33 @@ export class Outbox {
   /** Resolves when no effect runs. */
   async idle(): Promise<void> {
     while (this.running.size > 0) {
-      await Promise.all([...this.running.values()].map(({ done }) => done));
+      await Promise.all(this.running.values());
     }
   }
 
   private async run(pending: PendingEffect): Promise<void> {
     const kind = this.deps.actors.kinds.get(pending.kind);
     const effect = kind?.effects[pending.effect];
-    if (!kind || !effect) throw new Error(`unknown effect ${pending.kind}.${pending.effect}`);
+    if (!kind || !effect) {
+      this.freeSlot(pending);
+      throw new Error(`unknown effect ${pending.kind}.${pending.effect}`);
+    }
+    try {
+      const report = await this.work(pending, kind, effect).finally(() => this.freeSlot(pending));
+      await this.sendReport(report);
+    } catch (error) {
+      const isUnlimited = kind.unlimited_effects?.includes(pending.effect) ?? false;
+      const maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : kind.max_attempts;
+      await this.onEffectFailed(pending, maxAttempts, String(error));
+    }
+  }
+
+  /** Runs the effect, and returns the command that reports it. */
+  private async work(
+    pending: PendingEffect,
+    kind: DurableKind,
+    effect: Effect,
+  ): Promise<ActorCommand> {
     const timeout = new AbortController();
     const stopTimeout = this.deps.clock.after(kind.effect_timeout_ms, () =>
       timeout.abort(new Error('the effect exceeded its timeout')),
@@ -149,11 +181,7 @@ export class Outbox {
       const outcome = reportOf(await effect(pending.params, context));
       const done = { id: pending.id, status: 'done' as const };
       const { report: event, ...more } = outcome;
-      await this.sendReport({ kind: kind.kind, id, event, effect: done, ...more });
-    } catch (error) {
-      const isUnlimited = kind.unlimited_effects?.includes(pending.effect) ?? false;
-      const maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : kind.max_attempts;
-      await this.onEffectFailed(pending, maxAttempts, String(error));
+      return { kind: kind.kind, id, event, effect: done, ...more };
     } finally {
       stopTimeout();
     }

@@ -5,7 +5,7 @@ import type { DurableActors } from './durable.ts';
 
 const POLL_MS = 250;
 /** The most timers that one query finds. If more timers are due, another query follows at once. */
-const MAX_TIMERS_PER_POLL = 256;
+const MAX_TIMERS_PER_POLL = 512;
 
 export interface TimersDeps {
   sql: Sql;

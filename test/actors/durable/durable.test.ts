@@ -54,7 +54,7 @@ describe('durable actors', () => {
     const send = (command: ActorCommand) => mailboxes.send(command);
     const outbox = new Outbox({ ...shared, random: Math.random });
     const timers = new Timers(shared);
-    return { id, actors, registry, send, outbox, timers, feed };
+    return { id, actors, registry, send, outbox, timers, feed, shared };
   }
 
   const parcel = (id: string) => ({ kind: 'courier', id, event: { type: 'SEND' }, create: true });
@@ -84,6 +84,37 @@ describe('durable actors', () => {
       select actor_id from timer where actor_id = 'effect'
       union all select actor_id from outbox where actor_id = 'effect'`;
     expect(left).toHaveLength(0);
+  });
+
+  test('effects whose reports wait for their commit do not hold up others, and at most 256 run', async () => {
+    let [started, running, most] = [0, 0, 0];
+    const { send, shared, actors } = await replica({
+      act: async () => {
+        started += 1;
+        running += 1;
+        most = Math.max(most, running);
+        await Bun.sleep(1);
+        running -= 1;
+        return 'done';
+      },
+    });
+    const commit = Promise.withResolvers<void>();
+    const slow = {
+      kinds: actors.kinds,
+      send: (command: ActorCommand) => commit.promise.then(() => actors.send(command)),
+    } as DurableActors;
+    const outbox = new Outbox({ ...shared, actors: slow, random: Math.random });
+    await Promise.all(Array.from({ length: 600 }, (_, at) => send(parcel(`slow-${at}`))));
+    await outbox.poll();
+    await until('all effects run while no report is committed', () => started === 600);
+    expect(most).toBeLessThanOrEqual(256);
+    expect(outbox.size).toBe(600);
+    commit.resolve();
+    await outbox.idle();
+    const [row] = await database.sql`
+      select count(*)::int4 as delivered from actor
+      where id like 'slow-%' and state = 'delivered'`;
+    expect(row).toEqual({ delivered: 600 });
   });
 
   test('an event that no state takes is logged and changes no state', async () => {

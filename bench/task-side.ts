@@ -1,4 +1,4 @@
-/** One version of Weir beside many unfinished tasks, on databases of its own. */
+/** Runs one version of Weir with many unfinished tasks in its database, and measures its calls. */
 import { join } from 'node:path';
 import type { Sql } from '../db/client.ts';
 import type { Imbalance } from '../db/ledger/audit.ts';

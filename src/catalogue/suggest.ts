@@ -33,13 +33,13 @@ export interface Suggestions {
 
 /**
  * Returns models whose names are similar to the refused name. A name is also similar if it differs
- * only by a vendor, a date or a version, or if one name is the start of the other. `callable` are
- * the models that the client's key can call now, so every suggestion works. The refused name itself
- * is never suggested (P13).
+ * only by a vendor, a date or a version, or if one name is the start of the other. `known` are the
+ * models that may be suggested: for a call, those that the client's key can call now; for the models
+ * of a key, all. The refused name itself is never suggested (P13).
  */
-export function suggestModels(refused: string, callable: Iterable<CatalogueModel>): Suggestions {
+export function suggestModels(refused: string, known: Iterable<CatalogueModel>): Suggestions {
   const wanted = spellingsOf(refused.slice(0, MAX_COMPARED_CHARS).toLowerCase());
-  const similar = [...callable]
+  const similar = [...known]
     .filter((model) => model.id !== refused)
     .map((model) => ({
       id: model.id,

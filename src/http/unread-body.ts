@@ -19,9 +19,10 @@ export function mayHaveLargeBody({ headers }: Request): boolean {
 /**
  * Returns the response to a request whose body was not read to its end. The connection is closed
  * after the response: reading a flood of refused bodies would keep Weir busy (P20). A client that
- * is still sending when the connection closes can lose the response. So the content is sent at
- * once, but its end is sent when the body has ended, or after a second. Until then Bun reads no
- * more of the body than Weir takes. In a flood, most connections are closed at once.
+ * is still sending when the connection closes can lose the response. So Weir sends the whole content
+ * of the response at once, but ends the response only when the client has sent its request, or after
+ * a second. Meanwhile at most 1 MB more of the request is read. In a flood, most connections are
+ * closed at once.
  */
 export function closeAfter(response: Response, request: Request): Response {
   response.headers.set('connection', 'close');

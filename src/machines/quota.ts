@@ -59,7 +59,8 @@ export type QuotaEvent =
   | { type: 'REFILL' }
   /**
    * The ledger committed a grant, and `granted` is its amount now. `exact` is true if the ledger
-   * gave no more than the waiting call needs.
+   * gave only the `need` of the request although its `want` was more, or if the command was applied
+   * before.
    */
   | { type: 'GRANTED'; granted: number; exact: boolean }
   /**

@@ -129,8 +129,9 @@ export class QuotaActor implements ReservationOwner {
 
   /**
    * Charges a call. What exceeds its reservation is taken from the free money of the key and the
-   * organization; the platform absorbs only the rest. Resolves after the commit with the amounts of
-   * the usage line.
+   * organization, and the platform absorbs the rest. If the grant is closed because its replica was
+   * declared dead, the platform absorbs the whole amount. Resolves after the commit with the amounts
+   * of the usage line.
    */
   settle(
     grant_id: string,

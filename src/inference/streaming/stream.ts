@@ -90,7 +90,7 @@ export class StreamRun {
   /** True if the client left. The stream's controller then accepts no more data. */
   private hasClientLeft = false;
   private pending: StreamEvent[] | undefined;
-  /** Gives back the bytes of the request. */
+  /** Ends this stream's use of the bytes that the request counts (`BytesInFlight.share`). */
   private endBytes: (() => void) | undefined;
 
   constructor(private readonly deps: StreamDeps) {

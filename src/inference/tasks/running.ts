@@ -4,7 +4,7 @@
  */
 export class RunningSubmissions {
   private readonly byTask = new Map<string, AbortController>();
-  /** Tasks that have not ended, but whose clients left. */
+  /** Tasks that were canceled because the client left or its deadline passed. */
   private readonly abandoned = new Set<string>();
 
   /**

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
 import { NO_TESTS, readJunit } from './counts.ts';
-import { readFailures } from './failures.ts';
+import { readFailures, readFailuresOutside } from './failures.ts';
 import type { Interrupt } from './interrupt.ts';
+import { readAll } from './output.ts';
 import type { Environment } from './servers.ts';
 import type { Outcome } from './steps.ts';
 
@@ -24,17 +25,22 @@ export interface BunTestOptions {
 export async function runBunTest(options: BunTestOptions): Promise<Outcome> {
   const folder = throwawayFolder('report');
   const report = join(folder, 'junit.xml');
-  const output = options.quiet ? 'ignore' : 'inherit';
+  // On a terminal Bun shows colours and its progress, so its output is not read there.
+  const isRead = options.quiet === true || !process.stderr.isTTY;
   try {
     const child = Bun.spawn(commandLine(options, report), {
       cwd: ROOT,
       env: options.environment,
       stdin: 'ignore',
-      stdout: output,
-      stderr: output,
+      stdout: options.quiet ? 'ignore' : 'inherit',
+      stderr: isRead ? 'pipe' : 'inherit',
     });
-    const exit_code = await options.interrupt.during(child);
-    return options.interrupt.signal === undefined ? outcomeOf(exit_code, report) : NO_TESTS;
+    const [exit_code, output] = await Promise.all([
+      options.interrupt.during(child),
+      child.stderr ? readAll(child.stderr, options.quiet ? undefined : process.stderr) : '',
+    ]);
+    const isInterrupted = options.interrupt.signal !== undefined;
+    return isInterrupted ? NO_TESTS : outcomeOf(exit_code, report, output);
   } finally {
     removeFolder(folder);
   }
@@ -68,14 +74,14 @@ function timingsFile(): string {
   return timings;
 }
 
-function outcomeOf(exit_code: number, path: string): Outcome {
+function outcomeOf(exit_code: number, path: string, output: string): Outcome {
   const report = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const counts = readJunit(report);
   if (counts === undefined) console.error('weir: bun test left no report');
   if (exit_code === 0 && counts !== undefined) return counts;
-  if (counts !== undefined && counts.failed > 0) {
-    return { ...counts, failures: readFailures(report) };
-  }
+  const ofTests = counts === undefined ? [] : readFailures(report);
+  const failures = [...ofTests, ...readFailuresOutside(output)];
+  if (counts !== undefined && counts.failed > 0) return { ...counts, failures };
   console.error('weir: something failed outside of a test; look for "error:" above');
-  return { ...(counts ?? NO_TESTS), failed: 1 };
+  return { ...(counts ?? NO_TESTS), failed: 1, failures };
 }

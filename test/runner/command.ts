@@ -2,6 +2,7 @@ import { readClosingLine } from './counts.ts';
 import { lastLines } from './failures.ts';
 import type { Interrupt } from './interrupt.ts';
 import { ALLOW_MISSING, recordMissing } from './missing.ts';
+import { readAll } from './output.ts';
 import type { Environment } from './servers.ts';
 import type { Outcome } from './steps.ts';
 
@@ -47,18 +48,4 @@ export async function runCommand(options: CommandOptions): Promise<Outcome> {
   const failures = [{ what, why: lastLines(output) }];
   if (own === undefined) return { passed: 0, failed: 1, skipped: 0, failures };
   return { ...own, failed: Math.max(1, own.failed), failures };
-}
-
-/** Returns the text of a stream; writes it to `output` as it comes. */
-async function readAll(
-  stream: ReadableStream<Uint8Array>,
-  output: NodeJS.WritableStream | undefined,
-): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stream) {
-    output?.write(chunk);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text;
 }

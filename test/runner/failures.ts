@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { parseXml, XmlElement } from '@rgrove/parse-xml';
 
 /** One test or command that failed, for the end of a run. */
@@ -40,4 +41,28 @@ function failuresIn(element: XmlElement): Failure[] {
       what: `${file}: ${[classname, name].filter(Boolean).join(' > ')}`,
       why: `${type}: ${message}`,
     }));
+}
+
+/** A line that names the test file whose results follow. */
+const FILE_LINE = /^(\S+\.test\.ts):$/;
+/** The line above an error that no test threw, for example while a test file was loaded. */
+const OUTSIDE_LINE = /^# Unhandled error between tests$/;
+const RULE = /^-{10,}$/;
+
+/** The errors outside of tests, from what Bun printed. Bun's JUnit report does not have them. */
+export function readFailuresOutside(output: string): Failure[] {
+  const lines = stripVTControlCharacters(output).split('\n');
+  const found: Failure[] = [];
+  let file = 'unknown file';
+  for (const [at, line] of lines.entries()) {
+    file = FILE_LINE.exec(line)?.[1] ?? file;
+    if (!OUTSIDE_LINE.test(line)) continue;
+    const rest = lines.slice(at + 2);
+    const end = rest.findIndex((each) => RULE.test(each));
+    found.push({
+      what: `${file}: outside of a test`,
+      why: rest.slice(0, Math.max(0, end)).join('\n'),
+    });
+  }
+  return found;
 }

@@ -150,6 +150,20 @@ describe('what failed is named at the end of a run', () => {
     expect(end).not.toContain('passes');
   });
 
+  test('an error outside of a test: with its file', async () => {
+    const path = join(folder, 'outside.test.ts');
+    writeFileSync(
+      path,
+      `import { test } from 'bun:test';
+      test('never runs', () => {});
+      throw new Error('seed 7');`,
+    );
+    const lines = await endOf(() => bunTest(path, {}));
+    expect(lines.at(-1)).toBe('0 passed, 1 failed');
+    expect(lines.at(-2)).toContain('outside.test.ts: outside of a test\n');
+    expect(lines.at(-2)).toContain('error: seed 7\n');
+  });
+
   test('a command: with the last lines that it printed', async () => {
     const lines = await endOf(() => shell('seq 100; echo seed 9; exit 4'));
     expect(lines.at(-2)).toMatch(/^Failed:\n {2}"sh -c .*" ended with 4\n {4}62\n/s);

@@ -98,7 +98,7 @@ export function flawOfMeasurement({
   read,
   flaws,
 }: Measurement): string | undefined {
-  if (errors > 0) return `${errors} of ${answers} answers were errors`;
+  if (errors > 0) return `${errors} errors and ${answers} answers under load`;
   if (flaws.length > 0) return `an answer under load was wrong: ${flaws[0]}`;
   return answers + read > 0 ? undefined : 'no answer arrived';
 }

@@ -24,8 +24,11 @@ export function geminiSpeech(sim: Simulator, model: string, request: Request) {
     const { contents, generationConfig: config } = isObject(body) ? body : {};
     const text = Array.isArray(contents) ? String(contents[0]?.parts?.[0]?.text ?? '') : '';
     if (text === '') throw invalid('* GenerateContentRequest.contents: contents is not specified');
-    if (!isObject(config) || String(config['responseModalities']) !== 'AUDIO') {
-      throw invalid('The requested combination of response modalities (TEXT) is not supported.');
+    const wanted = String((isObject(config) && config['responseModalities']) || 'TEXT');
+    if (!isObject(config) || wanted !== 'AUDIO') {
+      throw invalid(
+        `The requested combination of response modalities (${wanted}) is not supported.`,
+      );
     }
     const voice = voiceIn(config['speechConfig']);
     if (!VOICES.includes(voice)) throw invalid(`Voice name ${voice} is not supported.`);

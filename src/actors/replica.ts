@@ -176,7 +176,8 @@ export class Replica {
   /**
    * Ends database sessions of paused replicas, which releases their locks. Declares replicas dead
    * whose lease ended, returns their grants to the ledger, and adopts their durable actors. Skips
-   * rows that are locked: the next heartbeat tries them again.
+   * replicas and actors whose rows are locked: the next heartbeat tries them again. Waits for locked
+   * rows of money.
    */
   private async reap(): Promise<void> {
     const { sql, lane } = this.deps;

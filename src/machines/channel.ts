@@ -53,7 +53,9 @@ export type ChannelEvent =
    * request was wrong (P9).
    */
   | { type: 'PROBED'; probe: number; verdict: 'abandoned' }
-  /** Another replica saw a call succeed, or Weir's own probe succeeded. */
+  /**
+   * Weir's own probe succeeded, an operator enabled the channel, or another replica's circuit closed.
+   */
   | { type: 'MENDED' }
   | { type: 'DISABLED'; reason: string }
   | { type: 'ENABLED' };

@@ -254,12 +254,12 @@ export async function startActors(
       },
       {
         name: 'weir_lane_depth',
-        help: 'Ledger commands that wait for their commit.',
+        help: 'Ledger commands in the queue of the lane, without those of the running transaction.',
         value: lane.depth,
       },
       {
         name: 'weir_effects_running',
-        help: 'Running effects of durable actors.',
+        help: 'Effects of durable actors that run, or whose reports wait for their commit.',
         value: durable.outbox.size,
       },
       {

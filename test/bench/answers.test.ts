@@ -142,7 +142,7 @@ describe('a measurement does not count', () => {
   };
 
   test.each<[Partial<Measurement>, string]>([
-    [{ errors: 1 }, '1 of 5 answers were errors'],
+    [{ errors: 1 }, '1 errors and 5 answers under load'],
     [{ flaws: ['the stream has no text'] }, 'the stream has no text'],
     [{ answers: 0, read: 0 }, 'no answer'],
   ])('with %p', (change, flaw) => {

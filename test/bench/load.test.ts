@@ -42,7 +42,7 @@ test('a measurement counts only if every answer is 2xx and every stream ends', a
     calls += 1;
     return events(text, calls % 3 === 0 ? 503 : 200);
   };
-  expect(await flawUnderLoad(sometimes)).toMatch(/^\d+ of \d+ answers were errors$/);
+  expect(await flawUnderLoad(sometimes)).toMatch(/^\d+ errors and \d+ answers under load$/);
 
   const cut = text.slice(0, text.indexOf('data: [DONE]'));
   expect(await flawUnderLoad(() => events(cut))).toContain('does not end with [DONE]');

@@ -20,8 +20,9 @@ const Message = Type.Object({
 });
 
 /**
- * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). The schema is lenient on purpose.
- * Other members go to the upstream unchanged, because the upstream knows its models best.
+ * `POST /v1/chat/completions` (OpenAI docs: Chat Completions). The schema does not check other
+ * members, because the upstream knows its models best. Later, Weir refuses members without a price
+ * (`billed-parameters.ts`), and the translation those that the model's protocol lacks.
  */
 export const ChatRequestSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),

@@ -53,7 +53,7 @@ export interface DirectCall<Protocol, Opened> {
 export interface DirectAnswer<Answer> {
   readonly answer: Answer;
   readonly usage: DirectUsage;
-  /** True if the upstream did not report the usage. */
+  /** True if the upstream reported no usage, or impossible usage. Then Weir counted itself. */
   readonly estimated: boolean;
   /** True if the upstream reported impossible usage (see `UsageReport`). */
   readonly has_impossible_usage?: boolean;

@@ -204,7 +204,7 @@ export class CountedBody {
 }
 
 function isFullError(): WeirError {
-  return new WeirError('service_unavailable', 'Weir is receiving too many large bodies now.', {
+  return new WeirError('service_unavailable', 'Weir holds too many large bodies now.', {
     retry_after: RETRY_AFTER_S,
     hint: `Retry after ${RETRY_AFTER_S} s.`,
   });

@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder, throwawayFolder } from '../support/throwaway.ts';
@@ -12,6 +13,12 @@ import type { Outcome } from './steps.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The files that only `--full` runs. */
 export const FULL_FOLDER = 'test/full';
+
+/**
+ * Test processes at a time: one more than cores, because tests wait for half of their time. The files
+ * of `--full` compute more, so they get one process per core.
+ */
+const PROCESSES = availableParallelism() + 1;
 
 export interface BunTestOptions {
   test_arguments: readonly string[];
@@ -53,9 +60,9 @@ function commandLine({ test_arguments, quiet }: BunTestOptions, report: string):
     'test',
     // Bun does not read a time-out from bunfig.toml.
     '--timeout=60000',
-    // One process per core, each file in a global object of its own. It also notices a test that
-    // ends its process, which a plain run takes for success.
-    '--parallel',
+    // Each file in a global object of its own. It also notices a test that ends its process, which a
+    // plain run takes for success.
+    names_full ? '--parallel' : `--parallel=${PROCESSES}`,
     // Whatever a failed test left running ends with the process that started it.
     '--no-orphans',
     // The slowest files start first, so that both cores end together.

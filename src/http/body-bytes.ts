@@ -6,6 +6,7 @@ import {
   SMALL_BODY_BYTES,
 } from '../upstreams/transport/body-budget.ts';
 import { type Watched, watch } from '../upstreams/transport/deadlines.ts';
+import { contentCodingOf, decodeBody } from './decoded-body.ts';
 
 /**
  * A body must arrive within this time. It is enough for the largest body over a slow connection.
@@ -33,8 +34,9 @@ export interface BodyLimits {
 }
 
 /**
- * Reads the bytes of a body, and counts them in the budget of all bodies. A declared length is
- * counted first, so that a body without room is refused before it is read. Throws `tooLarge()`,
+ * Reads the bytes of a body, decodes them if the request has a content coding, and counts them in the
+ * budget of all bodies. Both the sent and the decoded bytes must be within the limit. A declared length
+ * is counted first, so that a body without room is refused before it is read. Throws `tooLarge()`,
  * WeirError 503 if there is no room, WeirError 400 if the body is too slow, and the signal's reason
  * if the signal is aborted before the body is complete.
  */
@@ -50,10 +52,18 @@ export function readBodyBytes(request: Request, limits: BodyLimits): Promise<Uin
   // Weir can stop at the limit.
   const isWhole = content_length !== null && declared_bytes <= SMALL_BODY_BYTES;
   if (isWhole) counted.hasWholeBody = true;
+  const coding = contentCodingOf(request.headers);
+  const checkStart = coding === undefined ? limits.checkStart : undefined;
   const bytes = isWhole
     ? request.bytes()
-    : readChunks(request, limits, { declared_bytes, max_bytes, body });
-  return withTimeout(bytes, timeout_ms, signal);
+    : readChunks(request, { ...limits, checkStart }, { declared_bytes, max_bytes, body });
+  if (coding === undefined) return withTimeout(bytes, timeout_ms, signal);
+  const decoded = bytes.then(async (encoded) => {
+    const plain = await decodeBody(encoded, coding, { ...limits, max_bytes });
+    body.drop();
+    return plain;
+  });
+  return withTimeout(decoded, timeout_ms, signal);
 }
 
 interface Arriving {

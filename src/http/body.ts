@@ -3,6 +3,7 @@ import type { CallSignal } from '../upstreams/contract.ts';
 import type { BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { inTurn } from '../upstreams/transport/turns.ts';
 import { readBodyBytes } from './body-bytes.ts';
+import { contentCodingOf, REQUEST_CODINGS } from './decoded-body.ts';
 import { checkJsonShape } from './json-shape.ts';
 
 /**
@@ -94,12 +95,13 @@ function decode(bytes: Uint8Array, headers: Headers): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    // Compressed bytes are almost never UTF-8. So `Content-Encoding` is read only if the bytes are
-    // not UTF-8.
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-    if (encoding === 'identity') throw invalidBody('The body is not valid UTF-8.');
-    throw new WeirError('unsupported_media_type', 'The body must not be compressed.', {
+    if (encoding === 'identity' || contentCodingOf(headers) !== undefined) {
+      throw invalidBody('The body is not valid UTF-8.');
+    }
+    throw new WeirError('unsupported_media_type', 'The body has an unknown content coding.', {
       param: 'Content-Encoding',
+      hint: `Use one of ${REQUEST_CODINGS.join(', ')}, or do not compress the body.`,
     });
   }
 }

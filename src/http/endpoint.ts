@@ -5,6 +5,7 @@ import type { ErrorReport } from '../errors/report.ts';
 import { requestIdOf } from '../errors/request-id.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
+import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
 import { sendCounted } from './sent-answer.ts';
 import { closeAfter, mayHaveLargeBody } from './unread-body.ts';
@@ -62,6 +63,8 @@ export function endpoint(
         arrived_ms,
         bytes,
       });
+      const accepted = request.headers.get('accept-encoding');
+      if (accepted !== null) response = await compressed(response, accepted);
       if (bytes.isLarge) response = await sendCounted(response, request, bytes);
     } catch (error) {
       const known = asUnavailableIfTransient(error);

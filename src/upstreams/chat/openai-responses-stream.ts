@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { StreamEvent, UpstreamCall } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { hideModel, modelNames, publishAnswer } from '../pass-through/publish.ts';
+import { ItemPublisher } from '../pass-through/publish-items.ts';
 import { checkedUsage } from '../pass-through/reported-usage.ts';
 import type { MeteredStreamProtocol } from '../pass-through/request.ts';
 import { isSearch } from '../pass-through/web-search.ts';
@@ -32,8 +33,10 @@ export class ResponseStream implements MeteredStreamProtocol {
   private sequence = -1;
   private done = false;
   private names: string[];
+  private readonly items: ItemPublisher;
 
   constructor(private readonly call: UpstreamCall) {
+    this.items = new ItemPublisher(call);
     this.names = modelNames(undefined, call);
   }
 
@@ -70,9 +73,11 @@ export class ResponseStream implements MeteredStreamProtocol {
       const error = isObject(response) ? response['error'] : undefined;
       throw classifyInlineError(this.call, asEnvelope(error));
     }
-    if (type === 'response.output_item.done') this.output.push(value['item']);
+    if (type === 'response.output_item.done') this.output.push(this.items.item(value['item']));
     if (type === 'response.output_item.done' && isSearch(value['item'])) this.searches += 1;
-    const text = isObject(response) ? this.published(data, response) : data;
+    const text = isObject(response)
+      ? this.published(data, response)
+      : this.items.event(data, value);
     this.done = type === 'response.completed' || type === 'response.incomplete';
     if (typeof sequence === 'number' && !this.done) this.sequence = sequence;
     const shown = withoutLineBreaks(hideModel(text, this.names, this.call.public_model));
@@ -138,7 +143,7 @@ export class ResponseStream implements MeteredStreamProtocol {
     let shown = '';
     const text = editMembers(data, {
       response: (inner) => {
-        shown = publishAnswer(inner, response, this.call);
+        shown = this.items.response(publishAnswer(inner, response, this.call), response);
         return shown;
       },
     });

@@ -4,6 +4,7 @@ import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-u
 import type { UpstreamCall, UpstreamProtocol } from '../contract.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
+import { ItemPublisher } from '../pass-through/publish-items.ts';
 import { wholeUsage } from '../pass-through/reported-usage.ts';
 import {
   commonEdits,
@@ -31,7 +32,8 @@ export const openaiResponsesProtocol: UpstreamProtocol = {
       if (!Array.isArray(output)) {
         throw new RetryableUpstreamError('malformed', 'a response without output');
       }
-      const body_text = publishAnswer(text, answer, call);
+      const published = publishAnswer(text, answer, call);
+      const body_text = new ItemPublisher(call).response(published, answer);
       return {
         body_text,
         ...wholeUsage(responsesUsage(answer['usage'], webSearchesIn(answer)), call, (usage) =>

@@ -52,7 +52,8 @@ export function responseObject(
     ...Object.fromEntries(repeated),
     access_programs: null,
     service_tier: 'default',
-    usage: usage ? writeResponsesUsage(usage) : null,
+    // OpenAI's type has no null: the usage is absent until it is known.
+    ...(usage ? { usage: writeResponsesUsage(usage) } : {}),
     ...user,
   };
 }

@@ -201,7 +201,10 @@ class ContentStream implements MeteredStreamProtocol {
   cutShort(usage: TokenUsage): string {
     const { public_model, answer_id } = this.call;
     const chunk = {
-      candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'MAX_TOKENS', index: 0 }],
+      candidates: [
+        // Google's SDKs drop the whole turn of a chat if a chunk has no part.
+        { content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'MAX_TOKENS', index: 0 },
+      ],
       usageMetadata: usageMetadata(usage),
       modelVersion: public_model,
       responseId: answer_id,

@@ -44,7 +44,7 @@ function writeTurn(turn: Turn): object[] {
     case 'user':
       return writeUser(turn.parts);
     case 'assistant':
-      return [writeAssistant(turn.parts)];
+      return writeAssistant(turn.parts);
     default:
       return turn satisfies never;
   }
@@ -101,7 +101,8 @@ export function imageUrl(image: ImagePart): string {
   return 'url' in image ? image.url : `data:${image.media_type};base64,${image.data}`;
 }
 
-function writeAssistant(parts: readonly AssistantPart[]): object {
+/** Writes one message; none if the turn has nothing that this protocol carries. */
+function writeAssistant(parts: readonly AssistantPart[]): object[] {
   let [content, refusal] = ['', ''];
   const tool_calls: object[] = [];
   for (const part of parts) {
@@ -109,12 +110,15 @@ function writeAssistant(parts: readonly AssistantPart[]): object {
     else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'call') tool_calls.push(writeToolCall(part));
   }
-  return withoutUndefined({
-    role: 'assistant',
-    content: content === '' && (tool_calls.length > 0 || refusal !== '') ? null : content,
-    refusal: refusal === '' ? undefined : refusal,
-    tool_calls: tool_calls.length > 0 ? tool_calls : undefined,
-  });
+  if (content === '' && refusal === '' && tool_calls.length === 0) return [];
+  return [
+    withoutUndefined({
+      role: 'assistant',
+      content: content === '' ? null : content,
+      refusal: refusal === '' ? undefined : refusal,
+      tool_calls: tool_calls.length > 0 ? tool_calls : undefined,
+    }),
+  ];
 }
 
 /** Returns a tool call in the format of chat completions. */

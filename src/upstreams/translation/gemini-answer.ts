@@ -133,7 +133,7 @@ export function writeGeminiAnswer(answer: NeutralAnswer, { id, model }: AnswerNa
   return {
     candidates: [
       {
-        content: { role: 'model', parts: answer.parts.flatMap(writePart) },
+        content: modelContent(answer.parts.flatMap(writePart)),
         finishReason: REASONS[answer.stop],
         index: 0,
       },
@@ -216,6 +216,10 @@ export class GeminiWriter implements StreamWriter {
   }
 }
 
+/**
+ * Returns content with at least one part. Google's SDKs treat content without parts as invalid: a
+ * chat then forgets the whole turn (@google/genai 3.1.0, dist/index.mjs: isValidContent).
+ */
 function modelContent(parts: readonly object[]): object {
-  return { role: 'model', parts };
+  return { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] };
 }

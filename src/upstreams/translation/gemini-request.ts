@@ -133,7 +133,7 @@ function readContents(contents: readonly unknown[], features: FeatureUses): Turn
       const read = parts.flatMap((part, index) =>
         readUserPart(camelCaseMembers(part), `${param}.parts[${index}]`, openCalls, features),
       );
-      addToUser(turns, read);
+      if (read.length > 0) addToUser(turns, read);
       continue;
     }
     const read = parts.flatMap((part, index) =>
@@ -145,10 +145,36 @@ function readContents(contents: readonly unknown[], features: FeatureUses): Turn
       ),
     );
     for (const part of read) if (part.type === 'call') openCalls.push(part);
-    turns.push({ role: 'assistant', parts: read });
+    addToAssistant(turns, read);
   }
   if (turns.at(-1)?.role === 'assistant') features.note('prefill', 'contents');
-  return turns;
+  // An empty question stays a question: without a turn, the upstream would name the wrong mistake.
+  return turns.length > 0 ? turns : [{ role: 'user', parts: [{ type: 'text', text: '' }] }];
+}
+
+/**
+ * Adds parts to the last turn if it is the model's; otherwise starts a turn of the model. Google's
+ * SDKs send each chunk of a streamed answer back as a turn of its own. Other protocols require one
+ * turn, because the results of its calls must follow directly. Nothing is added without parts.
+ */
+function addToAssistant(turns: Turn[], parts: readonly AssistantPart[]): void {
+  const last = turns.at(-1);
+  const joined = last?.role === 'assistant' ? [...last.parts] : [];
+  for (const part of parts) {
+    const before = joined.at(-1);
+    if (part.type === 'text' && before?.type === 'text') {
+      joined[joined.length - 1] = { type: 'text', text: before.text + part.text };
+    } else joined.push(part);
+  }
+  if (parts.length === 0) return;
+  if (last?.role === 'assistant') turns.pop();
+  turns.push({ role: 'assistant', parts: joined });
+}
+
+/** True for a part without content: `{}` or an empty text. Google's SDKs keep such parts. */
+function isEmpty(part: ReadonlyJsonObject): boolean {
+  const names = Object.keys(part).filter((name) => part[name] !== null);
+  return names.every((name) => name === 'thought' || (name === 'text' && part['text'] === ''));
 }
 
 function readUserPart(
@@ -157,6 +183,7 @@ function readUserPart(
   openCalls: { id: string; name: string }[],
   features: FeatureUses,
 ): UserPart[] {
+  if (isEmpty(part)) return [];
   if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }];
   if (part['inlineData'])
     return [readInline(camelCaseMembers(part['inlineData']), param, features)];
@@ -194,6 +221,7 @@ function readModelPart(
   id: string,
   features: FeatureUses,
 ): AssistantPart[] {
+  if (isEmpty(part)) return [];
   const call = part['functionCall'];
   if (call) {
     const calledFunction = camelCaseMembers(call);

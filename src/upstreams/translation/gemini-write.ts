@@ -28,11 +28,14 @@ export function writeGemini(request: NeutralRequest): Record<string, unknown> {
   }
   return withoutUndefined({
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
-    contents: request.turns.map((turn) =>
-      turn.role === 'assistant'
-        ? { role: 'model', parts: turn.parts.flatMap(writeModelPart) }
-        : { role: 'user', parts: turn.parts.map((part) => writeUserPart(part, names)) },
-    ),
+    contents: request.turns
+      .map((turn) =>
+        turn.role === 'assistant'
+          ? { role: 'model', parts: turn.parts.flatMap(writeModelPart) }
+          : { role: 'user', parts: turn.parts.map((part) => writeUserPart(part, names)) },
+      )
+      // Gemini refuses content without parts.
+      .filter(({ parts }) => parts.length > 0),
     tools: tools.length > 0 ? [{ functionDeclarations: tools.map(writeTool) }] : undefined,
     toolConfig: tools.length > 0 ? writeChoice(request.tool_choice) : undefined,
     generationConfig: withoutUndefined({

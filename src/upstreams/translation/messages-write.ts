@@ -32,7 +32,8 @@ export function writeMessagesRequest(
   return withoutUndefined({
     max_tokens,
     system: system.length > 0 ? system.join('\n\n') : undefined,
-    messages: request.turns.map(writeTurn),
+    // Anthropic refuses messages without content.
+    messages: request.turns.map(writeTurn).filter(({ content }) => content.length > 0),
     // With thinking, Anthropic refuses `temperature` and `top_k`.
     temperature: thinking?.type === 'enabled' ? undefined : request.temperature,
     top_p: request.top_p,
@@ -64,7 +65,7 @@ function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   return budget_tokens < max_tokens ? { type: 'enabled' as const, budget_tokens } : undefined;
 }
 
-function writeTurn(turn: Turn): object {
+function writeTurn(turn: Turn): { role: string; content: string | object[] } {
   if (turn.role === 'assistant') {
     return { role: 'assistant', content: turn.parts.flatMap(writeAssistantPart) };
   }

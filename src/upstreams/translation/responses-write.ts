@@ -92,6 +92,7 @@ function writeUserPart(part: UserPart): object[] {
 function writeAssistantPart(part: AssistantPart): object[] {
   switch (part.type) {
     case 'text':
+      if (part.text === '') return [];
       return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
     case 'refusal':
       return [{ role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];

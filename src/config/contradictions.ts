@@ -22,6 +22,7 @@ export function findContradictions(
   findRepeated(config.models, 'models', add);
   const declared = findModelContradictions(config.models, known, add);
   findUnservableModels(config, declared, add);
+  findUselessDialects(config, add);
   findWrongDefaults(config, declared, add);
 }
 
@@ -47,6 +48,14 @@ function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): v
         add(pointer, `${problem}: needs ${joinNames(protocols, 'or')}`);
       }
     }
+  }
+}
+
+/** Reports a dialect of a channel whose protocol has no dialects. */
+function findUselessDialects(config: WeirYaml, add: Add): void {
+  for (const [index, { dialect, protocol }] of config.channels.entries()) {
+    if (dialect === undefined || protocol === 'openai') continue;
+    add(`/channels/${index}/dialect`, `applies only to the protocol openai, not to ${protocol}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_MIN_SAMPLES } from '../catalogue/ranking.ts';
 import { ModelOverrideSchema } from '../catalogue/schema.ts';
+import { DIALECT_NAMES } from '../protocols/dialects.ts';
 import { CHANNEL_PROTOCOLS } from '../protocols/names.ts';
 import { TRANSPORTS } from '../upstreams/contract.ts';
 import { BASE_URL_PATTERN } from './base-url.ts';
@@ -70,6 +71,16 @@ const ChannelSchema = Type.Object(
           description:
             'HTTP client of the requests to this upstream: own, or the platform’s fetch. ' +
             'Default: WEIR_TRANSPORT.',
+        },
+      ),
+    ),
+    dialect: Type.Optional(
+      Type.Union(
+        DIALECT_NAMES.map((name) => Type.Literal(name)),
+        {
+          description:
+            'Vendor whose dialect of the protocol openai the upstream speaks. ' +
+            'Default: by the host of base_url; openai if the host is unknown.',
         },
       ),
     ),

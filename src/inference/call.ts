@@ -70,7 +70,7 @@ export function upstreamCall(
 ): UpstreamCall {
   const { config } = channel;
   return {
-    target: targetOf(config),
+    target: { ...targetOf(config), refused: channel.refused },
     physical_model: config.models[call.model.id] ?? call.model.id,
     public_model: call.model.id,
     answer_id: ANSWER_PREFIX[call.protocol] + withoutDashes(call.request_id),

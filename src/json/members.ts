@@ -19,14 +19,16 @@ const BRACKET_CLOSE = 93;
 const BRACE_OPEN = 123;
 const BRACE_CLOSE = 125;
 
-function skipSpace(text: string, at: number): number {
+/** Returns the position of the next character that is not white space. */
+export function skipSpace(text: string, at: number): number {
   let position = at;
   // In valid JSON, the only characters up to code 32 are tab, LF, CR and space.
   while (text.charCodeAt(position) <= 32) position += 1;
   return position;
 }
 
-function skipValue(text: string, at: number): number {
+/** Returns the position after the JSON value that starts at `at`. */
+export function skipValue(text: string, at: number): number {
   let position = at;
   let depth = 0;
   while (position < text.length) {
@@ -243,6 +245,18 @@ function findEdit(
 ): Edit | undefined {
   for (const name of names) if (members.isNamed(index, name)) return edits[name];
   return undefined;
+}
+
+/**
+ * Returns the JSON text of a top-level member; undefined if the object has none with this name.
+ * `text` must be valid JSON of an object.
+ */
+export function memberText(text: string, name: string): string | undefined {
+  const members = new Members(text);
+  const index = members.lastIndexOf(name);
+  const value = index < 0 ? undefined : text.slice(members.value(index), members.end(index));
+  members.release();
+  return value;
 }
 
 /**

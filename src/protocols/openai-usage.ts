@@ -1,4 +1,22 @@
+import { isObject } from '../json/object.ts';
 import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './token-usage.ts';
+
+/**
+ * Names of the cached tokens that some vendors report beside `prompt_tokens`: Moonshot
+ * (@ai-sdk/moonshotai 3.0.60), DeepSeek (@ai-sdk/deepseek 3.0.56), Mistral (@ai-sdk/mistral 4.0.87).
+ */
+const CACHED = ['cached_tokens', 'prompt_cache_hit_tokens', 'num_cached_tokens'];
+/** OpenAI's name, and that of Alibaba (@ai-sdk/alibaba 2.0.58). */
+const WRITTEN = ['cache_write_tokens', 'cache_creation_input_tokens'];
+
+/** Returns the first of the named counts that is reported; 0 if none is. */
+function firstCount(...places: [object: unknown, names: readonly string[]][]): number {
+  for (const [object, names] of places) {
+    const name = names.find((each) => isObject(object) && typeof object[each] === 'number');
+    if (name !== undefined) return countIn(object, name);
+  }
+  return 0;
+}
 
 /**
  * Reads `usage` of chat completions. Returns null if no count was reported; a reported zero is a
@@ -8,11 +26,13 @@ import { type AnswerUsage, countIn, readUsageObject, type UsageReport } from './
 export function openaiUsage(reported: unknown): UsageReport {
   const usage = readUsageObject(reported);
   if (usage === null || usage === 'impossible') return usage;
-  const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = usage;
+  const { prompt_tokens, completion_tokens } = usage;
+  // Mistral also writes `prompt_token_details`.
+  const details = usage['prompt_tokens_details'] ?? usage['prompt_token_details'];
   if (typeof prompt_tokens !== 'number' && typeof completion_tokens !== 'number') return null;
   const prompt = countIn(usage, 'prompt_tokens');
-  const cached = countIn(details, 'cached_tokens');
-  const written = countIn(details, 'cache_write_tokens');
+  const cached = firstCount([usage, CACHED], [details, ['cached_tokens']]);
+  const written = firstCount([details, WRITTEN]);
   const audio = countIn(details, 'audio_tokens');
   if (cached + written > prompt || audio > prompt) return 'impossible';
   const completion = countIn(usage, 'completion_tokens');

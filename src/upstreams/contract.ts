@@ -5,6 +5,7 @@
  */
 
 import type { WeirError } from '../errors/weir-error.ts';
+import type { DialectName } from '../protocols/dialects.ts';
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
 import type { TokenUsage } from '../protocols/token-usage.ts';
 
@@ -25,6 +26,20 @@ export interface UpstreamTarget {
   readonly stall_timeout_ms?: number | undefined;
   /** If absent, `own`. */
   readonly transport?: TransportName | undefined;
+  /** The dialect of chat completions. If absent, the host of `base_url` decides. */
+  readonly dialect?: DialectName | undefined;
+  /** Members that the upstream refused. Absent if nothing is remembered. */
+  readonly refused?: RefusedMembers | undefined;
+}
+
+/**
+ * The members that Weir itself added to requests of one model on one channel, and that the upstream
+ * refused by name. Later requests do without them.
+ */
+export interface RefusedMembers {
+  has(member: string): boolean;
+  /** Called only after the upstream accepted the same request without the member. */
+  add(member: string): void;
 }
 
 /** Returns the target of a channel's requests. */
@@ -35,8 +50,9 @@ export function targetOf({
   timeout_ms,
   stall_timeout_ms,
   transport,
+  dialect,
 }: ChannelConfig): UpstreamTarget {
-  return { channel_id, base_url, api_key, timeout_ms, stall_timeout_ms, transport };
+  return { channel_id, base_url, api_key, timeout_ms, stall_timeout_ms, transport, dialect };
 }
 
 /**
@@ -170,6 +186,8 @@ export interface UpstreamCall {
   readonly answer_id: string;
   readonly body_text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** True if Weir wrote the body, because the client speaks another protocol. */
+  readonly is_translated?: boolean | undefined;
   /**
    * The most output tokens per choice that the call's reservation (the money set aside for the
    * call) covers. The request to the upstream gets this limit. Undefined if the reservation covers
@@ -273,6 +291,8 @@ export interface ChannelConfig {
   readonly stall_timeout_ms?: number;
   /** The HTTP client of the channel's requests. If absent, `own`. */
   readonly transport?: TransportName;
+  /** The vendor's dialect of the protocol `openai`. If absent, the host of `base_url` decides. */
+  readonly dialect?: DialectName;
   /**
    * The account's price as a multiple of the catalogue's price. The routing policy `price` uses it.
    */

@@ -52,6 +52,17 @@ describe('a channel', () => {
     );
   });
 
+  test('has a dialect only if it speaks openai', () => {
+    const withDialect = (protocol: string, model: string) =>
+      channel(protocol, model).replace('    models', '    dialect: mistral\n    models');
+    expect(mistakesOf(withDialect('openai', 'gpt-4o'))).toEqual([]);
+    expect(mistakesOf(withDialect('anthropic', 'claude-haiku-4-5'))).toEqual([
+      'channels.0.dialect: applies only to the protocol openai, not to anthropic',
+    ]);
+    const [mistake] = mistakesOf(withDialect('openai', 'gpt-4o').replace('mistral', 'mistrall'));
+    expect(mistake).toStartWith('channels.0.dialect: ');
+  });
+
   test('cannot serve a model of the file whose family needs another protocol', () => {
     expect(mistakesOf(channel('suno', 'mine') + CHAT)).toEqual([
       'channels.0.models.mine: cannot be served by a channel that speaks suno: needs openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',

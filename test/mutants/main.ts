@@ -19,6 +19,7 @@ import { ROUTING } from './list/routing.ts';
 import { START } from './list/start.ts';
 import { TASKS } from './list/tasks.ts';
 import { TRANSPORT } from './list/transport.ts';
+import { VENDORS } from './list/vendors.ts';
 import { type Candidate, candidatesOf } from './mutant.ts';
 import { TESTED } from './tested.ts';
 import { Tree } from './tree.ts';
@@ -40,6 +41,7 @@ export const MUTANTS = candidatesOf([
   ...CONTRACTS,
   ...DURABLE,
   ...LIVE_ACTORS,
+  ...VENDORS,
 ]);
 /**
  * Number of mutants that run at the same time. More mutants would only compete for the two

@@ -18,6 +18,13 @@ export interface ChannelSwitch {
  */
 export type ChannelVerdict = ChannelState | 'draining';
 
+/** Why a call failed, or why a good answer's usage was rejected. Never sent to a client (P5). */
+export interface LastFailure {
+  readonly failure: string;
+  readonly message: string;
+  readonly at_ms: number;
+}
+
 /** The methods of a channel actor that its `ChannelAccount` calls. */
 interface AccountControls {
   readonly state: ChannelState;

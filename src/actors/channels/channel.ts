@@ -8,8 +8,9 @@ import {
 } from '../../machines/channel.ts';
 import type { ChannelConfig, RetryableUpstreamError } from '../../upstreams/contract.ts';
 import type { Clock } from '../clock.ts';
-import type { ChannelAccount, ChannelState } from './account.ts';
+import type { ChannelAccount, ChannelState, LastFailure } from './account.ts';
 import { Latency } from './latency.ts';
+import { RefusedMemberList } from './refused-members.ts';
 
 /** How long a channel gets no call after a rate-limit error without a retry time. */
 const DEFAULT_THROTTLE_MS = 1_000;
@@ -65,13 +66,6 @@ export interface ChannelTransition {
   at_ms: number;
 }
 
-/** Why a call failed, or why a good answer's usage was rejected. Never sent to a client (P5). */
-export interface LastFailure {
-  readonly failure: string;
-  readonly message: string;
-  readonly at_ms: number;
-}
-
 /**
  * What another replica observed of a model on a channel. `mended`: the model serves calls again.
  * `refused`: the upstream refused the credentials. `left_alone`: the model gets no call before
@@ -106,6 +100,8 @@ export class ChannelActor {
   private isApplyingHint = false;
   private latestFailure: LastFailure | undefined;
   readonly latency = new Latency();
+  /** What the upstream refused of what Weir adds to requests. */
+  readonly refused = new RefusedMemberList();
 
   /** `onTransition` is called for each change of state, `onOutcome` for each outcome. */
   constructor(
@@ -286,6 +282,7 @@ export class ChannelActor {
 
   /** Discards the health of the channel, because its account or credentials changed. */
   reset(): void {
+    this.refused.clear();
     this.send({ type: 'DISABLED', reason: 'configuration' });
     this.send({ type: 'ENABLED' });
   }

@@ -12,6 +12,7 @@ import type { Channels } from '../../actors/channels/channels.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProbeResult } from '../../inference/probing/probe.ts';
+import { dialectOfAddress } from '../../protocols/dialects.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import { MAX_MANAGEMENT_BODY_BYTES, readJsonObject } from '../body.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
@@ -190,10 +191,12 @@ function channelView(
   running_tasks: number,
 ): object {
   const { id, protocol, base_url, priority, weight, max_concurrency, enabled } = account.config;
+  const { dialect = dialectOfAddress(base_url) } = account.config;
   const isDraining = switched?.state === 'draining' && running_tasks > 0;
   return {
     object: 'channel',
     ...{ id, protocol, base_url, priority, weight, max_concurrency, enabled },
+    dialect: protocol === 'openai' ? dialect : null,
     state: isDraining ? 'draining' : account.state,
     switch: switched
       ? {
@@ -215,6 +218,8 @@ function modelView(actor: ChannelActor): object {
   return {
     id: model,
     upstream_model: config.models[model] ?? model,
+    // What Weir no longer adds to requests, because the upstream refused it.
+    refused_members: actor.refused.names,
     state,
     reason,
     tried_again_at: mayReopen ? new Date(open_until).toISOString() : null,

@@ -83,7 +83,7 @@ function callOf(channel: ChannelActor, body: object, max_output_tokens: number):
   const { config, model } = channel;
   const timeout_ms = Math.min(TIMEOUT_MS, config.timeout_ms);
   return {
-    target: { ...targetOf(config), timeout_ms },
+    target: { ...targetOf(config), timeout_ms, refused: channel.refused },
     physical_model: config.models[model] ?? model,
     public_model: model,
     answer_id: 'probe',

@@ -1,4 +1,5 @@
 import { isObject } from '../../json/object.ts';
+import { contentParts } from '../translation/content-parts.ts';
 
 const TEXT_MEMBERS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
@@ -14,6 +15,8 @@ export function producedText(choices: readonly unknown[], part: 'message' | 'del
     for (const key of TEXT_MEMBERS) {
       const text = message[key];
       if (typeof text === 'string') produced += text;
+      else if (Array.isArray(text))
+        for (const { text: part } of contentParts(text)) produced += part;
     }
     if (message['function_call']) produced += callText(message['function_call']);
     if (!Array.isArray(message['tool_calls'])) continue;

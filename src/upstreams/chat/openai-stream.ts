@@ -27,6 +27,8 @@ export class ChatStream implements MeteredStreamProtocol {
   private readonly finished = new Set<unknown>();
   private counted: TokenUsage | null = null;
   private isImpossible = false;
+  /** True if a chunk with usage was sent to the client. */
+  private hasShownUsage = false;
   private created = 0;
   private done = false;
 
@@ -55,17 +57,16 @@ export class ChatStream implements MeteredStreamProtocol {
 
   take({ event, data }: { event?: string | undefined; data: string }): StreamEvent | undefined {
     if (data === '[DONE]') {
-      this.done = true;
-      return { text: DONE, produced: '', final: true, value: null };
+      return this.lastEvent();
     }
     const chunk = parseObject(data);
     if (chunk['error'] || event === 'error') throw classifyInlineError(this.call, data);
     const { created } = chunk;
     if (this.created === 0 && typeof created === 'number') this.created = created;
-    const report = checkedUsage(openaiUsage(chunk['usage']), this.call);
+    const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    const report = checkedUsage(openaiUsage(usageIn(chunk, choices)), this.call);
     if (report === 'impossible') this.isImpossible = true;
     else this.counted = report ?? this.counted;
-    const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
     if (report && choices.length === 0 && !this.wantsUsage) return undefined;
     for (const choice of choices) {
       if (isObject(choice) && choice['finish_reason']) this.finished.add(choice['index'] ?? 0);
@@ -73,6 +74,7 @@ export class ChatStream implements MeteredStreamProtocol {
     // Impossible usage is removed. Only the last chunk gets Weir's own count instead, because
     // counting for each chunk would be slow.
     const isShown = this.wantsUsage && (report !== 'impossible' || this.isFinished());
+    if (isShown && report && isObject(chunk['usage'])) this.hasShownUsage = true;
     const text = withoutLineBreaks(this.publisher.publish(data, chunk, isShown));
     const sent = {
       text: `data: ${text}\n\n`,
@@ -92,8 +94,7 @@ export class ChatStream implements MeteredStreamProtocol {
     if (!this.isFinished()) {
       throw new RetryableUpstreamError('malformed', 'the stream ended before its last event');
     }
-    this.done = true;
-    return [{ text: DONE, produced: '', final: true, value: null }];
+    return [this.lastEvent()];
   }
 
   cutShort(usage: TokenUsage): string {
@@ -108,6 +109,19 @@ export class ChatStream implements MeteredStreamProtocol {
 
   readonly errorEvents = chatErrorEvents;
 
+  /**
+   * Returns `[DONE]`. If the client asked for usage and the upstream sent none where OpenAI sends it,
+   * a chunk with usage comes first: the usage from another place, or Weir's own count.
+   */
+  private lastEvent(): StreamEvent {
+    this.done = true;
+    const event: StreamEvent = { text: DONE, produced: '', final: true, value: null };
+    if (!this.wantsUsage || this.hasShownUsage) return event;
+    const withUsage = (usage: TokenUsage) =>
+      this.chunk([], { usage: writeOpenaiUsage(this.counted ?? usage) }) + DONE;
+    return { ...event, withUsage };
+  }
+
   private isFinished(): boolean {
     return this.finished.size >= this.choices;
   }
@@ -118,6 +132,18 @@ export class ChatStream implements MeteredStreamProtocol {
     const chunk = { id, object: 'chat.completion.chunk', created, model, choices, ...rest };
     return `data: ${JSON.stringify(chunk)}\n\n`;
   }
+}
+
+/**
+ * Returns the reported usage of a chunk. Moonshot may send it in the last choice
+ * (AstrBotDevs/AstrBot#6614), and Groq in `x_groq` (@ai-sdk/groq 4.0.84).
+ */
+function usageIn(chunk: Readonly<Record<string, unknown>>, choices: readonly unknown[]): unknown {
+  const { usage, x_groq } = chunk;
+  if (usage !== undefined && usage !== null) return usage;
+  const [choice] = choices;
+  if (isObject(choice) && isObject(choice['usage'])) return choice['usage'];
+  return isObject(x_groq) ? x_groq['usage'] : undefined;
 }
 
 function withUsage(chunk: string, usage: TokenUsage): string {

@@ -32,6 +32,13 @@ export interface UpstreamRequest {
   authorize?: (url: string, body: string) => Promise<Record<string, string>>;
   /** Converts a response body in another stream format to server-sent events. */
   unwrap?: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
+  /**
+   * Called with the status and text of an error response. Returns the request to send at once
+   * instead; undefined if the error stands.
+   */
+  mended?: (status: number, text: string) => UpstreamRequest | undefined;
+  /** Called when the upstream has accepted the request. */
+  onAccepted?: () => void;
 }
 
 /** A stream protocol that also reports the usage of the answer. */
@@ -92,13 +99,25 @@ export function requestAnswer<Made>(
 ): Promise<Made> {
   const { path, headers, authorize } = request;
   const body = editMembers(call.body_text, request.edits);
+  let mended: UpstreamRequest | undefined;
   const read = (head: ResponseHead, text: string) => {
-    if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
+    if (!head.ok) {
+      mended = request.mended?.(head.status, text);
+      throw classifyFailure(call, head.status, head.headers, text);
+    }
+    request.onAccepted?.();
     const answer = parseObject(text);
     if (answer['error']) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
-  if (!authorize) return requestWhole(call, postOf(call, path, headers, body), read);
+  if (!authorize) {
+    const answer = requestWhole(call, postOf(call, path, headers, body), read);
+    if (!request.mended) return answer;
+    return answer.catch((error: unknown) => {
+      if (mended) return requestAnswer(call, mended, make);
+      throw error;
+    });
+  }
   return authorized(call, request, body).then((all) =>
     requestWhole(call, postOf(call, path, all, body), read),
   );
@@ -179,12 +198,18 @@ export async function send(call: UpstreamCall, request: UpstreamRequest): Promis
     throw exchange.toUpstreamError(error);
   }
   const { ok, status, headers: response_headers } = exchange.response;
-  if (ok) return exchange;
-  throw await readFailure(
-    exchange,
-    (text) => classifyFailure(call, status, response_headers, text),
-    MAX_ERROR_BYTES,
-  );
+  if (ok) {
+    request.onAccepted?.();
+    return exchange;
+  }
+  let mended: UpstreamRequest | undefined;
+  const toError = (text: string) => {
+    mended = request.mended?.(status, text);
+    return classifyFailure(call, status, response_headers, text);
+  };
+  const error = await readFailure(exchange, toError, MAX_ERROR_BYTES);
+  if (mended) return send(call, mended);
+  throw error;
 }
 
 async function authorized(

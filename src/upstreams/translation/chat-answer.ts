@@ -6,6 +6,7 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { chatErrorEvents } from '../stream/error-events.ts';
 import { Assembly } from './assembly.ts';
 import { writeToolCall } from './chat-write.ts';
+import { contentParts } from './content-parts.ts';
 import type {
   AnswerNames,
   AssistantPart,
@@ -54,6 +55,8 @@ export function readChatAnswer(answer: ReadonlyJsonObject): NeutralAnswer {
   if (typeof reasoning === 'string' && reasoning !== '')
     parts.push({ type: 'reasoning', text: reasoning });
   const { content, refusal } = message;
+  if (Array.isArray(content))
+    parts.push(...contentParts(content).filter(({ text }) => text !== ''));
   if (typeof content === 'string' && content !== '') parts.push({ type: 'text', text: content });
   if (typeof refusal === 'string' && refusal !== '') parts.push({ type: 'refusal', text: refusal });
   for (const call of listOrEmpty(message['tool_calls'])) {
@@ -144,7 +147,10 @@ export class ChatReader implements StreamReader {
       events.push({ type: 'delta', text });
     };
     addDelta('reasoning', delta['reasoning_content'] ?? delta['reasoning']);
-    addDelta('text', delta['content']);
+    const { content } = delta;
+    if (Array.isArray(content))
+      for (const { type, text } of contentParts(content)) addDelta(type, text);
+    else addDelta('text', content);
     addDelta('refusal', delta['refusal']);
     for (const call of listOrEmpty(delta['tool_calls'])) {
       if (!isObject(call)) continue;

@@ -136,7 +136,8 @@ export function translateCall(
   if (refusal) throw refusal;
   const written = UPSTREAM_TRANSLATORS[upstream].request(request, call.model_max_output_tokens);
   const body = { model: call.public_model, ...written };
-  return { request, call: { ...call, body, body_text: JSON.stringify(body), headers: {} } };
+  const body_text = JSON.stringify(body);
+  return { request, call: { ...call, body, body_text, headers: {}, is_translated: true } };
 }
 
 /**

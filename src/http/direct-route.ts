@@ -50,7 +50,7 @@ export function directRoute<Body extends { readonly model?: string }>(
   return async (context) => {
     const { request, uuid, request_id, server, bytes } = context;
     const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const counted = bytes.of(key.id);
     const { text, value } = await readJsonObject(request, counted, max_body_bytes, signal);

@@ -7,11 +7,12 @@ import { WeirError } from '../errors/weir-error.ts';
 import { type BodyBudget, BytesInFlight } from '../upstreams/transport/body-budget.ts';
 import { compressed } from './compressed-answer.ts';
 import { requireHost } from './host.ts';
+import { addRateLimit, type ShownRateLimit } from './rate-limit-headers.ts';
 import { sendCounted } from './sent-answer.ts';
 import { closeAfter, mayHaveLargeBody } from './unread-body.ts';
 
 /** The input of a handler: the request, its ids, and the parameters of the path. */
-export interface RequestContext {
+export interface RequestContext extends ShownRateLimit {
   readonly request: Request;
   /** UUID of the request. Clients see it as `request_id`. */
   readonly uuid: string;
@@ -51,18 +52,19 @@ export function endpoint(
     const uuid = Bun.randomUUIDv7();
     const request_id = requestIdOf(uuid);
     const bytes = new BytesInFlight(bodies);
+    const context: RequestContext = {
+      request,
+      uuid,
+      request_id,
+      params: (params ?? {}) as Record<string, string>,
+      server: server(),
+      arrived_ms,
+      bytes,
+    };
     let response: Response;
     try {
       requireHost(request);
-      response = await handler({
-        request,
-        uuid,
-        request_id,
-        params: (params ?? {}) as Record<string, string>,
-        server: server(),
-        arrived_ms,
-        bytes,
-      });
+      response = await handler(context);
       const accepted = request.headers.get('accept-encoding');
       if (accepted !== null) response = await compressed(response, accepted);
       if (bytes.isLarge) response = await sendCounted(response, request, bytes);
@@ -77,6 +79,7 @@ export function endpoint(
     const { headers } = response;
     headers.set('x-request-id', request_id);
     headers.set('request-id', request_id);
+    if (context.rate_limit) addRateLimit(headers, context.rate_limit, family);
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);
   };

@@ -55,7 +55,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
   return async (context) => {
     const { request, uuid, server } = context;
     const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);
     const bytes = context.bytes.of(key.id);

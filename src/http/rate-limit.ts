@@ -6,6 +6,7 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible';
 import { WeirError } from '../errors/weir-error.ts';
+import { type ShownRateLimit, showTighter } from './rate-limit-headers.ts';
 import { RedisPause } from './redis-pause.ts';
 
 const WINDOW_S = 60;
@@ -37,8 +38,6 @@ const MANAGEMENT_PREFIX = 'management:';
 interface Limiters {
   memory: RateLimiterAbstract;
   redis: RateLimiterAbstract | undefined;
-  /** Turns a rejection of the limiters into a WeirError, and throws it. */
-  refuse: (rejection: unknown) => never;
 }
 
 /**
@@ -55,41 +54,50 @@ export class RateLimit {
   ) {}
 
   /**
-   * Counts one request with an API key. Throws WeirError `rate_limit_exceeded` with the seconds to
-   * wait.
+   * Counts one request with an API key. `shown` gets the state of the limit of which the fewest
+   * requests remain. Throws WeirError `rate_limit_exceeded` with the seconds to wait.
    */
-  consume(limited: RateLimited): Promise<unknown> {
+  consume(limited: RateLimited, shown: ShownRateLimit): Promise<unknown> {
     const { id, requests_per_minute } = limited;
     // The key's limit comes first. So a request that the key's limit refuses does not count for the
     // organization.
     if (id && requests_per_minute) {
-      return this.consumeLimit(requests_per_minute, id).then(() =>
-        this.consumeByRole(limited.role, limited.organization_id),
+      return this.consumeLimit(requests_per_minute, id, shown).then(() =>
+        this.consumeByRole(limited.role, limited.organization_id, shown),
       );
     }
-    return this.consumeByRole(limited.role, limited.organization_id);
+    return this.consumeByRole(limited.role, limited.organization_id, shown);
   }
 
   /**
    * Counts one management request. The limit is that of the organization's role, but requests with
    * an API key do not count. Throws like `consume`.
    */
-  consumeManagement({ role, organization_id }: RateLimited): Promise<unknown> {
-    return this.consumeByRole(role, MANAGEMENT_PREFIX + organization_id);
+  consumeManagement(
+    { role, organization_id }: RateLimited,
+    shown: ShownRateLimit,
+  ): Promise<unknown> {
+    return this.consumeByRole(role, MANAGEMENT_PREFIX + organization_id, shown);
   }
 
-  private consumeByRole(role: string, counted_id: string): Promise<unknown> {
+  private consumeByRole(role: string, counted_id: string, shown: ShownRateLimit): Promise<unknown> {
     const roles = this.roles();
     const limit = Object.hasOwn(roles, role) ? roles[role] : undefined;
-    return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, counted_id);
+    return this.consumeLimit(limit ?? UNKNOWN_ROLE_LIMIT, counted_id, shown);
   }
 
-  private consumeLimit(limit: number, counted_id: string): Promise<unknown> {
-    const { memory, redis, refuse } = this.limitersOf(limit);
-    if (redis === undefined || this.pause.isPaused) {
-      return memory.consume(counted_id).catch(refuse);
-    }
-    return this.consumeInRedis(redis, memory, counted_id).catch(refuse);
+  private consumeLimit(limit: number, counted_id: string, shown: ShownRateLimit): Promise<unknown> {
+    const { memory, redis } = this.limitersOf(limit);
+    const counted =
+      redis === undefined || this.pause.isPaused
+        ? memory.consume(counted_id)
+        : this.consumeInRedis(redis, memory, counted_id);
+    const show = ({ remainingPoints: remaining, msBeforeNext: reset_ms }: RateLimiterRes) =>
+      showTighter(shown, { limit, remaining, reset_ms });
+    return counted.then(show, (rejection: unknown) => {
+      if (rejection instanceof RateLimiterRes) show(rejection);
+      throw refusalOf(rejection, limit);
+    });
   }
 
   /** Counts a request in Redis. If Redis does not answer in time, counts the request in memory. */
@@ -97,9 +105,9 @@ export class RateLimit {
     redis: RateLimiterAbstract,
     memory: RateLimiterAbstract,
     counted_id: string,
-  ): Promise<void> {
+  ): Promise<RateLimiterRes> {
     const outcome = await this.pause.wait(redis.consume(counted_id));
-    if (outcome === 'late') await memory.consume(counted_id);
+    return outcome === 'late' ? memory.consume(counted_id) : outcome;
   }
 
   private limitersOf(limit: number): Limiters {
@@ -117,20 +125,19 @@ export class RateLimit {
         rejectIfRedisNotReady: true,
         insuranceLimiter: memory,
       });
-    const limiters = { memory, redis, refuse: refuseAbove(limit) };
+    const limiters = { memory, redis };
     this.limiters.set(limit, limiters);
     return limiters;
   }
 }
 
-function refuseAbove(limit: number): (rejection: unknown) => never {
-  return (rejection) => {
-    if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    const retry_after = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
-    throw new WeirError(
-      'rate_limit_exceeded',
-      `The rate limit of ${limit} requests per minute is reached.`,
-      { retry_after, hint: `Wait ${retry_after} s before the next request.` },
-    );
-  };
+/** Returns the error for a rejection of a limiter. Another error than a reached limit is returned as it is. */
+function refusalOf(rejection: unknown, limit: number): unknown {
+  if (!(rejection instanceof RateLimiterRes)) return rejection;
+  const retry_after = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
+  return new WeirError(
+    'rate_limit_exceeded',
+    `The rate limit of ${limit} requests per minute is reached.`,
+    { retry_after, hint: `Wait ${retry_after} s before the next request.` },
+  );
 }

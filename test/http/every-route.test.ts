@@ -187,7 +187,9 @@ async function poorKey(limitAmount = 1e-9): Promise<string> {
 }
 
 /** The names of the simulated providers in bodies and headers. */
-const CANARIES = /SIM|sim-org|proj_sim|127\.0\.0\.1|x-ratelimit|openai-organization/;
+// `6ms` and `4000` are the provider's rate limits, in headers that Weir fills with its own.
+const CANARIES =
+  /SIM|sim-org|proj_sim|127\.0\.0\.1|"6ms"|"9999"|"4000"|openai-organization|ratelimit-tokens/;
 
 describe.each(ROUTES)('%s', (_, path, body) => {
   test('P2: is refused with 402, without an upstream request, if the key’s cap does not pay for it', async () => {

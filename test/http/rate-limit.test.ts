@@ -31,7 +31,7 @@ async function countAdmitted(
   tries: number,
 ) {
   const outcomes = await Promise.allSettled(
-    Array.from({ length: tries }, () => limit.consume(caller)),
+    Array.from({ length: tries }, () => limit.consume(caller, {})),
   );
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(WeirError);
@@ -61,7 +61,7 @@ describe('the rate limit in memory', () => {
   test('a refusal has the time to wait in whole seconds', async () => {
     const caller = newCaller();
     await countAdmitted(limit, caller, 10);
-    const refusal = await limit.consume(caller).catch((error: unknown) => error);
+    const refusal = await limit.consume(caller, {}).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ id: 'rate_limit_exceeded', retryable: true });
     const { retry_after } = (refusal as WeirError).details;
     expect(Number.isInteger(retry_after)).toBe(true);
@@ -97,7 +97,7 @@ describe('management requests and requests with a key', () => {
     const limit = new RateLimit(() => ({ r: 10 }), redis);
     const caller = newCaller();
     expect(await countAdmitted(limit, caller, 64)).toBe(10);
-    const managed = Array.from({ length: 64 }, () => limit.consumeManagement(caller));
+    const managed = Array.from({ length: 64 }, () => limit.consumeManagement(caller, {}));
     const outcomes = await Promise.allSettled(managed);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     expect(await countAdmitted(limit, newCaller(), 64)).toBe(10);
@@ -134,7 +134,7 @@ describe('the rate limit in Redis', () => {
     const redis = connect(server.url);
     await ready(redis);
     const limit = new RateLimit(() => ({ r: 10 }), redis);
-    await limit.consume(newCaller());
+    await limit.consume(newCaller(), {});
     process.kill(server.pid, 'SIGSTOP');
     expect(await countAdmitted(limit, newCaller(), 20)).toBe(10);
     // After the first timeout no request waits for Redis.

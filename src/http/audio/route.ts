@@ -22,7 +22,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
   return async (context) => {
     const { request, uuid, server, bytes } = context;
     const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const signal = callSignal(context, key);
     server?.timeout(request, 0);
     const {

@@ -79,7 +79,7 @@ function countTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
     const key = await deps.authentication.requireKey(context, true);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const { text, value } = await readJsonObject(
       request,
       bytes.of(key.id),

@@ -49,7 +49,7 @@ export async function admitManager(
   context: RequestContext,
 ): Promise<Manager> {
   const manager = await deps.authentication.requireManager(context);
-  await deps.rateLimit.consumeManagement(manager);
+  await deps.rateLimit.consumeManagement(manager, context);
   return manager;
 }
 

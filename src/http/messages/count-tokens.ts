@@ -16,7 +16,7 @@ export function countMessageTokens(deps: InferenceRouteDeps): Handler {
   return async (context) => {
     const { request, bytes } = context;
     const key = await deps.authentication.requireKey(context, true);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const { text, value } = await readJsonObject(
       request,
       bytes.of(key.id),

@@ -18,7 +18,7 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
 export function listModels(deps: ModelRouteDeps): Handler {
   return async (context) => {
     const key = await deps.authentication.requireKey(context, true);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const query = new URL(context.request.url).searchParams;
     const category = oneOf(query, 'category', CATEGORIES);
     const scene = oneOf(query, 'recommended_for', RANKED_SCENES);
@@ -75,7 +75,7 @@ function oneOf<Value extends string>(
 export function getModel(deps: ModelRouteDeps): Handler {
   return async (context) => {
     const key = await deps.authentication.requireKey(context, true);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const name = decodePath(context.params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();
     const model = catalogue.find(name);

@@ -153,7 +153,7 @@ async function requireResponse(
 
 async function admit(deps: ResponsesDeps, context: RequestContext) {
   const key = await deps.authentication.requireKey(context, false);
-  await deps.rateLimit.consume(key);
+  await deps.rateLimit.consume(key, context);
   return key;
 }
 

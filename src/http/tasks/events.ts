@@ -25,7 +25,7 @@ export function getTaskEvents(deps: GenerationRouteDeps): Handler {
   return async (context) => {
     const { request, params, server } = context;
     const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);
     if (!view) throw taskNotFound();

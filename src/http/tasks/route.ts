@@ -21,7 +21,7 @@ export function getTask(
   return async (context) => {
     const { request, params } = context;
     const key = await deps.authentication.requireKey(context, false);
-    await deps.rateLimit.consume(key);
+    await deps.rateLimit.consume(key, context);
     const ports = deps.generation();
     const view = await findTask(ports, params['id'] ?? '', key.organization_id);
     if (!view || !scenes.includes(view.scene)) throw taskNotFound();

@@ -122,7 +122,7 @@ export class BatchRoutes {
 
   private async admit(context: RequestContext): Promise<Caller> {
     const key = await this.deps.authentication.requireKey(context, true);
-    await this.deps.rateLimit.consume(key);
+    await this.deps.rateLimit.consume(key, context);
     requireVersion(context);
     return key;
   }

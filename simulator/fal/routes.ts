@@ -51,7 +51,7 @@ export async function falRoute(sim: Simulator, path: string, request: Request): 
   const kind = kindOf(path);
   const isUpscaler = path.includes('upscale');
   const prompt = textIn(body, 'prompt') || textIn(body, 'text');
-  const source = textIn(body, 'video_url') || textIn(body, 'image_url');
+  const source = SOURCES.map((name) => textIn(body, name)).find((url) => url !== '') ?? '';
   const needsWords = !isUpscaler && kind !== 'model';
   if ((needsWords && prompt === '') || prompt + source === '') return wording.refusal(422, 'input');
   const order = {
@@ -75,6 +75,9 @@ export async function falRoute(sim: Simulator, path: string, request: Request): 
     queue_position: 0,
   });
 }
+
+/** The names that fal's models have for their source. */
+const SOURCES = ['video_url', 'image_url', 'input_image_url'];
 
 function kindOf(path: string): MediaKind {
   if (/trellis|3d/.test(path)) return 'model';

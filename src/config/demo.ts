@@ -55,7 +55,7 @@ const PHYSICAL: Record<string, string> = {
   'seedance-2.0-fast': 'dreamina-seedance-2-0-fast-260128',
   'runway-gen4.5': 'gen4.5',
   'runway-gen4-turbo': 'gen4_turbo',
-  'runway-gen4-aleph': 'gen4_aleph',
+  'runway-aleph-2': 'aleph2',
   'grok-imagine-video': 'grok-imagine-video',
   'topaz-video-upscale': 'fal-ai/topaz/upscale/video',
   'deepl-translate': 'quality_optimized',

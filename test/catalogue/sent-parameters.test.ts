@@ -113,7 +113,7 @@ describe('a contract', () => {
     return Object.fromEntries(Object.entries(body).filter(([each]) => !starts.includes(each)));
   }
 
-  test('only the sound of Veo cannot be sent by a provider’s own protocol', () => {
+  test('only two values cannot be sent by a provider’s own protocol', () => {
     const unsent = GENERATION_MODELS.flatMap((model) => {
       const { family, contract, id } = model;
       const [own = ''] = FAMILY_PROTOCOLS[family];
@@ -130,6 +130,8 @@ describe('a contract', () => {
     expect([...new Set(unsent)]).toEqual([
       'veo-3.1 output_audio false',
       'veo-3.1-fast output_audio false',
+      // Only its image-to-video makes squares (@runwayml/sdk: TextToVideoCreateParams.Gen4_5).
+      'runway-gen4.5 aspect_ratio 1:1',
     ]);
   });
 });

@@ -8,7 +8,7 @@ const MOTION = 'kling-3.0-motion-control';
 const SEEDANCE = 'seedance-2.0';
 const UPSCALER = 'topaz-video-upscale';
 const GROK = 'grok-imagine-video';
-const ALEPH = 'runway-gen4-aleph';
+const ALEPH = 'runway-aleph-2';
 
 const REFUSED: Refused[] = [
   [

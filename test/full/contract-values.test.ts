@@ -33,7 +33,7 @@ const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
   'runway-gen4-turbo': { image_url: PICTURE },
   ...{ trellis: { image_url: PICTURE }, 'hunyuan3d-2.1': { image_url: PICTURE } },
-  ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
+  ...{ 'runway-aleph-2': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
 };
 /**
  * Parameters that depend on the model or on other parameters. The tests of the contracts cover them.

@@ -154,7 +154,7 @@ const FILM = 'https://example.com/a.mp4';
 /** The parameters that a model needs in addition to its prompt. */
 const NEEDED: Record<string, object> = {
   'kling-3.0-motion-control': { image_url: PICTURE, video_url: FILM },
-  ...{ 'runway-gen4-aleph': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
+  ...{ 'runway-aleph-2': { video_url: FILM }, 'topaz-video-upscale': { video_url: FILM } },
   suno_lyrics: { action: 'LYRICS' },
 };
 

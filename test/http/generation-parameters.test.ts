@@ -53,7 +53,7 @@ test('each model refuses a misspelled parameter, and nothing is charged', async 
 test.each<[keyof typeof PATHS, object, string]>([
   ['video', { model: 'veo-3.1', output_audio: false }, 'output_audio'],
   ['video', { model: 'grok-imagine-video', video_url: FILM, audio_url: FILM }, 'audio_url'],
-  ['video', { model: 'runway-gen4-aleph', video_url: FILM, image_url: PICTURE }, 'image_url'],
+  ['video', { model: 'runway-aleph-2', video_url: FILM, image_url: PICTURE }, 'image_url'],
   ['video', { model: 'kling-3.0', image_url: PICTURE, aspect_ratio: '1:1' }, 'aspect_ratio'],
   ['video', { model: 'seedance-2.0', image_url: PICTURE, aspect_ratio: '1:1' }, 'aspect_ratio'],
   ['audio', { model: 'elevenlabs-sound-effects', seed: 1 }, 'seed'],

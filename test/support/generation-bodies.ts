@@ -62,7 +62,7 @@ export function bodiesOf(model: GenerationModel): Record<string, unknown>[] {
       { video_url: film, ...start },
     ],
     music: [{}, { action: 'LYRICS' }, { continue_clip_id: 'task/clip' }],
-    '3d': [{}, { image_url: picture }],
+    '3d': [{}, { image_url: picture }, { prompt: undefined, image_url: picture }],
     audio: [{}],
   };
   return all[scene]

@@ -25,6 +25,10 @@ const PHYSICAL: Partial<Record<GenerationProtocolName, Readonly<Record<string, s
     'kling-3.0': 'fal-ai/kling-video/v3/standard',
     'kling-3.0-motion-control': 'fal-ai/kling-video/v3/standard',
     'grok-imagine-video': 'xai/grok-imagine-video',
+    'seedance-2.0': 'bytedance/seedance-2.0',
+    'seedance-2.0-fast': 'bytedance/seedance-2.0/fast',
+    'ideogram-v3': 'fal-ai/ideogram/v3',
+    'stable-diffusion-3.5-large': 'fal-ai/stable-diffusion-v35-large',
   },
   replicate: {
     'gpt-image-1': 'openai/gpt-image-1',

@@ -90,7 +90,7 @@ const FAMILY_OFFERS: Record<GenerationFamily, Offers> = {
     parameters: ['seed'],
     max_prompt_chars: 1_000,
     inline_inputs: true,
-    // Aleph's results have the shape and the length of their source, 5 seconds at most.
+    // Aleph's results have the shape and the length of their source.
     not_with_source: ['aspect_ratio', 'duration', ...START_IMAGES],
   },
   'grok-video': {

@@ -20,12 +20,15 @@ const MAX_REFERENCE_CHARS = 28_000_000;
  */
 const ALIASES = { image: 'image_url' };
 
-/** Returns the contract of a 3D model, which works from text, from an image, or from both. */
+/** Returns the contract of a 3D model, which works from text or from an image. */
 export function solidContract(model: ModelName, offers: Offers): GenerationContract {
+  // The providers' endpoints for images take no prompt (@fal-ai/client: types of Trellis and Tripo).
+  const requiresImage = offers.prompt_optional === true;
+  const prompt = Type.Optional(
+    Type.String({ minLength: 1, maxLength: offers.max_prompt_chars ?? MAX_PROMPT_CHARS }),
+  );
   const schema = Type.Object({
-    prompt: Type.Optional(
-      Type.String({ minLength: 1, maxLength: offers.max_prompt_chars ?? MAX_PROMPT_CHARS }),
-    ),
+    ...(requiresImage ? {} : { prompt }),
     image_url: Type.Optional(
       Type.String({
         minLength: 1,
@@ -38,11 +41,10 @@ export function solidContract(model: ModelName, offers: Offers): GenerationContr
   });
   const check = validator(schema);
   const published = Object.keys(schema.properties);
-  const requiresImage = offers.prompt_optional === true;
   return {
     schema,
     operations: [],
-    rules: [requiresImage ? 'image_url is required.' : 'prompt or image_url is required.'],
+    rules: [requiresImage ? 'image_url is required.' : 'Send either prompt or image_url.'],
     accept(body: Body): GenerationInput {
       refuseUnknown(model, body, { published, aliases: ALIASES });
       const known = pickParameters(resolveAliases(body, ALIASES), published);
@@ -53,6 +55,10 @@ export function solidContract(model: ModelName, offers: Offers): GenerationContr
       }
       if (image_url === undefined && given.prompt === undefined) {
         throw invalidParameter('prompt', 'prompt or image_url is required.');
+      }
+      if (image_url !== undefined && given.prompt !== undefined) {
+        const message = `${model.id} does not take prompt with image_url.`;
+        throw invalidParameter('prompt', message, 'Leave prompt or image_url out.');
       }
       if (image_url !== undefined) {
         checkReference(image_url, 'image_url', 'image', offers.inline_inputs === true);

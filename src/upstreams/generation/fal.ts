@@ -1,9 +1,7 @@
-import type { ImageInput, SoundInput, VideoInput } from '../../catalogue/inputs.ts';
 import { withoutUndefined } from '../../json/object.ts';
 import { readSeconds } from '../../protocols/generation-usage.ts';
-import type { GenerationCall, GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
+import type { GenerationProtocol, JobCall, UpstreamOutput } from './contract.ts';
 import { LostSubmissionError } from './contract.ts';
-import { nameElements } from './elements.ts';
 import {
   asNumber,
   asObject,
@@ -15,7 +13,7 @@ import {
   queryJob,
   submitJob,
 } from './exchange.ts';
-import { pixelsOf, ratioOf } from './pixels.ts';
+import { falRequest } from './fal-request.ts';
 
 const keyOf = ({ target }: JobCall) => ({ authorization: `Key ${target.api_key}` });
 
@@ -25,7 +23,7 @@ export const falProtocol: GenerationProtocol = {
   idempotent: false,
 
   async submit(call) {
-    const { path, body } = requestFor(call);
+    const { path, body } = falRequest(call.physical_model, call.input);
     const answer = await submitJob(call, { path, headers: keyOf(call), body });
     if ('type' in answer) return answer;
     const { request_id, status_url, response_url } = answer.body;
@@ -117,193 +115,4 @@ function outputsIn(body: JsonObject): UpstreamOutput[] {
     }
   }
   return outputs;
-}
-
-function requestFor({ physical_model, input }: GenerationCall): { path: string; body: JsonObject } {
-  switch (input.scene) {
-    case 'image':
-      return { path: `/${physical_model}`, body: imageBody(physical_model, input) };
-    case 'video':
-      return videoRequest(physical_model, input);
-    case 'music':
-      return {
-        path: `/${physical_model}`,
-        body: withoutUndefined({ prompt: input.prompt, tags: input.tags, lyrics: undefined }),
-      };
-    case '3d': {
-      // Some models have one endpoint for text and one for images. Their physical model contains
-      // `{source}`.
-      const path = physical_model.replace('{source}', input.image ? 'image' : 'text');
-      const { prompt, image, seed } = input;
-      return {
-        path: `/${path}`,
-        body: withoutUndefined({ prompt, image_url: image, input_image_url: image, seed }),
-      };
-    }
-    case 'audio':
-      return { path: `/${physical_model}`, body: soundBody(physical_model, input) };
-    default:
-      return input satisfies never;
-  }
-}
-
-/**
- * ElevenLabs' models name the inputs `duration_seconds` and `text`. Other models name them
- * `seconds_total` and `prompt`.
- */
-function soundBody(model: string, { prompt, duration, seed }: SoundInput): JsonObject {
-  return model.includes('elevenlabs')
-    ? { text: prompt, duration_seconds: duration }
-    : withoutUndefined({ prompt, seconds_total: duration, seed });
-}
-
-function imageBody(model: string, input: ImageInput): JsonObject {
-  const byRatio = /nano-banana|gemini|imagen|ultra|kontext|grok/.test(model);
-  const isTokenPriced = /gpt-image/.test(model);
-  return withoutUndefined({
-    prompt: input.prompt,
-    num_images: input.n,
-    negative_prompt: input.negative_prompt,
-    seed: input.seed,
-    output_format: input.output_format,
-    image_urls: input.images,
-    mask_image_url: input.mask,
-    // fal's endpoints for `gpt-image` have no value `auto`. Without a value they use their default.
-    quality: input.quality === 'auto' ? undefined : input.quality,
-    background: isTokenPriced ? input.background : undefined,
-    ...(byRatio
-      ? { aspect_ratio: ratioOf(input), resolution: input.resolution?.toUpperCase() }
-      : { image_size: imageSize(model, input) }),
-  });
-}
-
-/**
- * Returns fal's `image_size`. If the input has only an aspect ratio, this is fal's name for the
- * ratio, or width and height if fal has no name for it. If the input has a size, this is width and
- * height, or the text `WIDTHxHEIGHT` for models with `gpt-image-1` in their names.
- */
-function imageSize(model: string, { size, aspect_ratio = '' }: ImageInput): unknown {
-  const pixels = pixelsOf({ ...(size === undefined ? {} : { size }), aspect_ratio });
-  if (pixels.width === undefined) return undefined;
-  if (size === undefined || size === 'auto') return PRESETS[aspect_ratio] ?? pixels;
-  return model.includes('gpt-image-1') ? size : pixels;
-}
-
-/** Size names by aspect ratio (fal docs: image_size). */
-const PRESETS: Readonly<Record<string, string>> = {
-  '1:1': 'square_hd',
-  '4:3': 'landscape_4_3',
-  '16:9': 'landscape_16_9',
-  '3:4': 'portrait_4_3',
-  '9:16': 'portrait_16_9',
-};
-
-/**
- * How Weir requests one video operation from fal. `suffix` is what follows the model in the path,
- * for each family of models; '' if nothing follows. `inputs` returns the operation's own inputs
- * under fal's names.
- */
-interface Template {
-  readonly suffix: Readonly<Record<'veo' | 'kling' | 'other', string>>;
-  readonly inputs: (input: VideoInput, model: keyof Template['suffix']) => JsonObject;
-}
-
-const elementsOf = (elements: VideoInput['kling_elements']) =>
-  elements?.map(({ element_input_urls: [frontal, ...others] }) => ({
-    frontal_image_url: frontal,
-    reference_image_urls: others,
-  }));
-
-const NO_SUFFIX = { veo: '', kling: '', other: '' };
-const TEMPLATES: Record<VideoInput['operation'], Template> = {
-  'text-to-video': {
-    suffix: { veo: '', kling: '/text-to-video', other: '' },
-    inputs: () => ({}),
-  },
-  'image-to-video': {
-    suffix: { veo: '/image-to-video', kling: '/image-to-video', other: '' },
-    inputs: ({ image, end_image, kling_elements }) => ({
-      image_url: image,
-      end_image_url: end_image,
-      elements: elementsOf(kling_elements),
-    }),
-  },
-  'start-end-to-video': {
-    suffix: { veo: '/first-last-frame-to-video', kling: '/image-to-video', other: '' },
-    inputs: ({ start_image, image, end_image, kling_elements }, model) =>
-      model === 'veo'
-        ? { first_frame_url: start_image ?? image, last_frame_url: end_image }
-        : {
-            start_image_url: start_image ?? image,
-            end_image_url: end_image,
-            elements: elementsOf(kling_elements),
-          },
-  },
-  'reference-to-video': {
-    suffix: { veo: '/reference-to-video', kling: '/reference-to-video', other: '' },
-    inputs: ({ reference_images }, model) =>
-      model === 'other'
-        ? { reference_image_urls: reference_images }
-        : { image_urls: reference_images },
-  },
-  'video-to-video': {
-    suffix: NO_SUFFIX,
-    inputs: ({ video_url, reference_images, fps }) => ({
-      video_url,
-      image_urls: reference_images,
-      target_fps: fps,
-    }),
-  },
-  'video-extension': {
-    suffix: { veo: '/extend-video', kling: '', other: '' },
-    inputs: ({ video_url }) => ({ video_url }),
-  },
-  'audio-to-video': {
-    suffix: NO_SUFFIX,
-    inputs: ({ image, audio_url }) => ({ image_url: image, audio_url }),
-  },
-  'motion-control': {
-    suffix: { veo: '', kling: '/motion-control', other: '' },
-    inputs: ({ image, video_url }) => ({ image_url: image, video_url }),
-  },
-};
-
-function videoRequest(
-  physical_model: string,
-  input: VideoInput,
-): { path: string; body: JsonObject } {
-  const model = physical_model.includes('veo')
-    ? 'veo'
-    : physical_model.includes('kling')
-      ? 'kling'
-      : 'other';
-  const { suffix, inputs } = TEMPLATES[input.operation];
-  const isUpscaler = physical_model.includes('upscale');
-  const common = isUpscaler
-    ? {}
-    : {
-        prompt: nameElements(input.prompt, input.kling_elements ?? [], (at) => `@Element${at}`),
-        negative_prompt: input.negative_prompt,
-        // Veo takes `8s`; the other models take `8`.
-        duration: input.duration && (model === 'veo' ? `${input.duration}s` : `${input.duration}`),
-        aspect_ratio: input.aspect_ratio,
-        resolution: model === 'kling' ? undefined : input.resolution,
-        generate_audio: input.output_audio,
-        seed: input.seed,
-        cfg_scale: input.cfg_scale,
-      };
-  return {
-    path: `/${model === 'kling' ? klingPath(physical_model, input) : physical_model}${suffix[model]}`,
-    body: withoutUndefined({ ...common, ...inputs(input, model) }),
-  };
-}
-
-/**
- * Returns the path of a Kling model for the resolution. fal has no parameter for the resolution:
- * instead the path contains `standard` for 720p and `pro` for 1080p.
- */
-function klingPath(physical_model: string, { resolution }: VideoInput): string {
-  if (resolution === undefined) return physical_model;
-  const mode = resolution === '1080p' ? 'pro' : 'standard';
-  return physical_model.replace(/\/(?:standard|pro)(?=\/|$)/, `/${mode}`);
 }

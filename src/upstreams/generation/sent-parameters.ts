@@ -1,5 +1,7 @@
 import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/inputs.ts';
 import type { GenerationProtocolName } from '../../protocols/names.ts';
+import { falMembers } from './fal-request.ts';
+import { runwayMembers } from './runway-request.ts';
 
 /**
  * Members of an input that a provider's request need not contain: Weir itself does what they
@@ -72,8 +74,8 @@ const SENT: Record<GenerationProtocolName, (model: string, input: GenerationInpu
       : xaiVideo(input),
   kling: (_, input) => kling(input),
   ark: (_, input) => ark(input),
-  runway: (model, input) => runway(model, input),
-  fal: (model, input) => fal(model, input),
+  runway: (model, input) => (input.scene === 'video' ? runwayMembers(model, input) : []),
+  fal: falMembers,
   replicate: (model, input) => replicate(model, input),
 };
 
@@ -146,77 +148,6 @@ function ark(input: GenerationInput): Members {
     ...['prompt', 'image', 'start_image', 'end_image', 'reference_images', 'video_url'],
     ...['video_urls', 'audio_url', 'audio_urls', 'duration', 'resolution', 'seed', 'watermark'],
     ...['output_audio', ...(hasFirstFrame ? [] : ['aspect_ratio'])],
-  ];
-}
-
-function runway(model: string, input: GenerationInput): Members {
-  const { operation, resolution = '720p' } = videoOf(input);
-  // Runway has no parameter for the resolution. The pixels of `ratio` decide it, for some models.
-  const resolutions = model.startsWith('veo') ? ['720p', '1080p'] : ['480p', '720p'];
-  const isSized = /^(?:veo|seedance)/.test(model) && resolutions.includes(resolution);
-  const common = ['prompt', 'seed', 'aspect_ratio', ...(isSized ? ['resolution'] : [])];
-  const timed = [...common, 'duration', 'output_audio'];
-  switch (operation) {
-    case 'text-to-video':
-      return timed;
-    case 'reference-to-video':
-      return [...timed, 'reference_images'];
-    case 'video-to-video':
-      return model.startsWith('seedance')
-        ? [...timed, 'video_url', 'reference_images']
-        : ['prompt', 'seed', 'video_url', 'reference_images', ...LIKE_SOURCE];
-    case 'motion-control':
-      return ['image', 'video_url', 'aspect_ratio', 'seed', ...LIKE_SOURCE];
-    default:
-      return [...timed, 'image', 'start_image', 'end_image'];
-  }
-}
-
-function fal(model: string, input: GenerationInput): Members {
-  switch (input.scene) {
-    case 'image':
-      return [
-        ...['prompt', 'n', 'negative_prompt', 'seed', 'output_format', 'images', 'mask', 'size'],
-        ...['quality', 'aspect_ratio'],
-        ...(/gpt-image/.test(model) ? ['background'] : []),
-        ...(/nano-banana|gemini|imagen|ultra|kontext|grok/.test(model) ? ['resolution'] : []),
-      ];
-    case 'video':
-      return falVideo(model, input);
-    case 'music':
-      return ['prompt', 'tags'];
-    case '3d':
-      return ['prompt', 'image', 'seed'];
-    case 'audio':
-      // ElevenLabs has no seed for sounds (ElevenLabs docs: Sound effects).
-      return model.includes('elevenlabs') ? ['prompt', 'duration'] : ['prompt', 'duration', 'seed'];
-    default:
-      return input satisfies never;
-  }
-}
-
-const FAL_INPUTS: Record<VideoInput['operation'], Members> = {
-  'text-to-video': [],
-  'image-to-video': ['image', 'end_image', 'kling_elements'],
-  'start-end-to-video': ['start_image', 'image', 'end_image', 'kling_elements'],
-  'reference-to-video': ['reference_images'],
-  'video-to-video': ['video_url', 'reference_images', 'fps'],
-  'video-extension': ['video_url'],
-  'audio-to-video': ['image', 'audio_url'],
-  'motion-control': ['image', 'video_url'],
-};
-
-function falVideo(model: string, { operation, resolution }: VideoInput): Members {
-  const inputs = FAL_INPUTS[operation];
-  // An upscaler takes no prompt. `prompt` counts as sent, because it may be left out here (P18).
-  if (model.includes('upscale')) return [...inputs, 'prompt'];
-  // In the path of a Kling model, `standard` or `pro` selects the resolution.
-  const isSized =
-    !model.includes('kling') || /\/(?:standard|pro)(?:\/|$)/.test(model) || resolution === '720p';
-  return [
-    ...inputs,
-    ...['prompt', 'negative_prompt', 'duration', 'aspect_ratio', 'output_audio', 'seed'],
-    ...['cfg_scale', ...(isSized ? ['resolution'] : [])],
   ];
 }
 

@@ -17,7 +17,7 @@ const PAGES = {
   ideogram: { url: 'ideogram.ai/blog/ideogram-api-pricing', read: '2026-11-16' },
   kling: { url: 'fal.ai/models/fal-ai/kling-video/v3', read: '2026-09-12' },
   seedance_fast: { url: 'fal.ai/models/bytedance/seedance-2.0/fast', read: '2026-09-05' },
-  runway: { url: 'docs.dev.runwayml.com/guides/pricing, 15 credits', read: '2026-05-31' },
+  runway: { url: 'docs.dev.runwayml.com/guides/pricing, aleph2: 28 credits', read: '2026-08-31' },
   topaz: { url: 'fal.ai/models/fal-ai/topaz/upscale/video', read: '2026-07-24' },
   hunyuan: { url: 'fal.ai/models/fal-ai/hunyuan3d-v21, white mesh', read: '2026-10-07' },
   tripo: { url: 'fal.ai/models/tripo3d/tripo/v2.5/image-to-3d', read: '2026-09-05' },

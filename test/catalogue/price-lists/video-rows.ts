@@ -129,7 +129,7 @@ export const VIDEO_ROWS: readonly Row[] = [
     'second',
     list('runwayml/gen4_turbo', 'output_cost_per_video_per_second'),
   ],
-  ['runway-gen4-aleph', EDIT_VIDEO, '', 'second', page('runway', 0.15)],
+  ['runway-aleph-2', EDIT_VIDEO, '', 'second', page('runway', 0.28)],
   [
     'grok-imagine-video',
     ['text-to-video', 'image-to-video', ...REFERENCE],

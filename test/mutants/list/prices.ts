@@ -145,18 +145,18 @@ export const PRICES: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/upstreams/generation/runway.ts',
+    path: 'src/upstreams/generation/runway-request.ts',
     tests: ['test/catalogue/priced-parameters.test.ts'],
     mutants: [
       {
         name: 'Runway ignores the resolution',
-        from: 'sizes && resolution !== undefined ? sizes[resolution]?.[aspect_ratio] : RATIOS[aspect_ratio]',
-        to: 'RATIOS[aspect_ratio]',
+        from: 'if (sizes) return sizes[resolution];',
+        to: "if (sizes) return sizes['720p'];",
       },
     ],
   },
   {
-    path: 'src/upstreams/generation/fal.ts',
+    path: 'src/upstreams/generation/fal-video.ts',
     tests: ['test/catalogue/priced-parameters.test.ts'],
     mutants: [
       {

@@ -5,8 +5,10 @@ import type { Reservation } from '../actors/money/reservation.ts';
 import { type Catalogue, type CatalogueModel, isAllowed } from '../catalogue/catalogue.ts';
 import { WeirError } from '../errors/weir-error.ts';
 import { isChatProtocol } from '../protocols/names.ts';
+import { bedrockRefusal } from '../upstreams/chat/bedrock-limits.ts';
 import { protocolFor, requestProtocolOf } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import type { ReadRequest } from '../upstreams/translation/neutral.ts';
 import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, chatCharge } from './budget/budget.ts';
 import { type Caller, type Draft, type InferenceCall, settleCall, upstreamCall } from './call.ts';
@@ -202,8 +204,12 @@ export class Inference {
    */
   private channelsFor(call: InferenceCall): readonly ChannelActor[] {
     const serving = this.deps.channels.serving(call.model.id);
-    for (const channel of serving)
-      if (!isNative(channel, call)) return channelsThatExpress(serving, call);
+    for (const channel of serving) {
+      const { protocol } = channel.config;
+      // Bedrock speaks the client's own protocol, but not all of it.
+      if (protocol === 'bedrock' || !isNative(channel, call))
+        return channelsThatExpress(serving, call);
+    }
     return serving;
   }
 
@@ -257,14 +263,23 @@ function channelsThatExpress(
   serving: readonly ChannelActor[],
   call: InferenceCall,
 ): readonly ChannelActor[] {
-  const { uses } = readRequest(call.protocol, call.body);
+  let read: ReadRequest | undefined;
+  const uses = () => {
+    read ??= readRequest(call.protocol, call.body);
+    return read.uses;
+  };
   let refusal: WeirError | undefined;
   const able = serving.filter((channel) => {
-    const { protocol } = channel.config;
+    const { protocol, models } = channel.config;
     if (!isChatProtocol(protocol)) return false;
-    const error = isNative(channel, call)
+    let error = isNative(channel, call)
       ? undefined
-      : untranslatableError(uses, requestProtocolOf(protocol));
+      : untranslatableError(uses(), requestProtocolOf(protocol));
+    if (protocol === 'bedrock') {
+      const public_model = call.model.id;
+      const model = { public_model, physical_model: models[public_model] ?? public_model };
+      error ??= bedrockRefusal({ client: call.protocol, body: call.body }, model, uses);
+    }
     refusal ??= error;
     return !error;
   });

@@ -11,6 +11,7 @@ import { messageSearchLimits } from '../pass-through/web-search.ts';
 import { toServerSentEvents } from '../stream/aws-event-stream.ts';
 import { answerOfMessages, messagesLimits } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
+import { betaEdits, betasOf, refusesBetas, toolEdit } from './bedrock-limits.ts';
 
 /** The value of `anthropic_version` for Bedrock (AWS docs: Anthropic Claude Messages API). */
 const VERSION = '"bedrock-2023-05-31"';
@@ -31,24 +32,33 @@ export const bedrockProtocol: UpstreamProtocol = {
     ),
 };
 
-function requestOf(call: UpstreamCall, method: string): UpstreamRequest {
-  const { headers, target, physical_model } = call;
-  const beta = headers['anthropic-beta']?.split(',').map((each) => each.trim());
+/**
+ * Returns the request of a call. If a model refuses one of the beta flags, the request is sent again
+ * at once with the flags that every model accepts. Nothing is remembered, because the client chose
+ * the flags.
+ */
+function requestOf(call: UpstreamCall, method: string, isStrict = false): UpstreamRequest {
+  const { target, physical_model } = call;
+  const searchLimits = messageSearchLimits(call.body);
+  const tools = toolEdit(call, searchLimits['tools']);
   const edits: Record<string, Edit> = {
     ...commonEdits(call),
     ...messagesLimits(call),
-    ...messageSearchLimits(call.body),
+    ...(tools === undefined ? {} : { tools }),
+    ...betaEdits(call, isStrict),
     // The path contains the model, and its last segment tells whether the answer is a stream.
     model: null,
     stream: null,
     anthropic_version: VERSION,
-    ...(beta ? { anthropic_beta: JSON.stringify(beta) } : {}),
   };
+  const mended = (status: number, text: string) =>
+    refusesBetas(status, text) ? requestOf(call, method, true) : undefined;
   return {
     path: `/model/${encodeURIComponent(physical_model)}/${method}`,
     headers: {},
     edits,
     authorize: (url, body) => signed(target.api_key, url, body),
+    ...(isStrict || betasOf(call).length === 0 ? {} : { mended }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { editItems } from '../../json/items.ts';
 import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 import { responsesUsage, writeResponsesUsage } from '../../protocols/responses-usage.ts';
@@ -56,7 +57,9 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
     previous_response_id: null,
   };
   const { input, max_output_tokens: requested } = body;
-  if (Array.isArray(input)) edits['input'] = JSON.stringify(input.flatMap(withoutOwnId));
+  if (Array.isArray(input)) {
+    edits['input'] = (text) => editItems(text, (item, at) => withoutOwnId(item, input[at]));
+  }
   if (limit !== undefined) {
     edits['max_output_tokens'] = loweredLimit(requested, limit);
   }
@@ -67,13 +70,12 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
 const PLAIN_ITEMS = ['message', 'function_call', 'function_call_output', 'reasoning'];
 
 /**
- * Returns a list with the item. An item of a type in `PLAIN_ITEMS` loses its id, because the
- * upstream stores no items. The list is empty for a reasoning item without encrypted content: the
- * upstream could find it only by its id (OpenAI docs: Reasoning, stateless).
+ * Returns the text of an item for the upstream. An item of a type in `PLAIN_ITEMS` loses its id,
+ * because the upstream stores no items. Returns null for a reasoning item without encrypted content:
+ * the upstream could find it only by its id (OpenAI docs: Reasoning, stateless).
  */
-function withoutOwnId(item: unknown): unknown[] {
-  if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return [item];
-  if (item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string') return [];
-  const { id: _, ...rest } = item;
-  return [rest];
+function withoutOwnId(text: string, item: unknown): string | null {
+  if (!isObject(item) || !PLAIN_ITEMS.includes(String(item['type'] ?? 'message'))) return text;
+  if (item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string') return null;
+  return editMembers(text, { id: null });
 }

@@ -110,17 +110,16 @@ export function requestAnswer<Made>(
     if (answer['error']) throw classifyInlineError(call, text);
     return make(text, answer, call);
   };
-  if (!authorize) {
-    const answer = requestWhole(call, postOf(call, path, headers, body), read);
-    if (!request.mended) return answer;
-    return answer.catch((error: unknown) => {
-      if (mended) return requestAnswer(call, mended, make);
-      throw error;
-    });
-  }
-  return authorized(call, request, body).then((all) =>
-    requestWhole(call, postOf(call, path, all, body), read),
-  );
+  const sent = authorize
+    ? authorized(call, request, body).then((all) =>
+        requestWhole(call, postOf(call, path, all, body), read),
+      )
+    : requestWhole(call, postOf(call, path, headers, body), read);
+  if (!request.mended) return sent;
+  return sent.catch((error: unknown) => {
+    if (mended) return requestAnswer(call, mended, make);
+    throw error;
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { Edit } from '../../json/members.ts';
+import { editItems } from '../../json/items.ts';
+import { type Edit, editMembers } from '../../json/members.ts';
 import { isObject } from '../../json/object.ts';
 
 /** If a request names no bound, an answer may have this many web searches. */
@@ -38,12 +39,13 @@ export function messageSearchLimits(body: Body): Record<string, Edit> {
   const { tools } = body;
   if (!Array.isArray(tools)) return {};
   if (searchTools(body).every(({ max_uses }) => isCount(max_uses))) return {};
-  const bounded = tools.map((tool: unknown) =>
-    isObject(tool) && isWebSearch(tool['type']) && !isCount(tool['max_uses'])
-      ? { ...tool, max_uses: DEFAULT_WEB_SEARCHES }
-      : tool,
-  );
-  return { tools: JSON.stringify(bounded) };
+  const limits = { max_uses: String(DEFAULT_WEB_SEARCHES) };
+  const isUnlimited = (tool: unknown) =>
+    isObject(tool) && isWebSearch(tool['type']) && !isCount(tool['max_uses']);
+  return {
+    tools: (text) =>
+      editItems(text, (tool, at) => (isUnlimited(tools[at]) ? editMembers(tool, limits) : tool)),
+  };
 }
 
 /** Returns edits that limit the web searches of a Responses request that has no limit. */

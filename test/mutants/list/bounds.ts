@@ -122,8 +122,8 @@ export const BOUNDS: readonly MutatedFile[] = [
     mutants: [
       {
         name: 'web searches leave without a bound',
-        from: 'max_uses: DEFAULT_WEB_SEARCHES }',
-        to: 'max_uses: undefined }',
+        from: 'isUnlimited(tools[at]) ? editMembers(tool, limits) : tool',
+        to: 'tool',
       },
     ],
   },

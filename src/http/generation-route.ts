@@ -1,4 +1,4 @@
-import type { CatalogueModel } from '../catalogue/catalogue.ts';
+import type { CatalogueModel, GenerationModel } from '../catalogue/catalogue.ts';
 import { isInline, isPublicUrl } from '../catalogue/contracts/media.ts';
 import type { GenerationScene } from '../catalogue/inputs.ts';
 import { WeirError } from '../errors/weir-error.ts';
@@ -28,6 +28,13 @@ export interface GenerationRoute {
     counted: BytesInFlight,
     signal: CallSignal,
   ) => Promise<JsonBody>;
+  /** Returns the body with the parameters that the request's headers set. Throws WeirError. */
+  readonly complete?: (
+    request: Request,
+    body: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>;
+  /** If a call names no model, it gets the first model for which this is true. */
+  readonly suits?: (model: GenerationModel, body: Readonly<Record<string, unknown>>) => boolean;
   /**
    * Renders the response if the task completed while the client waited. If missing, the client
    * never waits, and the response is always a task.
@@ -59,8 +66,9 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const signal = callSignal(context, key);
     const idempotency_key = readIdempotencyKey(request);
     const bytes = context.bytes.of(key.id);
-    const { text, value } = await (route.read?.(request, bytes, signal) ??
+    const { text, value: body } = await (route.read?.(request, bytes, signal) ??
       readJsonObject(request, bytes, route.max_body_bytes, signal));
+    const value = route.complete?.(request, body) ?? body;
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),
@@ -68,6 +76,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
       key,
       route.scene,
       (candidate, caller) => inference.isCallable(candidate, caller),
+      (candidate) => route.suits?.(candidate, value) ?? true,
     );
     const ports = deps.generation();
     const webhook_url = webhookUrl(value['webhook_url'], ports.webhook_hosts);

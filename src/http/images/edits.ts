@@ -1,3 +1,4 @@
+import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
@@ -6,6 +7,7 @@ import type { Handler } from '../endpoint.ts';
 import { type Form, isForm, readForm } from '../form.ts';
 import { generationRoute } from '../generation-route.ts';
 import type { GenerationRouteDeps } from '../tasks/ports.ts';
+import { withResponseFormat } from './response-format.ts';
 import { inlineImages } from './route.ts';
 
 /** The form fields that contain files, and the parameter that each field becomes. */
@@ -28,8 +30,19 @@ export function editImage(deps: GenerationRouteDeps): Handler {
     path: '/v1/images/edits',
     max_body_bytes: MAX_INFERENCE_BODY_BYTES,
     read: readEdit,
+    complete: withResponseFormat,
+    suits: canEdit,
     inline: inlineImages,
   });
+}
+
+/** True if the model takes input images, and a mask if the call has one. */
+function canEdit(
+  { contract }: GenerationModel,
+  { mask }: Readonly<Record<string, unknown>>,
+): boolean {
+  const { properties } = contract.schema;
+  return 'image' in properties && (mask === undefined || mask === null || 'mask' in properties);
 }
 
 async function readEdit(

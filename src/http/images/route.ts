@@ -6,6 +6,7 @@ import { type Handler, json } from '../endpoint.ts';
 import { generationRoute, type InlineContext } from '../generation-route.ts';
 import { imageOf, withTaskHeaders } from '../tasks/answer.ts';
 import type { GenerationPorts, GenerationRouteDeps } from '../tasks/ports.ts';
+import { withResponseFormat } from './response-format.ts';
 
 /**
  * `POST /v1/images/generations` (spec: Image generation). The response has the images. It is a task
@@ -16,6 +17,7 @@ export function createImage(deps: GenerationRouteDeps): Handler {
     scene: 'image',
     path: '/v1/images/generations',
     max_body_bytes: MAX_INFERENCE_BODY_BYTES,
+    complete: withResponseFormat,
     inline: inlineImages,
   });
 }

@@ -67,7 +67,8 @@ export function resolveDirectModel(
 
 /**
  * Returns the model that a call to create a generation names. If the call names none, returns the
- * scene's default model. Throws like `resolve`.
+ * scene's default model. If that model does not suit the call, returns the first model that does and
+ * that the key can call. Throws like `resolve`.
  */
 export function resolveGenerationModel(
   catalogue: Catalogue,
@@ -75,10 +76,19 @@ export function resolveGenerationModel(
   key: Caller,
   scene: GenerationScene,
   isCallable: IsCallable,
+  suits: (model: GenerationModel) => boolean,
 ): GenerationModel {
   const isServedHere = (model: CatalogueModel): model is GenerationModel =>
     model.kind === 'generation' && model.scene === scene;
-  const requested = name ?? catalogue.defaults[scene] ?? '';
+  const defaultModel = () => {
+    const usual = catalogue.find(catalogue.defaults[scene] ?? '');
+    if (usual && isServedHere(usual) && suits(usual)) return usual.id;
+    const other = catalogue
+      .all()
+      .find((each) => isServedHere(each) && suits(each) && isCallable(each, key));
+    return (other ?? usual)?.id ?? '';
+  };
+  const requested = name ?? defaultModel();
   return resolve(catalogue, requested, key, GENERATION_ROUTES[scene], isServedHere, isCallable);
 }
 

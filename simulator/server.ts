@@ -54,6 +54,7 @@ const ROUTES: [prefix: string, route: Route][] = [
   ['/suno', sunoRoute],
   ['/fal', falRoute],
   ['/google/v1beta', googleRoute],
+  ['/google/v1', googleRoute],
   ['/xai/v1', xaiRoute],
   ['/ideogram', ideogramRoute],
   ['/stability', stabilityRoute],

@@ -1,0 +1,114 @@
+/**
+ * For each protocol of generations: which packages prove it, on how many payloads, and what no package
+ * proves. The tests of this folder compare the numbers with what they check.
+ */
+import type { GenerationProtocolName } from '../../../src/protocols/names.ts';
+
+export interface Witness {
+  readonly provider: string;
+  readonly protocol: GenerationProtocolName;
+  /** Packages, with what each proves. */
+  readonly proved_by: readonly string[];
+  readonly payloads: {
+    /** Different requests of Weir that have the type which a package declares. */
+    readonly types: number;
+    /** Requests of Weir that equal those of a package, for the same call. */
+    readonly same: number;
+    /** Calls of a package that the simulator answers as the package expects. */
+    readonly simulator: number;
+  };
+  /** What no package proves. */
+  readonly unproved: readonly string[];
+}
+
+const NOTHING = { types: 0, same: 0, simulator: 0 };
+
+export const WITNESSES: readonly Witness[] = [
+  {
+    ...{ provider: 'OpenAI', protocol: 'openai-images' },
+    proved_by: ['openai: types of images.generate', 'openai and @ai-sdk/openai: simulator, edits'],
+    payloads: { types: 53, same: 2, simulator: 4 },
+    unproved: ['the members of an edit’s form, except through the simulator'],
+  },
+  {
+    ...{ provider: 'Azure OpenAI', protocol: 'azure-images' },
+    proved_by: ['openai: types of images.generate'],
+    payloads: { types: 53, same: 0, simulator: 0 },
+    unproved: ['the paths of a deployment'],
+  },
+  {
+    ...{ provider: 'Google', protocol: 'gemini' },
+    proved_by: ['@google/genai: types, simulator', '@ai-sdk/google: requests, simulator'],
+    payloads: { types: 65, same: 1, simulator: 2 },
+    unproved: [],
+  },
+  {
+    ...{ provider: 'Google', protocol: 'veo' },
+    proved_by: ['@ai-sdk/google: requests, simulator'],
+    payloads: { types: 0, same: 1, simulator: 1 },
+    unproved: [
+      'continuation of a video',
+      '@google/genai 3.1 creates videos only on Vertex AI, so it proves nothing here',
+    ],
+  },
+  {
+    ...{ provider: 'xAI', protocol: 'xai' },
+    proved_by: ['@ai-sdk/xai: requests, simulator'],
+    payloads: { types: 0, same: 3, simulator: 3 },
+    unproved: ['edits and extensions of videos'],
+  },
+  {
+    ...{ provider: 'Black Forest Labs', protocol: 'bfl' },
+    proved_by: ['@ai-sdk/black-forest-labs: requests, simulator'],
+    payloads: { types: 0, same: 1, simulator: 1 },
+    unproved: [],
+  },
+  {
+    ...{ provider: 'ByteDance', protocol: 'ark' },
+    proved_by: ['@ai-sdk/bytedance: requests, simulator'],
+    payloads: { types: 0, same: 1, simulator: 1 },
+    unproved: ['reference videos and sounds'],
+  },
+  {
+    ...{ provider: 'fal', protocol: 'fal' },
+    proved_by: [
+      '@fal-ai/client: types of the endpoints, simulator',
+      '@ai-sdk/fal: requests, simulator',
+      'fal.ai/models/…/llms.txt: endpoints that the package lacks',
+    ],
+    payloads: { types: 844, same: 1, simulator: 2 },
+    unproved: ['range of cfg_scale of Kling 3 (documented for Kling 1)', 'tags of music'],
+  },
+  {
+    ...{ provider: 'Runway', protocol: 'runway' },
+    proved_by: ['@runwayml/sdk: types of all paths, simulator'],
+    payloads: { types: 492, same: 1, simulator: 1 },
+    unproved: ['length limits of prompts'],
+  },
+  {
+    ...{ provider: 'Replicate', protocol: 'replicate' },
+    proved_by: ['replicate and @ai-sdk/replicate: predictions, simulator'],
+    payloads: { types: 0, same: 0, simulator: 2 },
+    unproved: ['the inputs of each model: no package declares them; sources are the models’ pages'],
+  },
+  {
+    ...{ provider: 'Kling', protocol: 'kling', proved_by: [], payloads: NOTHING },
+    unproved: ['everything: no installed package speaks its API'],
+  },
+  {
+    ...{ provider: 'Ideogram', protocol: 'ideogram', proved_by: [], payloads: NOTHING },
+    unproved: ['everything: no installed package speaks its API'],
+  },
+  {
+    ...{ provider: 'Stability AI', protocol: 'stability', proved_by: [], payloads: NOTHING },
+    unproved: ['everything: no installed package speaks its API'],
+  },
+  {
+    ...{ provider: 'Midjourney', protocol: 'midjourney', proved_by: [], payloads: NOTHING },
+    unproved: ['everything: there is no official API; the protocol is that of midjourney-proxy'],
+  },
+  {
+    ...{ provider: 'Suno', protocol: 'suno', proved_by: [], payloads: NOTHING },
+    unproved: ['everything: there is no official API; the protocol is that of relays'],
+  },
+];

@@ -157,6 +157,13 @@ describe('POST /v1/messages/batches', () => {
     expect(await (await get(PATH)).text()).toBe(before);
   });
 
+  test('keeps all digits of the integers in its requests', async () => {
+    const params = '{"max_tokens":5,"x_ids":[829836802793406551,{"id":-829836802793406551}]}';
+    const text = `{"requests":[{"custom_id":"a","params":${params}}]}`;
+    for await (const [item] of readItems(new TextEncoder().encode(text), false))
+      expect(item?.params).toBe(params);
+  });
+
   test('is refused with more requests than the provider allows', async () => {
     const items = Array.from({ length: MAX_ITEMS }, (_, at) => `{"custom_id":"${at}","params":{}}`);
     const read = async (list: string[]) => {

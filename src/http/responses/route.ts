@@ -7,6 +7,8 @@ import {
 } from '../../../db/responses/responses.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { exactBody } from '../../json/exact-integers.ts';
+import { editMembers } from '../../json/members.ts';
 import { mustStore } from '../../upstreams/translation/responses-answer.ts';
 import { type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute, type PreparedBody } from '../inference-route.ts';
@@ -34,8 +36,8 @@ export function createResponse(deps: ResponsesDeps): Handler {
     path: '/v1/responses',
     isNative: false,
     validate: validator(ResponsesRequestSchema),
-    prepare: (_, body, { organization_id }) =>
-      withPreviousItems(deps.responses(), body, organization_id),
+    prepare: (_, body, { organization_id }, text) =>
+      withPreviousItems(deps.responses(), exactBody(body, text), text, organization_id),
   });
 }
 
@@ -46,7 +48,8 @@ export function createResponse(deps: ResponsesDeps): Handler {
  */
 async function withPreviousItems(
   sql: Sql,
-  body: Record<string, unknown>,
+  body: Readonly<Record<string, unknown>>,
+  text: string,
   organization_id: string,
 ): Promise<PreparedBody> {
   if (body['background'] === true) {
@@ -74,7 +77,7 @@ async function withPreviousItems(
   const withItems = { ...body, input: items };
   return {
     body: withItems,
-    body_text: JSON.stringify(withItems),
+    body_text: editMembers(text, { input: JSON.stringify(items) }),
     ...(mustStore(body)
       ? {
           storeAnswer: (answer: object) => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { KlingElement, VideoInput } from '../../catalogue/inputs.ts';
+import { asInteger } from '../../json/exact-integers.ts';
 import { withoutUndefined } from '../../json/object.ts';
 import { readSeconds } from '../../protocols/generation-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
@@ -190,7 +191,8 @@ function bodyFor(
     mode: resolution === '1080p' ? 'pro' : 'std',
     watermark_info: input.watermark === undefined ? undefined : { enabled: input.watermark },
     element_list: element_ids.length
-      ? element_ids.map((element_id) => ({ element_id }))
+      ? // An int64 (docs.comfy.org, models/kling/kling-v3-omni: `element_list`).
+        element_ids.map((element_id) => ({ element_id: asInteger(element_id) }))
       : undefined,
   };
   if (operation === 'motion-control') {

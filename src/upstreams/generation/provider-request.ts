@@ -1,3 +1,4 @@
+import { digitsAsText } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 import {
   MAX_ANSWER_BYTES,
@@ -93,7 +94,7 @@ function readable(
     is_changed ||= redacted !== each;
     return redacted;
   };
-  const value = valueIn(text, (_, each: unknown) =>
+  const value = valueIn(text, (each) =>
     typeof each === 'string' && !(ok && ADDRESS.test(each)) ? redact(each) : each,
   );
   const redacted_text = value === undefined ? redact(text) : undefined;
@@ -106,10 +107,15 @@ const ADDRESS = /^https?:\/\/\S+$/;
 
 const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** Returns the JSON value in a text; undefined if it is not JSON. */
-function valueIn(text: string, reviver?: (name: string, value: unknown) => unknown): unknown {
+/**
+ * Returns the JSON value in a text, with each of its values edited; undefined if it is not JSON. An
+ * integer that a number cannot hold, e.g. an int64 id, becomes a text with its digits.
+ */
+function valueIn(text: string, edit: (value: unknown) => unknown = (value) => value): unknown {
   try {
-    return JSON.parse(text, reviver);
+    return JSON.parse(text, (name, value, context?: object) =>
+      edit(digitsAsText(name, value, context)),
+    );
   } catch {
     return undefined;
   }

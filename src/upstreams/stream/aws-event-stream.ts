@@ -1,4 +1,5 @@
 import { EventStreamCodec } from '@smithy/core/event-streams';
+import { parseExact } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 
 /**
@@ -61,8 +62,10 @@ function convertMessage(message: Uint8Array): string {
   }
   const bytes = isObject(payload) ? payload['bytes'] : undefined;
   if (typeof bytes !== 'string') return '';
-  const { [INTERNAL_MEMBER]: _, ...event } = JSON.parse(Buffer.from(bytes, 'base64').toString());
-  return formatEvent(event);
+  const event = parseExact(Buffer.from(bytes, 'base64').toString());
+  if (!isObject(event)) return '';
+  const { [INTERNAL_MEMBER]: _, ...shown } = event;
+  return formatEvent(shown);
 }
 
 function errorType(exception: string): string {

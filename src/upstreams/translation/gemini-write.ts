@@ -1,4 +1,5 @@
 /** Writes requests for upstreams with Gemini's generateContent. */
+import { parseExact } from '../../json/exact-integers.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
@@ -81,7 +82,7 @@ function writeUserPart(part: UserPart | TextPart, names: ReadonlyMap<string, str
  */
 function toResultObject(text: string): object {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     return isObject(value) ? value : { result: value };
   } catch {
     return { result: text };

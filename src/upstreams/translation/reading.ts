@@ -1,5 +1,6 @@
 import { CHAT_PATHS, isLeftOut } from '../../catalogue/left-out.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { parseExact } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { Feature } from './features.ts';
@@ -105,7 +106,7 @@ export function readArguments(value: unknown, param: string, features: FeatureUs
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import { exactBody } from '../../json/exact-integers.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
@@ -131,7 +132,7 @@ export function translateCall(
   upstream: RequestProtocol,
   call: UpstreamCall,
 ): { call: UpstreamCall; request: NeutralRequest } {
-  const { request, uses } = readRequest(client, call.body);
+  const { request, uses } = readRequest(client, exactBody(call.body, call.body_text));
   const refusal = untranslatableError(uses, upstream);
   if (refusal) throw refusal;
   const written = UPSTREAM_TRANSLATORS[upstream].request(request, call.model_max_output_tokens);

@@ -1,4 +1,5 @@
 import type { WeirError } from '../../errors/weir-error.ts';
+import { exactBody } from '../../json/exact-integers.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
 import {
@@ -72,7 +73,8 @@ export function translateProtocol(
 
 function namesOf(call: UpstreamCall): AnswerNames {
   const created = Math.floor(Date.now() / MS_PER_S);
-  return { id: call.answer_id, model: call.public_model, created, request: call.body };
+  const request = exactBody(call.body, call.body_text);
+  return { id: call.answer_id, model: call.public_model, created, request };
 }
 
 /** An upstream's stream whose events are translated to the client's protocol. */

@@ -1,4 +1,5 @@
 import { WeirError } from '../../errors/weir-error.ts';
+import { parseExact } from '../../json/exact-integers.ts';
 import { isObject } from '../../json/object.ts';
 import {
   type AnswerBytes,
@@ -307,12 +308,12 @@ export async function* readChunks(
 }
 
 /**
- * Parses an upstream's JSON object. Throws RetryableUpstreamError `malformed` if the text is not a
+ * Parses an upstream's JSON object. Big integers keep their digits (see `parseExact`). Throws RetryableUpstreamError `malformed` if the text is not a
  * JSON object.
  */
 export function parseObject(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     if (isObject(value)) return value;
   } catch {
     // Text that is not JSON gets the same error as JSON that is not an object.

@@ -1,6 +1,7 @@
 import { JSONParser, TokenType } from '@streamparser/json';
 import type { NewItem } from '../../../../db/batches/items.ts';
 import { WeirError } from '../../../errors/weir-error.ts';
+import { parseExact } from '../../../json/exact-integers.ts';
 import { isObject } from '../../../json/object.ts';
 import { JsonShape } from '../../json-shape.ts';
 
@@ -34,6 +35,15 @@ export async function* readItems(
   reader.end();
 }
 
+/**
+ * Lets a parser keep the digits of big integers. The package has this function, but its types do not
+ * (@streamparser/json: Tokenizer.parseNumber).
+ */
+function keepDigits(parser: JSONParser): void {
+  const { tokenizer } = parser as unknown as { tokenizer: { parseNumber(text: string): unknown } };
+  tokenizer.parseNumber = parseExact;
+}
+
 class ItemReader {
   private readonly parser = new JSONParser({ paths: ['$.requests.*'], keepStack: false });
   private readonly positions = new Map<string, number>();
@@ -50,6 +60,7 @@ class ItemReader {
       this.previousToken = token;
     };
     this.parser.onValue = ({ value }) => this.addItem(value);
+    keepDigits(this.parser);
   }
 
   read(slice: Uint8Array): ReadItem[] {

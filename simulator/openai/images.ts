@@ -2,7 +2,7 @@ import type { Simulator } from '../exchange.ts';
 import { disconnectsWithin } from '../shared/waiting.ts';
 import { accountOrRefusal, bodyOf, submitJob, textIn, type Wording } from '../tasks/desk.ts';
 import { fileUrl } from '../tasks/files.ts';
-import { mediaOf } from '../tasks/media.ts';
+import { imageIn } from '../tasks/media.ts';
 
 /**
  * OpenAI's images (OpenAI docs: Images, create). The response to the submission contains the images:
@@ -113,13 +113,12 @@ export async function openaiImages(
     );
   const { origin } = new URL(request.url);
   const count = script.no_url ? 0 : outputs;
+  const output_format = textIn(body, 'output_format') || 'png';
   const data = Array.from({ length: count }, (_, index) =>
     isClassic
       ? { url: fileUrl(origin, job, index), revised_prompt: `${prompt}, in detail` }
       : {
-          b64_json: Buffer.from(mediaOf('image', `${job.id}${index}`, width, height)).toString(
-            'base64',
-          ),
+          b64_json: imageIn(output_format, `${job.id}${index}`, width, height),
         },
   );
   const text_tokens = Math.ceil(prompt.length / 4);
@@ -135,9 +134,7 @@ export async function openaiImages(
     total_tokens: text_tokens + image_tokens + output_tokens,
   };
   const created = Math.floor(Date.now() / 1_000);
-  return Response.json(
-    isClassic ? { created, data } : { created, output_format: 'png', data, usage },
-  );
+  return Response.json(isClassic ? { created, data } : { created, output_format, data, usage });
 }
 
 /** The text fields of an edit's form. */

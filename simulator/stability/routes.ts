@@ -1,6 +1,6 @@
 import type { Simulator } from '../exchange.ts';
 import { accountOrRefusal, submitJob, type Wording } from '../tasks/desk.ts';
-import { mediaOf } from '../tasks/media.ts';
+import { imageIn } from '../tasks/media.ts';
 
 /** Stability. It accepts multipart requests only, and returns Base64. */
 const wording: Wording = {
@@ -45,7 +45,7 @@ export async function stabilityRoute(
   if (script.fail === 'input') return wording.refusal(400, 'input');
   const filtered = script.fail === 'moderation';
   const seed = String(form.get('seed') ?? job.id);
-  const image = Buffer.from(mediaOf('image', seed, 512, 512)).toString('base64');
+  const image = imageIn(String(form.get('output_format') ?? 'png'), seed, 512, 512);
   const finish_reason = filtered ? 'CONTENT_FILTERED' : 'SUCCESS';
   return Response.json({ ...(script.no_url ? {} : { image }), finish_reason, seed: 7 });
 }

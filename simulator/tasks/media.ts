@@ -24,6 +24,17 @@ export function mediaOf(kind: MediaKind, seed: string, width = 256, height = 256
   return pngOf(Math.min(width, MAX_EDGE), Math.min(height, MAX_EDGE), hashText(seed));
 }
 
+/** Images of one pixel in other formats (RFC 9649; JFIF). */
+const PIXELS: Readonly<Record<string, string>> = {
+  webp: 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA',
+  jpeg: '/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AKp//2Q==',
+};
+
+/** An image in `format`, in Base64: a PNG of this size, or one pixel in another format. */
+export function imageIn(format: string, seed: string, width: number, height: number): string {
+  return PIXELS[format] ?? Buffer.from(mediaOf('image', seed, width, height)).toString('base64');
+}
+
 /** An empty scene in the binary form of glTF (glTF 2.0 specification: GLB). */
 function glb(): Uint8Array {
   const scene = Buffer.from('{"asset":{"version":"2.0"},"scenes":[{"nodes":[]}],"scene":0}   ');

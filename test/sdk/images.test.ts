@@ -81,3 +81,40 @@ describe('an edit without a model', () => {
     expect(data[0]?.url).toStartWith(weir.base_url);
   });
 });
+
+/** A WebP of one pixel, as `cwebp` writes it (RFC 9649). */
+const WEBP = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64');
+
+describe('a WebP', () => {
+  // curl knows no type for it: `-F image=@a.webp` has this one (curl: lib/formdata.c).
+  test.each(['image/webp', 'application/octet-stream'])(
+    'of the type %s is edited',
+    async (type) => {
+      const image = await toFile(WEBP, 'a.webp', { type });
+      const edit = { model: 'gpt-image-1', prompt: 'Add a ship', image };
+      const { data = [] } = await openai().images.edit(edit);
+      expect(data[0]?.url).toStartWith(weir.base_url);
+    },
+  );
+
+  test('is no way in for other files', async () => {
+    const image = await toFile(Buffer.from('%PDF-1.7'), 'a.bin', {
+      type: 'application/octet-stream',
+    });
+    const edit = openai().images.edit({ model: 'gpt-image-1', prompt: 'Add a ship', image });
+    expect(await failureOf(edit)).toMatchObject({ status: 400, param: 'image' });
+  });
+
+  test('is what the client asks for', async () => {
+    const { data = [] } = await openai().images.generate({
+      ...{ model: 'gpt-image-1', prompt: 'A lighthouse', output_format: 'webp' },
+    });
+    const file = await fetch(data[0]?.url ?? '');
+    expect(file.headers.get('content-type')).toBe('image/webp');
+    expect(
+      Buffer.from(await file.arrayBuffer())
+        .subarray(8, 12)
+        .toString(),
+    ).toBe('WEBP');
+  });
+});

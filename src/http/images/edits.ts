@@ -1,5 +1,6 @@
 import type { GenerationModel } from '../../catalogue/catalogue.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { IMAGE_HEAD_BYTES, imageTypeOf } from '../../storage/image-type.ts';
 import type { CallSignal } from '../../upstreams/contract.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { type JsonBody, MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
@@ -79,7 +80,9 @@ async function bodyOf(form: Form): Promise<Record<string, unknown>> {
 /** Returns a file as a `data:` URL. A text value is already a URL, and is returned unchanged. */
 async function referenceOf(value: string | Blob | null, param: string): Promise<string> {
   if (typeof value === 'string') return value;
-  const type = value?.type.split(';')[0] ?? '';
+  // Programs that do not know a file's type send `application/octet-stream`, e.g. curl for WebP.
+  const head = new Uint8Array(await (value ?? new Blob()).slice(0, IMAGE_HEAD_BYTES).arrayBuffer());
+  const type = imageTypeOf(head) ?? value?.type.split(';')[0] ?? '';
   if (!value || !type.startsWith('image/')) {
     throw new WeirError('invalid_request', `${param} must be a png, webp or jpg file.`, { param });
   }

@@ -1,3 +1,4 @@
+import { imageTypeOf } from '../../storage/image-type.ts';
 import { type Mp4Measures, Mp4Reader } from '../../storage/mp4.ts';
 import type { Produced, UpstreamOutput } from '../../upstreams/generation/contract.ts';
 import { isOwnAddress } from '../../upstreams/generation/own-address.ts';
@@ -78,9 +79,10 @@ async function storeBase64(
   output: Omit<UpstreamOutput, 'base64'>,
   base64: string,
 ): Promise<{ file: string; content_type: string }> {
-  const content_type = contentTypeFor(output.kind, output.content_type);
-  const file = fileNameOf(task_id, index, content_type);
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'));
+  // Some providers name no type, or always the same one.
+  const content_type = contentTypeFor(output.kind, imageTypeOf(bytes), output.content_type);
+  const file = fileNameOf(task_id, index, content_type);
   for (let attempts = 1; ; attempts += 1) {
     try {
       await storage.put(file, bytes, content_type);
@@ -130,8 +132,10 @@ async function storeFromUrl(
   route: Route | undefined,
 ): Promise<Pick<StoredOutput, 'file' | 'content_type' | 'measured'>> {
   const headers = output.needs_key && route ? keyHeaders(route, url) : {};
-  const { stream, content_type: received_type } = await fetchResult(url, { headers, signal });
-  const content_type = contentTypeFor(output.kind, received_type, output.content_type);
+  const fetched = await fetchResult(url, { headers, signal });
+  const { head, stream } = await withHead(fetched.stream);
+  const types = [imageTypeOf(head), fetched.content_type, output.content_type];
+  const content_type = contentTypeFor(output.kind, ...types);
   const file = fileNameOf(task_id, index, content_type);
   if (output.kind !== 'video') {
     await storage.put(file, stream, content_type);
@@ -150,6 +154,28 @@ async function storeFromUrl(
 function keyHeaders({ protocol, target }: Route, url: string): Record<string, string> {
   if (!isOwnAddress(target.base_url, url)) return {};
   return protocol.downloadHeaders?.(target) ?? {};
+}
+
+/** Returns the first piece of a stream, and a stream with the same bytes. */
+async function withHead(
+  source: ReadableStream<Uint8Array>,
+): Promise<{ head: Uint8Array; stream: ReadableStream<Uint8Array> }> {
+  const reader = source.getReader();
+  const first = await reader.read();
+  const head = first.value ?? new Uint8Array();
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (first.value) controller.enqueue(first.value);
+      if (first.done) controller.close();
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { head, stream };
 }
 
 /** Returns the same stream. Each piece of it is also read by the reader. */

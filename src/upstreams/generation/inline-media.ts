@@ -1,4 +1,5 @@
 import { guardedFetch } from '../../storage/guarded-fetch.ts';
+import { imageTypeOf } from '../../storage/image-type.ts';
 import { TerminalUpstreamError } from '../contract.ts';
 
 /** Largest input image (spec: Limits). */
@@ -24,7 +25,7 @@ export async function inlineImage(reference: string, signal: AbortSignal): Promi
     if (status !== 200) throw new Error(`the image's server answered ${status}`);
     const bytes = Buffer.from(await new Response(stream).arrayBuffer());
     return {
-      mime_type: content_type.split(';')[0] || 'image/png',
+      mime_type: imageTypeOf(bytes) ?? (content_type.split(';')[0] || 'image/png'),
       base64: bytes.toString('base64'),
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Route, TaskWork } from '../../../src/inference/tasks/deps.ts';
-import { collectOutputs } from '../../../src/inference/tasks/results.ts';
+import { collectOutputs, recordOf } from '../../../src/inference/tasks/results.ts';
 import { GENERATION_PROTOCOLS } from '../../../src/upstreams/generation/protocols.ts';
 
 const HOST = 'https://generativelanguage.googleapis.com';
@@ -47,3 +47,57 @@ test.each([
 ])('the key is not sent to %s', async (url) => {
   expect(await headersFor(url)).toEqual({});
 });
+
+/** The start of a lossy WebP (RFC 9649). */
+const WEBP = Buffer.from('RIFF\u0014\u0000\u0000\u0000WEBPVP8 \u0008\u0000\u0000\u0000', 'latin1');
+
+function recordingStorage() {
+  const files = new Map<string, [type: string, bytes: Buffer]>();
+  const put = async (name: string, content: Blob | ReadableStream | Uint8Array, type: string) => {
+    const bytes = await new Response(content as ReadableStream).arrayBuffer();
+    files.set(name, [type, Buffer.from(bytes)]);
+  };
+  return { files, storage: { put } };
+}
+
+test.each([undefined, 'image/png', 'image/webp'])(
+  'a WebP in an answer that names the type %p is stored as WebP',
+  async (content_type) => {
+    const { files, storage } = recordingStorage();
+    const output = {
+      ...{ kind: 'image' as const, base64: WEBP.toString('base64') },
+      ...(content_type === undefined ? {} : { content_type }),
+    };
+    const { outputs } = await recordOf(storage, 'task_1', {
+      type: 'produced',
+      outputs: [output],
+      usage: {},
+    });
+    expect(outputs[0]?.content_type).toBe('image/webp');
+    expect(files).toEqual(new Map([['task_1/1.webp', ['image/webp', WEBP]]]));
+  },
+);
+
+test.each(['application/octet-stream', '', 'image/webp', 'image/png'])(
+  'a WebP whose server names the type %p is stored as WebP, with all its bytes',
+  async (content_type) => {
+    const { files, storage } = recordingStorage();
+    const pieces = [WEBP, Buffer.from('one'), Buffer.from('two')];
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(new Uint8Array(piece));
+        controller.close();
+      },
+    });
+    const fetchResult = async () => ({ stream, content_type });
+    const record = { outputs: [{ kind: 'image' as const, url: `${HOST}/a` }], usage: {} };
+    const { signal } = new AbortController();
+    await collectOutputs(
+      { storage, fetchResult, signal },
+      { id: 'task_1' } as TaskWork,
+      record,
+      undefined,
+    );
+    expect(files).toEqual(new Map([['task_1/1.webp', ['image/webp', Buffer.concat(pieces)]]]));
+  },
+);

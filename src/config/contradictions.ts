@@ -22,7 +22,7 @@ export function findContradictions(
   findRepeated(config.models, 'models', add);
   const declared = findModelContradictions(config.models, known, add);
   findUnservableModels(config, declared, add);
-  findUselessDialects(config, add);
+  findUselessSettings(config, add);
   findWrongDefaults(config, declared, add);
 }
 
@@ -51,11 +51,29 @@ function findUnservableModels(config: WeirYaml, declared: Declared, add: Add): v
   }
 }
 
-/** Reports a dialect of a channel whose protocol has no dialects. */
-function findUselessDialects(config: WeirYaml, add: Add): void {
-  for (const [index, { dialect, protocol }] of config.channels.entries()) {
-    if (dialect === undefined || protocol === 'openai') continue;
-    add(`/channels/${index}/dialect`, `applies only to the protocol openai, not to ${protocol}`);
+/** Protocols of Azure OpenAI. */
+const AZURE = ['azure-openai', 'azure-images'];
+/** Addresses of Azure whose requests must have an `api-version`. The path `/openai/v1` needs none. */
+const VERSIONED = /\/openai(?:\/deployments\/[^/]+)?$/;
+
+/** Reports settings that do not apply to a channel's protocol, and a missing version of Azure. */
+function findUselessSettings(config: WeirYaml, add: Add): void {
+  for (const [index, channel] of config.channels.entries()) {
+    const { dialect, api_version, protocol, base_url } = channel;
+    const pointer = `/channels/${index}`;
+    const isAzure = AZURE.includes(protocol);
+    if (dialect !== undefined && protocol !== 'openai') {
+      add(`${pointer}/dialect`, `applies only to the protocol openai, not to ${protocol}`);
+    }
+    if (api_version !== undefined && !isAzure) {
+      add(
+        `${pointer}/api_version`,
+        `applies only to ${joinNames(AZURE, 'and')}, not to ${protocol}`,
+      );
+    }
+    if (isAzure && api_version === undefined && VERSIONED.test(base_url)) {
+      add(`${pointer}/base_url`, 'needs api_version; write e.g. api_version: 2025-04-01-preview');
+    }
   }
 }
 

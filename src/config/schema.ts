@@ -84,6 +84,13 @@ const ChannelSchema = Type.Object(
         },
       ),
     ),
+    api_version: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9.-]{1,40}$',
+        description:
+          'Version of Azure’s interface, e.g. 2025-04-01-preview: the query api-version of requests.',
+      }),
+    ),
     cost_factor: Type.Optional(
       Type.Number({
         minimum: 0,

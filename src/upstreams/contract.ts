@@ -28,6 +28,8 @@ export interface UpstreamTarget {
   readonly transport?: TransportName | undefined;
   /** The dialect of chat completions. If absent, the host of `base_url` decides. */
   readonly dialect?: DialectName | undefined;
+  /** The version of Azure's interface, which its requests carry in the query. */
+  readonly api_version?: string | undefined;
   /** Members that the upstream refused. Absent if nothing is remembered. */
   readonly refused?: RefusedMembers | undefined;
 }
@@ -51,8 +53,10 @@ export function targetOf({
   stall_timeout_ms,
   transport,
   dialect,
+  api_version,
 }: ChannelConfig): UpstreamTarget {
-  return { channel_id, base_url, api_key, timeout_ms, stall_timeout_ms, transport, dialect };
+  const times = { timeout_ms, stall_timeout_ms };
+  return { channel_id, base_url, api_key, ...times, transport, dialect, api_version };
 }
 
 /**
@@ -293,6 +297,8 @@ export interface ChannelConfig {
   readonly transport?: TransportName;
   /** The vendor's dialect of the protocol `openai`. If absent, the host of `base_url` decides. */
   readonly dialect?: DialectName;
+  /** The query `api-version` of requests to Azure OpenAI. */
+  readonly api_version?: string;
   /**
    * The account's price as a multiple of the catalogue's price. The routing policy `price` uses it.
    */

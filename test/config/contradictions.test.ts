@@ -63,6 +63,26 @@ describe('a channel', () => {
     expect(mistake).toStartWith('channels.0.dialect: ');
   });
 
+  test('of Azure has an api_version if its address needs one', () => {
+    const azure = (address: string, version: string) =>
+      channel('azure-images', 'gpt-image-1')
+        .replace('https://api.example.com/v1', address)
+        .replace('    models', `${version}    models`);
+    const version = '    api_version: 2025-04-01-preview\n';
+    const base = 'https://resource.openai.azure.com/openai';
+    for (const address of [base, `${base}/`, `${base}/deployments/pictures`]) {
+      expect(mistakesOf(azure(address, version))).toEqual([]);
+      expect(mistakesOf(azure(address, ''))).toEqual([
+        'channels.0.base_url: needs api_version; write e.g. api_version: 2025-04-01-preview',
+      ]);
+    }
+    expect(mistakesOf(azure(`${base}/v1`, ''))).toEqual([]);
+    const other = channel('openai', 'gpt-4o').replace('    models', `${version}    models`);
+    expect(mistakesOf(other)).toEqual([
+      'channels.0.api_version: applies only to azure-openai and azure-images, not to openai',
+    ]);
+  });
+
   test('cannot serve a model of the file whose family needs another protocol', () => {
     expect(mistakesOf(channel('suno', 'mine') + CHAT)).toEqual([
       'channels.0.models.mine: cannot be served by a channel that speaks suno: needs openai, openai-responses, azure-openai, anthropic, bedrock, gemini or vertex',

@@ -10,6 +10,7 @@ import {
 } from '../../protocols/dialects.ts';
 import type { UpstreamCall } from '../contract.ts';
 import { commonEdits, loweredLimit, type UpstreamRequest } from '../pass-through/request.ts';
+import type { OpenaiAddress } from '../transport/openai-address.ts';
 import { mentions, refusedMember } from './refused-member.ts';
 
 const STREAM_OPTIONS = 'stream_options';
@@ -32,7 +33,7 @@ interface Draft {
  */
 export function chatRequest(
   call: UpstreamCall,
-  headers: Record<string, string>,
+  address: OpenaiAddress,
   refused: ReadonlySet<string> = new Set(),
 ): UpstreamRequest {
   const { dialect = dialectOfAddress(call.target.base_url) } = call.target;
@@ -47,11 +48,11 @@ export function chatRequest(
     const all = new Set([...refused, member]);
     // A request must have a limit. If both names are refused, the refusal stands.
     if (OUTPUT_LIMITS.every((name) => all.has(name))) return undefined;
-    return chatRequest(call, headers, all);
+    return chatRequest(call, address, all);
   };
   return {
-    path: '/chat/completions',
-    headers,
+    path: address.path(call, '/chat/completions'),
+    headers: address.headers(call.target.api_key),
     edits: draft.edits,
     ...(draft.own.length > 0 ? { mended } : {}),
     ...(refused.size > 0 ? { onAccepted: () => remember(call, refused) } : {}),

@@ -6,34 +6,27 @@ import { RetryableUpstreamError } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { wholeUsage } from '../pass-through/reported-usage.ts';
 import { requestAnswer, requestStream } from '../pass-through/request.ts';
+import { AZURE, OPENAI, type OpenaiAddress } from '../transport/openai-address.ts';
 import { producedText } from './openai-answer.ts';
 import { chatRequest } from './openai-request.ts';
 import { ChatStream } from './openai-stream.ts';
 
 /** OpenAI chat completions (OpenAI docs: Chat Completions; Streaming). */
-export const openaiProtocol = chatProtocol('openai', (key) => ({ authorization: `Bearer ${key}` }));
+export const openaiProtocol = chatProtocol('openai', OPENAI);
 
 /**
  * OpenAI chat completions on Azure. The channel's `base_url` ends in `/openai/v1` (Azure OpenAI
- * docs: v1 API).
+ * docs: v1 API), or in `/openai` and has an `api_version`.
  */
-export const azureOpenaiProtocol = chatProtocol('azure-openai', (key) => ({ 'api-key': key }));
+export const azureOpenaiProtocol = chatProtocol('azure-openai', AZURE);
 
-type Credentials = (api_key: string) => Record<string, string>;
-
-function chatProtocol(name: ChatProtocol, credentials: Credentials): UpstreamProtocol {
+function chatProtocol(name: ChatProtocol, address: OpenaiAddress): UpstreamProtocol {
   return {
     name,
 
-    complete: (call) =>
-      requestAnswer(call, chatRequest(call, credentials(call.target.api_key)), answerOf),
+    complete: (call) => requestAnswer(call, chatRequest(call, address), answerOf),
 
-    stream: (call) =>
-      requestStream(
-        call,
-        chatRequest(call, credentials(call.target.api_key)),
-        new ChatStream(call),
-      ),
+    stream: (call) => requestStream(call, chatRequest(call, address), new ChatStream(call)),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   requestWhole,
 } from '../transport/exchange.ts';
 import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
+import { AZURE, OPENAI, type OpenaiAddress } from '../transport/openai-address.ts';
 import type {
   Embedder,
   OwnCount,
@@ -25,15 +26,13 @@ import type {
 } from './contract.ts';
 import { inEncodingFormat } from './vectors.ts';
 
-type Credentials = (api_key: string) => Record<string, string>;
-
 /** Embeddings and audio of OpenAI and of compatible servers (OpenAI docs: Embeddings; Audio). */
-function directProtocol(credentials: Credentials): Embedder & Transcriber & SpeechSynthesizer {
+function directProtocol(address: OpenaiAddress): Embedder & Transcriber & SpeechSynthesizer {
   return {
     embed(call, own) {
       const request = {
-        path: '/embeddings',
-        headers: credentials(call.target.api_key),
+        path: address.path(call, '/embeddings'),
+        headers: address.headers(call.target.api_key),
         edits: { model: JSON.stringify(call.physical_model), ...withoutNulls(call.body) },
       };
       return requestAnswer(call, request, (text, answer) => {
@@ -61,8 +60,8 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
     },
 
     async transcribe(call, what) {
-      const credential = credentials(call.target.api_key);
-      const path = `/audio/${what.task}`;
+      const credential = address.headers(call.target.api_key);
+      const path = address.path(call, `/audio/${what.task}`);
       const request = postOf(call, path, credential, formOf(call, what));
       return requestWhole(call, request, (head, text) => {
         if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
@@ -74,8 +73,8 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
 
     async synthesize(call) {
       const exchange = await send(call, {
-        path: '/audio/speech',
-        headers: credentials(call.target.api_key),
+        path: address.path(call, '/audio/speech'),
+        headers: address.headers(call.target.api_key),
         edits: { model: JSON.stringify(call.physical_model) },
       });
       const kind = exchange.response.headers.get('content-type') ?? '';
@@ -88,9 +87,9 @@ function directProtocol(credentials: Credentials): Embedder & Transcriber & Spee
 }
 
 /** Direct calls of OpenAI and of compatible servers. */
-export const openaiDirect = directProtocol((key) => ({ authorization: `Bearer ${key}` }));
-/** Direct calls of Azure OpenAI, which expects the API key in another header. */
-export const azureDirect = directProtocol((key) => ({ 'api-key': key }));
+export const openaiDirect = directProtocol(OPENAI);
+/** Direct calls of Azure OpenAI, which has other paths and another header with the API key. */
+export const azureDirect = directProtocol(AZURE);
 
 /** Returns the edits that remove members without a value, which the provider refuses. */
 function withoutNulls(body: UpstreamCall['body']): Record<string, null> {

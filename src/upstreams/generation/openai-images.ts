@@ -3,6 +3,7 @@ import { withoutUndefined } from '../../json/object.ts';
 import { type GenerationUsage, readGenerationTokens } from '../../protocols/generation-usage.ts';
 import { countIn } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
+import { AZURE, OPENAI, type OpenaiAddress } from '../transport/openai-address.ts';
 import {
   type GenerationCall,
   type GenerationProtocol,
@@ -17,33 +18,35 @@ import { inlineImage } from './inline-media.ts';
 export const openaiImagesProtocol: GenerationProtocol = {
   name: 'openai-images',
   idempotent: false,
-  submit: (call) => submit(call, { authorization: `Bearer ${call.target.api_key}` }),
+  submit: (call) => submit(call, OPENAI),
 };
 
 /**
- * OpenAI images on Azure (Azure docs: Image generation). Only the header with the key differs from
- * `openaiImagesProtocol`. The channel's base URL contains the deployment. `response_format` is
- * never forwarded (spec: Image generation, 4).
+ * OpenAI images on Azure (Azure docs: Image generation). Only the address and the header
+ * with the key differ from `openaiImagesProtocol`. `response_format` is never forwarded (spec: Image
+ * generation, 4).
  */
 export const azureImagesProtocol: GenerationProtocol = {
   name: 'azure-images',
   idempotent: false,
-  submit: (call) => submit(call, { 'api-key': call.target.api_key }),
+  submit: (call) => submit(call, AZURE),
 };
 
-async function submit(
-  call: GenerationCall,
-  headers: Record<string, string>,
-): Promise<SubmitResult> {
+async function submit(call: GenerationCall, address: OpenaiAddress): Promise<SubmitResult> {
   const { input } = call;
+  const headers = address.headers(call.target.api_key);
   if (input.scene !== 'image')
     throw new RetryableUpstreamError('server', 'this protocol makes only images');
   const body = bodyFor(call, input);
   const answer = await submitJob(
     call,
     input.images
-      ? { path: '/images/edits', headers, body: await formFor(body, input, call.signal) }
-      : { path: '/images/generations', headers, body },
+      ? {
+          path: address.path(call, '/images/edits'),
+          headers,
+          body: await formFor(body, input, call.signal),
+        }
+      : { path: address.path(call, '/images/generations'), headers, body },
   );
   if ('type' in answer) return answer;
   const { data, output_format } = answer.body;

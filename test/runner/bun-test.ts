@@ -13,6 +13,9 @@ import type { Outcome } from './steps.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The files that only `--full` runs. */
 export const FULL_FOLDER = 'test/full';
+/** Real client programs and SDKs, which only `--full` runs too. */
+export const CLIENTS_FOLDER = 'test/clients';
+const FULL_FOLDERS = [FULL_FOLDER, CLIENTS_FOLDER];
 
 /**
  * Test processes at a time: one more than cores, because tests wait for half of their time. The files
@@ -54,7 +57,9 @@ export async function runBunTest(options: BunTestOptions): Promise<Outcome> {
 }
 
 function commandLine({ test_arguments, quiet }: BunTestOptions, report: string): string[] {
-  const names_full = test_arguments.some((argument) => argument.includes(FULL_FOLDER));
+  const names_full = test_arguments.some((argument) =>
+    FULL_FOLDERS.some((folder) => argument.includes(folder)),
+  );
   return [
     process.execPath,
     'test',
@@ -68,7 +73,7 @@ function commandLine({ test_arguments, quiet }: BunTestOptions, report: string):
     // The slowest files start first, so that both cores end together.
     ...(quiet ? [] : [`--timings=${timingsFile()}`, '--update-timings']),
     ...['--reporter=junit', `--reporter-outfile=${report}`],
-    ...(names_full ? [] : [`--path-ignore-patterns=${FULL_FOLDER}/**`]),
+    ...(names_full ? [] : FULL_FOLDERS.map((each) => `--path-ignore-patterns=${each}/**`)),
     ...test_arguments,
   ];
 }

@@ -1,5 +1,5 @@
 import { TESTED } from '../mutants/tested.ts';
-import { FULL_FOLDER, ROOT, runBunTest } from './bun-test.ts';
+import { CLIENTS_FOLDER, FULL_FOLDER, ROOT, runBunTest } from './bun-test.ts';
 import { runCommand } from './command.ts';
 import type { Counts } from './counts.ts';
 import type { Interrupt } from './interrupt.ts';
@@ -43,6 +43,10 @@ export function addedSteps(
     {
       title: `longer tests (${FULL_FOLDER})`,
       run: () => runBunTest({ test_arguments: [FULL_FOLDER], environment, interrupt }),
+    },
+    {
+      title: `client programs (${CLIENTS_FOLDER})`,
+      run: () => runBunTest({ test_arguments: [CLIENTS_FOLDER], environment, interrupt }),
     },
     ...commands,
   ];

@@ -121,6 +121,10 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     ...{ routes: [MESSAGES], param: 'fallbacks', values: [[]], reason: 'default' },
     why: 'An empty list adds nothing.',
   },
+  {
+    ...{ routes: [MESSAGES], param: 'diagnostics', reason: 'optional' },
+    why: 'Only Anthropic compares the prompts of two requests. It gets no message id of Weir.',
+  },
   { routes: [CHAT, MESSAGES], param: 'tools[].cache_control', reason: 'hint', why: CACHE },
   { routes: [CHAT], param: 'tools[].function.cache_control', reason: 'hint', why: CACHE },
   {

@@ -19,6 +19,8 @@ export interface ErrorDetails {
   balance_usd?: number;
   /** With 402: the upper bound of the request's charge, USD. */
   estimated_cost_usd?: number;
+  /** What Anthropic's packages read from `error.details` (Anthropic docs: Errors). */
+  details?: { error_code: string; unsupported?: string[] };
 }
 
 /**

@@ -14,6 +14,7 @@ const validate = validator(MessagesRequestSchema);
  */
 export function validateMessages(value: Record<string, unknown>) {
   const body = validate(value);
+  refuseThread(value['thread']);
   requireImageSources(body.messages);
   return body;
 }
@@ -48,4 +49,18 @@ export function refuseForeignRoles(body: Record<string, unknown>): void {
       param: `messages.${index}.role`,
     },
   );
+}
+
+/**
+ * Throws WeirError (400) for a conversation that the provider would store. Each call carries the
+ * whole conversation, so that any channel can serve it. Anthropic's packages read the details, and
+ * continue without a thread (@anthropic-ai/sdk 1.11.0, lib/internal/threads/ThreadState).
+ */
+function refuseThread(thread: unknown): void {
+  if (thread === undefined || thread === null) return;
+  throw new WeirError('invalid_request', 'thread is not supported.', {
+    param: 'thread',
+    hint: 'Leave thread out, and send all messages of the conversation.',
+    details: { error_code: 'thread_unsupported_request', unsupported: [] },
+  });
 }

@@ -70,8 +70,23 @@ function requestOf(call: UpstreamCall): UpstreamRequest {
       'anthropic-version': version,
       ...(beta ? { 'anthropic-beta': beta } : {}),
     },
-    edits: { ...commonEdits(call), ...messagesLimits(call), ...messageSearchLimits(body) },
+    edits: {
+      ...commonEdits(call),
+      ...messagesLimits(call),
+      ...messageSearchLimits(body),
+      ...withoutOwnMessage(body),
+    },
   };
+}
+
+/**
+ * Returns the edit that removes the id of an earlier answer. The id is Weir's own, so the provider
+ * does not know it (Anthropic docs: Cache diagnostics).
+ */
+export function withoutOwnMessage({ diagnostics }: UpstreamCall['body']): Record<string, Edit> {
+  const previous = isObject(diagnostics) ? diagnostics['previous_message_id'] : undefined;
+  if (typeof previous !== 'string') return {};
+  return { diagnostics: (text) => editMembers(text, { previous_message_id: 'null' }) };
 }
 
 /**

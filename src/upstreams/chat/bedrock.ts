@@ -9,7 +9,7 @@ import {
 } from '../pass-through/request.ts';
 import { messageSearchLimits } from '../pass-through/web-search.ts';
 import { toServerSentEvents } from '../stream/aws-event-stream.ts';
-import { answerOfMessages, messagesLimits } from './anthropic.ts';
+import { answerOfMessages, messagesLimits, withoutOwnMessage } from './anthropic.ts';
 import { MessageStream } from './anthropic-stream.ts';
 import { betaEdits, betasOf, refusesBetas, toolEdit } from './bedrock-limits.ts';
 
@@ -46,6 +46,7 @@ function requestOf(call: UpstreamCall, method: string, isStrict = false): Upstre
     ...messagesLimits(call),
     ...(tools === undefined ? {} : { tools }),
     ...betaEdits(call, isStrict),
+    ...withoutOwnMessage(call.body),
     // The path contains the model, and its last segment tells whether the answer is a stream.
     model: null,
     stream: null,

@@ -9,6 +9,7 @@ import { createSound } from './audio/generations.ts';
 import { audio } from './audio/route.ts';
 import { speech } from './audio/speech.ts';
 import { chatCompletions } from './chat/route.ts';
+import { familyOfClient } from './client-family.ts';
 import { embeddings } from './embeddings/route.ts';
 import { endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
@@ -89,13 +90,15 @@ const IDLE_TIMEOUT_S = 255;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
+type Family = ErrorFamily | ((request: Request) => ErrorFamily);
+
 interface Route {
   path: string;
-  /** The API whose error format the responses of this path have. */
-  family: ErrorFamily;
+  /** The API whose error format the responses of this path have, or how a request tells it. */
+  family: Family;
   methods: Partial<Record<Method, Handler>>;
   /** The error family of each method that does not use `family`. */
-  families?: Partial<Record<Method, ErrorFamily>>;
+  families?: Partial<Record<Method, Family>>;
 }
 
 /** Every path with its methods and their handlers. */
@@ -117,7 +120,12 @@ function routes(deps: AppDeps): Route[] {
       methods: { POST: countMessageTokens(deps) },
     },
     ...batchRoutes(deps),
-    { path: '/v1beta/models/*', family: 'gemini', methods: { POST: geminiModels(deps) } },
+    { path: '/v1beta/models', family: 'gemini', methods: { GET: listModels(deps) } },
+    {
+      path: '/v1beta/models/*',
+      family: 'gemini',
+      methods: { GET: getModel(deps), POST: geminiModels(deps) },
+    },
     ...responseRoutes(deps).map(([path, methods]) => openai(path, methods)),
     openai('/v1/embeddings', { POST: embeddings(deps) }),
     openai('/v1/audio/translations', { POST: audio(deps, 'translations') }),
@@ -127,11 +135,11 @@ function routes(deps: AppDeps): Route[] {
     openai('/v1/translations', { POST: translations(deps) }),
     openai('/v1/files/*', { GET: getFile(deps) }),
     ...generationRoutes(deps).map(([path, methods]) => openai(path, methods)),
-    openai('/v1/models', { GET: listModels(deps) }),
+    // The SDKs of OpenAI, Anthropic and Google request these two paths.
+    { path: '/v1/models', family: familyOfClient, methods: { GET: listModels(deps) } },
     {
-      // Google's SDK uses this path if it is configured for API version 1.
       path: '/v1/models/*',
-      family: 'openai',
+      family: familyOfClient,
       methods: { GET: getModel(deps), POST: geminiModels(deps) },
       families: { POST: 'gemini' },
     },
@@ -232,7 +240,7 @@ export function createApp(deps: AppDeps) {
   // `server` is read from the app. If a handler took `server` from Elysia's context, Elysia would
   // create an object with a getter for each request.
   const server = () => app.server;
-  const wrap = (family: ErrorFamily, handler: Handler) =>
+  const wrap = (family: Family, handler: Handler) =>
     endpoint(family, deps.onError, handler, server, deps.bodies);
   for (const { path, family, methods, families } of routes(deps)) {
     for (const [method, handler] of Object.entries(methods)) {
@@ -246,14 +254,12 @@ export function createApp(deps: AppDeps) {
     app.all(path, refuse, unparsed);
   }
   for (const path of ['/v1/messages/*', '/*', '/']) {
-    app.all(
-      path,
-      wrap(path.startsWith('/v1/messages') ? 'native' : 'openai', refuseUnknownPath),
-      unparsed,
-    );
+    app.all(path, wrap(familyOfClient, refuseUnknownPath), unparsed);
   }
   // An error outside of a handler gets the usual error body too.
-  return app.onError((context) => wrap('openai', () => Promise.reject(context.error))(context));
+  return app.onError((context) =>
+    wrap(familyOfClient, () => Promise.reject(context.error))(context),
+  );
 }
 
 function readiness(deps: AppDeps): Response {
@@ -271,11 +277,12 @@ function refuseUnknownPath({ request }: RequestContext): never {
 }
 
 /** Refuses a method of a known path. The response names the allowed methods (RFC 9110, 15.5.6). */
-function refuseMethod(family: ErrorFamily, methods: string[]): Handler {
+function refuseMethod(family: Family, methods: string[]): Handler {
   return ({ request, request_id }) => {
+    const format = typeof family === 'string' ? family : family(request);
     const message = `This path does not allow ${request.method}. Use ${methods.join(' or ')}.`;
     const refusal = new WeirError('method_not_allowed', message);
-    const response = renderError(refusal, family, request_id);
+    const response = renderError(refusal, format, request_id);
     response.headers.set('allow', methods.join(', '));
     return response;
   };

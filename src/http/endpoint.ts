@@ -36,17 +36,18 @@ interface ElysiaContext {
 
 /**
  * Wraps a handler. The wrapper refuses a request without a valid `Host` header. It adds the request
- * id to each response. It reports each error, and returns it in the error format of the family. It
- * gives back the bytes that the request holds. Every request passes through the wrapper, so it is
+ * id to each response. It reports each error, and returns it in the error format of the family, which
+ * may depend on the request. It gives back the bytes that the request holds. Every request passes through the wrapper, so it is
  * one function: a chain of hooks would be slower.
  */
 export function endpoint(
-  family: ErrorFamily,
+  family: ErrorFamily | ((request: Request) => ErrorFamily),
   report: ErrorReport,
   handler: Handler,
   server: () => Server<unknown> | null,
   bodies: BodyBudget,
 ) {
+  const familyOf = typeof family === 'string' ? () => family : family;
   return async ({ request, params }: ElysiaContext): Promise<Response> => {
     const arrived_ms = performance.now();
     const uuid = Bun.randomUUIDv7();
@@ -71,7 +72,7 @@ export function endpoint(
     } catch (error) {
       const known = asUnavailableIfTransient(error);
       report(known, request_id);
-      response = renderError(known, family, request_id);
+      response = renderError(known, familyOf(request), request_id);
     } finally {
       bytes.end();
     }
@@ -79,7 +80,7 @@ export function endpoint(
     const { headers } = response;
     headers.set('x-request-id', request_id);
     headers.set('request-id', request_id);
-    if (context.rate_limit) addRateLimit(headers, context.rate_limit, family);
+    if (context.rate_limit) addRateLimit(headers, context.rate_limit, familyOf(request));
     if (bytes.hasWholeBody || !mayHaveLargeBody(request)) return response;
     return closeAfter(response, request);
   };

@@ -130,21 +130,23 @@ describe.each(
     expect(refusal.status).toBe(429);
     expect(queries).toBe(before);
     expect(app.wrongCredentials.refused).toBe(refused + 1);
-    expectEnvelope(door.path, await refusal.json(), refusal.headers);
+    expectEnvelope(door, await refusal.json(), refusal.headers);
     expect((await send(door, valid, address)).status).toBe(opened);
     expect((await send(door, wrong(), newAddress())).status).toBe(401);
   });
 });
 
 /** Checks the error format of the route's family. */
-function expectEnvelope(path: string, body: unknown, headers: Headers): void {
+function expectEnvelope({ path, header }: Door, body: unknown, headers: Headers): void {
   const retry_after = Number(headers.get('retry-after'));
   expect(retry_after).toBeWithin(1, 61);
   const openai = { code: 'rate_limit_exceeded', type: 'rate_limit_exceeded', retry_after };
-  if (path.startsWith('/v1beta')) {
+  // The clients of several vendors request the paths of models.
+  const vendor = path.startsWith('/v1/models') ? header : '';
+  if (path.startsWith('/v1beta') || vendor === 'x-goog-api-key') {
     const details = [expect.objectContaining({ reason: 'rate_limit_exceeded', retry_after })];
     expect(body).toMatchObject({ error: { code: 429, status: 'RESOURCE_EXHAUSTED', details } });
-  } else if (path.startsWith('/v1/messages')) {
+  } else if (path.startsWith('/v1/messages') || vendor === 'x-api-key') {
     expect(body).toMatchObject({ type: 'error', error: { ...openai, type: 'rate_limit_error' } });
   } else expect(body).toMatchObject({ error: { ...openai, retryable: true } });
 }

@@ -4,8 +4,10 @@ import { RANKED_SCENES, type RankedScene } from '../../catalogue/ranking.ts';
 import { CATEGORIES } from '../../catalogue/schema.ts';
 import { suggestModels } from '../../catalogue/suggest.ts';
 import { WeirError } from '../../errors/weir-error.ts';
+import { familyOfClient } from '../client-family.ts';
 import { decodePath, type Handler, json } from '../endpoint.ts';
 import type { InferenceRouteDeps } from '../inference-route.ts';
+import { geminiModel, geminiPage } from './gemini.ts';
 import { metadata, modelDetail, modelObject } from './view.ts';
 
 /** Dependencies of the model routes. */
@@ -14,7 +16,10 @@ export interface ModelRouteDeps extends InferenceRouteDeps {
   ranking?: () => RankingSnapshot;
 }
 
-/** `GET /v1/models` (spec: Model catalogue). */
+/**
+ * `GET /v1/models` (spec: Model catalogue), and `GET /v1beta/models`. A client of Google gets
+ * Google's form on both paths, because its SDK may use either (@google/genai: `apiVersion`).
+ */
 export function listModels(deps: ModelRouteDeps): Handler {
   return async (context) => {
     const key = await deps.authentication.requireKey(context, true);
@@ -27,6 +32,7 @@ export function listModels(deps: ModelRouteDeps): Handler {
       .catalogue()
       .all()
       .filter((model) => category === null || model.category === category);
+    if (familyOfClient(context.request) === 'gemini') return json(geminiPage(models, query));
     const data = (scene === null ? models : modelsByRank(models, scene, snapshot)).map((model) =>
       modelObject(model, metadata(model, snapshot)),
     );
@@ -71,7 +77,7 @@ function oneOf<Value extends string>(
   });
 }
 
-/** `GET /v1/models/{model}`. Ids may contain slashes. */
+/** `GET /v1/models/{model}`, and `GET /v1beta/models/{model}`. Ids may contain slashes. */
 export function getModel(deps: ModelRouteDeps): Handler {
   return async (context) => {
     const key = await deps.authentication.requireKey(context, true);
@@ -79,7 +85,10 @@ export function getModel(deps: ModelRouteDeps): Handler {
     const name = decodePath(context.params['*'] ?? '');
     const catalogue: Catalogue = deps.catalogue();
     const model = catalogue.find(name);
-    if (model) return json(modelDetail(model, deps.ranking?.()));
+    if (model) {
+      const isGoogle = familyOfClient(context.request) === 'gemini';
+      return json(isGoogle ? geminiModel(model) : modelDetail(model, deps.ranking?.()));
+    }
     const inference = deps.inference();
     const callable = catalogue.all().filter((candidate) => inference.isCallable(candidate, key));
     throw new WeirError('model_detail_not_found', 'The model does not exist.', {

@@ -4,28 +4,20 @@
  * a request and the members of the input that the request contains.
  */
 import type { VideoInput, VideoOperation } from '../../catalogue/inputs.ts';
-import { withoutUndefined } from '../../json/object.ts';
 import { nameElements } from './elements.ts';
 import type { JsonObject } from './exchange.ts';
+import { bodyOf, type Field, field as makeField, membersOf } from './fields.ts';
 import { together } from './references.ts';
 
-/** A member of a request, and the members of the input from which its value comes. */
-interface Field {
-  readonly to: string;
-  readonly from: readonly (keyof VideoInput)[];
-  readonly value: (input: VideoInput) => unknown;
-}
+type VideoField = Field<VideoInput>;
 
-/** A field with the value of the first of these members that the input has. */
-const field = (to: string, ...from: readonly (keyof VideoInput)[]): Field => ({
-  ...{ to, from },
-  value: (input) => from.map((name) => input[name]).find((value) => value !== undefined),
-});
+const field = (to: string, ...from: readonly (keyof VideoInput)[]): VideoField =>
+  makeField(to, ...from);
 
 /** An endpoint: what follows the model in the path, and its members. */
 interface Endpoint {
   readonly suffix: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly VideoField[];
 }
 
 interface Family {
@@ -44,20 +36,20 @@ const LAST = field('end_image_url', 'end_image');
 const FILM = field('video_url', 'video_url');
 
 /** Most models take `8`, Veo takes `8s`, and Grok takes the number. */
-const secondsAs = (text: (seconds: number) => unknown): Field => ({
+const secondsAs = (text: (seconds: number) => unknown): VideoField => ({
   ...{ to: 'duration', from: ['duration'] },
   value: ({ duration }) => (duration === undefined ? undefined : text(duration)),
 });
 const SECONDS = secondsAs(String);
 
 /** Weir's clients send 0 to 20; fal takes 0 to 1 (fal docs: Kling, Range of cfg_scale). */
-const CFG_SCALE: Field = {
+const CFG_SCALE: VideoField = {
   ...{ to: 'cfg_scale', from: ['cfg_scale'] },
   value: ({ cfg_scale }) => (cfg_scale === undefined ? undefined : cfg_scale / MAX_CFG_SCALE),
 };
 const MAX_CFG_SCALE = 20;
 
-const ELEMENTS: Field = {
+const ELEMENTS: VideoField = {
   ...{ to: 'elements', from: ['kling_elements'] },
   value: ({ kling_elements }) =>
     kling_elements?.map(({ element_input_urls: [frontal, ...others] }) => ({
@@ -66,16 +58,16 @@ const ELEMENTS: Field = {
     })),
 };
 /** The prompt of a Kling model, with fal's names for the elements. */
-const KLING_PROMPT: Field = {
+const KLING_PROMPT: VideoField = {
   ...{ to: 'prompt', from: ['prompt'] },
   value: ({ prompt, kling_elements = [] }) =>
     nameElements(prompt, kling_elements, (at) => `@Element${at}`),
 };
 /** The person of a result looks as in the reference video, which may then last 30 seconds. */
-const ORIENTATION: Field = { to: 'character_orientation', from: [], value: () => 'video' };
+const ORIENTATION: VideoField = { to: 'character_orientation', from: [], value: () => 'video' };
 
 /** The references of Seedance. A source video is one of them. */
-const SEEDANCE_REFERENCES: readonly Field[] = [
+const SEEDANCE_REFERENCES: readonly VideoField[] = [
   field('image_urls', 'reference_images'),
   {
     ...{ to: 'video_urls', from: ['video_urls', 'video_url'] },
@@ -102,7 +94,7 @@ const MOTION: Endpoint = {
 };
 
 /** The endpoints of a Kling model that makes a video from text, or from a first frame. */
-const klingEndpoints = (fields: readonly Field[], frames: readonly Field[]) => ({
+const klingEndpoints = (fields: readonly VideoField[], frames: readonly VideoField[]) => ({
   'text-to-video': { suffix: '/text-to-video', fields: [...fields, RATIO] },
   'image-to-video': { suffix: '/image-to-video', fields: [...fields, ...frames] },
   'start-end-to-video': { suffix: '/image-to-video', fields: [...fields, ...frames] },
@@ -225,8 +217,7 @@ export function falVideoRequest(
   const model = pathOf(physical_model, input);
   // A configuration may name the endpoint instead of its model.
   const suffix = /-to-video$/.test(model) ? '' : endpoint.suffix;
-  const body = Object.fromEntries(endpoint.fields.map(({ to, value }) => [to, value(input)]));
-  return { path: `/${model}${suffix}`, body: withoutUndefined(body) };
+  return { path: `/${model}${suffix}`, body: bodyOf(endpoint.fields, input) };
 }
 
 /**
@@ -250,7 +241,7 @@ export function falVideoMembers(model: string, input: VideoInput): readonly stri
   const endpoint = endpointOf(model, input);
   // The client learns that the model takes none of the inputs of this operation.
   if (!endpoint) return Object.keys(input).filter((name) => !MEDIA.includes(name));
-  const names = endpoint.fields.flatMap(({ from }) => from as readonly string[]);
+  const names = membersOf(endpoint.fields);
   // An upscaler takes no prompt. `prompt` counts as sent, because it may be left out here (P18).
   if (model.includes('upscale')) return [...names, 'prompt'];
   if (!model.includes('kling')) return names;

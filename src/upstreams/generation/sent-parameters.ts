@@ -1,6 +1,7 @@
 import type { GenerationInput, ImageInput, VideoInput } from '../../catalogue/inputs.ts';
 import type { GenerationProtocolName } from '../../protocols/names.ts';
 import { falMembers } from './fal-request.ts';
+import { replicateMembers } from './replicate-request.ts';
 import { runwayMembers } from './runway-request.ts';
 
 /**
@@ -76,7 +77,7 @@ const SENT: Record<GenerationProtocolName, (model: string, input: GenerationInpu
   ark: (_, input) => ark(input),
   runway: (model, input) => (input.scene === 'video' ? runwayMembers(model, input) : []),
   fal: falMembers,
-  replicate: (model, input) => replicate(model, input),
+  replicate: replicateMembers,
 };
 
 const imageOf = (input: GenerationInput): Partial<ImageInput> =>
@@ -149,39 +150,4 @@ function ark(input: GenerationInput): Members {
     ...['video_urls', 'audio_url', 'audio_urls', 'duration', 'resolution', 'seed', 'watermark'],
     ...['output_audio', ...(hasFirstFrame ? [] : ['aspect_ratio'])],
   ];
-}
-
-function replicate(model: string, input: GenerationInput): Members {
-  switch (input.scene) {
-    case 'image':
-      return model.includes('gpt-image')
-        ? [
-            ...['prompt', 'n', 'quality', 'background', 'moderation', 'output_format'],
-            ...['output_compression', 'images'],
-            ...(/^(?:auto|1024x1024|1536x1024|1024x1536)$/.test(input.size ?? 'auto')
-              ? ['size']
-              : []),
-          ]
-        : [
-            ...['prompt', 'n', 'negative_prompt', 'seed', 'output_format', 'resolution', 'size'],
-            ...[
-              'aspect_ratio',
-              ...(model.includes('nano-banana') ? ['images'] : imagesIfOne(input)),
-            ],
-          ];
-    case 'video':
-      return [
-        ...['prompt', 'negative_prompt', 'image', 'start_image', 'end_image', 'reference_images'],
-        ...['video_url', 'audio_url', 'duration', 'aspect_ratio', 'resolution', 'output_audio'],
-        ...['seed', 'fps'],
-      ];
-    case 'music':
-      return ['prompt', 'tags'];
-    case '3d':
-      return ['prompt', 'image', 'seed'];
-    case 'audio':
-      return ['prompt', 'duration', 'seed'];
-    default:
-      return input satisfies never;
-  }
 }

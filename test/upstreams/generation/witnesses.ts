@@ -87,9 +87,12 @@ export const WITNESSES: readonly Witness[] = [
   },
   {
     ...{ provider: 'Replicate', protocol: 'replicate' },
-    proved_by: ['replicate and @ai-sdk/replicate: predictions, simulator'],
-    payloads: { types: 0, same: 0, simulator: 2 },
-    unproved: ['the inputs of each model: no package declares them; sources are the models’ pages'],
+    proved_by: [
+      'replicate and @ai-sdk/replicate: predictions, simulator',
+      'replicate.com/<model>/versions/…/api: inputs of twelve models',
+    ],
+    payloads: { types: 678, same: 0, simulator: 2 },
+    unproved: ['the inputs of models without a row in documented-predictions.ts'],
   },
   {
     ...{ provider: 'Kling', protocol: 'kling', proved_by: [], payloads: NOTHING },

@@ -15,8 +15,11 @@ export const LEFT_OUT_REASONS = {
   optional: 'known programs send it, but the model cannot follow it; the price never depends on it',
 } as const;
 
-/** The format of an upstream's requests. `openai` is chat completions and OpenAI's other routes. */
-type UpstreamForm = 'openai' | 'responses' | 'anthropic' | 'gemini';
+/**
+ * The format of an upstream's requests. `openai` is chat completions and OpenAI's other routes.
+ * `bedrock` is what Amazon Bedrock lacks of Anthropic's format.
+ */
+type UpstreamForm = 'openai' | 'responses' | 'anthropic' | 'gemini' | 'bedrock';
 
 export interface LeftOut {
   /** Paths of routes. */
@@ -124,6 +127,14 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
   {
     ...{ routes: [MESSAGES], param: 'diagnostics', reason: 'optional' },
     why: 'Only Anthropic compares the prompts of two requests. It gets no message id of Weir.',
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'context_management', upstreams: ['bedrock'] },
+    ...{ reason: 'optional', why: 'It is sent if the request has the beta flag that it needs.' },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'tools[].eager_input_streaming', upstreams: ['bedrock'] },
+    ...{ reason: 'own', why: 'The beta flag `fine-grained-tool-streaming-2025-05-14` is sent.' },
   },
   { routes: [CHAT, MESSAGES], param: 'tools[].cache_control', reason: 'hint', why: CACHE },
   { routes: [CHAT], param: 'tools[].function.cache_control', reason: 'hint', why: CACHE },

@@ -118,8 +118,11 @@ async function faultsOf(client: ClientProtocol, channel: Channel): Promise<strin
     if (after === undefined) return [`${shown}: not recorded`];
     if (before !== after) return [];
     silent.add(`${CHAT_PATHS[client]} ${name}`);
-    const isListed = isLeftOut(CHAT_PATHS[client], name, value, form);
-    return isListed && (!is_native || isOwn(client, name)) ? [] : [`${shown}: taken, not sent`];
+    const isListed = (of: typeof form | 'bedrock') =>
+      isLeftOut(CHAT_PATHS[client], name, value, of);
+    const isForForm = isListed(form) && (!is_native || isOwn(client, name));
+    const isForChannel = channel === 'bedrock' && isListed(channel);
+    return isForForm || isForChannel ? [] : [`${shown}: taken, not sent`];
   });
 }
 

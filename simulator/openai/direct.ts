@@ -21,6 +21,7 @@ const USUAL_DIMENSIONS = 1_536;
 /** Number of bytes of a sound file that count as one second. The real provider decodes the file. */
 const BYTES_PER_S = 16_000;
 const WORDS_PER_SEGMENT = 8;
+const AUDIO_TOKENS_PER_S = 10;
 const SECONDS_PER_SEGMENT = 4;
 const PIECE_BYTES = 1_024;
 
@@ -104,6 +105,8 @@ export function audioToText(
     }
     const granularities = (form as unknown as FormData).getAll('timestamp_granularities[]');
     checkGranularities(granularities, task, form.get('response_format'));
+    const isByTokens = String(form.get('model')).includes('-transcribe');
+    if (isByTokens) checkFormat(form.get('model'), form.get('response_format'));
     const call = await begin(
       String(form.get('model')),
       String(form.get('prompt') ?? ''),
@@ -130,7 +133,19 @@ export function audioToText(
       .join('')
       .trim();
     call.completion_tokens = tokensOf(text);
-    if (form.get('response_format') !== 'verbose_json') return Response.json({ text });
+    if (form.get('response_format') !== 'verbose_json') {
+      const audio_tokens = Math.ceil(duration * AUDIO_TOKENS_PER_S);
+      const input_tokens = audio_tokens + call.prompt_tokens;
+      const output_tokens = call.completion_tokens;
+      const input_token_details = { audio_tokens, text_tokens: call.prompt_tokens };
+      const usage = isByTokens
+        ? {
+            ...{ type: 'tokens', input_tokens, input_token_details, output_tokens },
+            total_tokens: input_tokens + output_tokens,
+          }
+        : { type: 'duration', seconds: Math.ceil(duration) };
+      return Response.json({ text, usage });
+    }
     const hasWords = granularities.includes('word');
     return Response.json({
       ...{ task, language: 'german', duration, text },
@@ -159,6 +174,13 @@ function checkGranularities(granularities: unknown[], task: string, format: unkn
   if (format !== 'verbose_json') {
     throw invalid(`${name} requires response_format verbose_json.`, name, null);
   }
+}
+
+/** The refusal of openai/openai-dotnet issue 401 and vercel/ai issue 8214. */
+function checkFormat(model: unknown, format: unknown): void {
+  if (format === null || format === 'json' || format === 'text') return;
+  const message = `response_format '${format}' is not compatible with model '${model}'. Use 'json' or 'text' instead.`;
+  throw invalid(message, 'response_format', 'unsupported_value');
 }
 
 /** The words of a segment, each with an equal share of its time. */

@@ -90,7 +90,8 @@ describe('README', () => {
     const block = blockWith('/v1/rerank');
     const answers = linesOf(await runShell(at, commandsOf(block))).map((line) => JSON.parse(line));
     expect(answers[0].data.length).toBe(2);
-    expect(answers.at(-1)).toEqual({ text: expect.any(String) });
+    const usage = { type: 'duration', seconds: expect.any(Number) };
+    expect(answers.at(-1)).toEqual({ text: expect.any(String), usage });
     expect(bytesOf('hello.mp3').length).toBeGreaterThan(1_000);
   });
 

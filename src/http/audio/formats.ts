@@ -13,7 +13,7 @@ export function formatTranscript(
 ): Response {
   switch (format) {
     case 'json':
-      return Response.json({ text: transcript.text });
+      return Response.json({ text: transcript.text, usage: usageOf(transcript) });
     case 'verbose_json': {
       const { language, duration, text, segments, words = [] } = transcript;
       const hasSegments = granularities.length === 0 || granularities.includes('segment');
@@ -21,6 +21,7 @@ export function formatTranscript(
         ...{ task, language, duration, text },
         ...(granularities.includes('word') ? { words } : {}),
         ...(hasSegments ? { segments } : {}),
+        usage: durationOf(transcript),
       });
     }
     case 'text':
@@ -46,6 +47,20 @@ export function formatTranscript(
     default:
       return format satisfies never;
   }
+}
+
+/**
+ * The usage of a transcript: its tokens, or its seconds, rounded up (openai 6: `Transcription.usage`).
+ * Some clients cannot read an answer without it, e.g. async-openai.
+ */
+function usageOf(transcript: Transcript): object {
+  const { tokens } = transcript;
+  return tokens ? { type: 'tokens', ...tokens } : durationOf(transcript);
+}
+
+/** `verbose_json` has seconds only (openai 6: `TranscriptionVerbose.Usage`). */
+function durationOf({ duration }: Transcript): object {
+  return { type: 'duration', seconds: Math.ceil(duration) };
 }
 
 /**

@@ -48,6 +48,7 @@ export function audio(deps: InferenceRouteDeps, task: 'translations' | 'transcri
         ...(temperature === undefined ? {} : { temperature }),
         ...(task === 'transcriptions' && language !== undefined ? { language } : {}),
         granularities,
+        needs_times: format !== 'json' && format !== 'text',
       };
       const transcript = await inference.direct({
         request_id: uuid,

@@ -42,12 +42,22 @@ export interface Transcript {
   readonly language: string;
   /** Length of the audio, in seconds. */
   readonly duration: number;
-  /** True if the upstream reported an impossible length. Then the segments give the length. */
+  /** True if the upstream reported no possible length. Then Weir found the length in another way. */
   readonly has_impossible_usage?: boolean;
   readonly segments: readonly Segment[];
   /** Present if the request asked for the times of words. */
   readonly words?: readonly Word[];
+  /** The tokens of a model that the provider bills by tokens. */
+  readonly tokens?: TranscriptTokens;
   readonly [member: string]: unknown;
+}
+
+/** The names are those of OpenAI (openai 6: `Transcription.Tokens`). */
+export interface TranscriptTokens {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  readonly input_token_details?: { readonly audio_tokens: number; readonly text_tokens: number };
 }
 
 export interface TranscriptionRequest {
@@ -58,6 +68,8 @@ export interface TranscriptionRequest {
   readonly temperature?: number;
   /** Language of the audio. It is set only for `transcriptions`. */
   readonly language?: string;
+  /** True if the client's format has times: `verbose_json`, `srt` or `vtt`. */
+  readonly needs_times?: boolean;
   /** How fine the times are. If missing or empty, the transcript has segments. */
   readonly granularities?: readonly Granularity[];
 }

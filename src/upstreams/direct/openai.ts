@@ -1,29 +1,13 @@
 import { editMembers } from '../../json/members.ts';
-import { isObject } from '../../json/object.ts';
-import { readSeconds } from '../../protocols/generation-usage.ts';
 import { countIn, readUsageObject, type UsageReport } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError, type UpstreamCall } from '../contract.ts';
 import { publishAnswer } from '../pass-through/publish.ts';
 import { requestAnswer, send } from '../pass-through/request.ts';
-import {
-  parseObject,
-  postOf,
-  readChunks,
-  readFailure,
-  requestWhole,
-} from '../transport/exchange.ts';
-import { classifyFailure, classifyInlineError } from '../transport/failures.ts';
+import { readChunks, readFailure } from '../transport/exchange.ts';
+import { classifyInlineError } from '../transport/failures.ts';
 import { AZURE, OPENAI, type OpenaiAddress } from '../transport/openai-address.ts';
-import type {
-  Embedder,
-  OwnCount,
-  Segment,
-  SpeechSynthesizer,
-  Transcriber,
-  Transcript,
-  TranscriptionRequest,
-  Word,
-} from './contract.ts';
+import type { Embedder, OwnCount, SpeechSynthesizer, Transcriber } from './contract.ts';
+import { transcribe } from './openai-transcripts.ts';
 import { inEncodingFormat } from './vectors.ts';
 
 /** Embeddings and audio of OpenAI and of compatible servers (OpenAI docs: Embeddings; Audio). */
@@ -59,17 +43,7 @@ function directProtocol(address: OpenaiAddress): Embedder & Transcriber & Speech
       });
     },
 
-    async transcribe(call, what) {
-      const credential = address.headers(call.target.api_key);
-      const path = address.path(call, `/audio/${what.task}`);
-      const request = postOf(call, path, credential, formOf(call, what));
-      return requestWhole(call, request, (head, text) => {
-        if (!head.ok) throw classifyFailure(call, head.status, head.headers, text);
-        const answer = parseObject(text);
-        if (answer['error']) throw classifyInlineError(call, text);
-        return readTranscript(answer);
-      });
-    },
+    transcribe: (call, what) => transcribe(call, what, address),
 
     async synthesize(call) {
       const exchange = await send(call, {
@@ -104,46 +78,4 @@ function embeddedTokens(usage: unknown, { max_tokens }: OwnCount): UsageReport<n
   if (typeof reported['prompt_tokens'] !== 'number') return null;
   const tokens = countIn(reported, 'prompt_tokens');
   return tokens <= 2 * max_tokens ? tokens : 'impossible';
-}
-
-/**
- * Returns the body of a transcription request. The body always requests `verbose_json`, because
- * Weir creates every output format from the segments and their times.
- */
-function formOf(
-  call: UpstreamCall,
-  { file, prompt, temperature, language, granularities = [] }: TranscriptionRequest,
-): FormData {
-  const form = new FormData();
-  form.set('file', file, file.name);
-  form.set('model', call.physical_model);
-  form.set('response_format', 'verbose_json');
-  if (prompt !== undefined) form.set('prompt', prompt);
-  if (temperature !== undefined) form.set('temperature', String(temperature));
-  if (language !== undefined) form.set('language', language);
-  for (const each of granularities) form.append('timestamp_granularities[]', each);
-  return form;
-}
-
-function readTranscript(answer: Record<string, unknown>): Transcript {
-  const { text, duration, language, segments, words } = answer;
-  const listed = (Array.isArray(segments) ? segments.filter(isObject) : []) as unknown as Segment[];
-  const timed = (Array.isArray(words) ? words.filter(isObject) : []) as unknown as Word[];
-  // The duration 0 is possible, for silence. A missing or impossible duration is replaced by the
-  // latest end of a segment or word.
-  const reported = duration === 0 ? 0 : readSeconds(duration);
-  const ends = [...listed, ...timed].map(({ end }) => readSeconds(end) ?? -1);
-  const length = reported ?? ends.reduce((latest, end) => Math.max(latest, end), -1);
-  if (typeof text !== 'string' || length < 0) {
-    throw new RetryableUpstreamError('malformed', 'the transcript has no text or no duration');
-  }
-  return {
-    task: answer['task'],
-    language: String(language ?? ''),
-    duration: length,
-    ...(reported === undefined ? { has_impossible_usage: true } : {}),
-    text,
-    segments: listed,
-    words: timed,
-  };
 }

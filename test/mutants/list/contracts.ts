@@ -34,7 +34,7 @@ export const CONTRACTS: readonly MutatedFile[] = [
     ],
   },
   {
-    path: 'src/upstreams/direct/openai.ts',
+    path: 'src/upstreams/direct/openai-transcripts.ts',
     tests: ['test/http/taken-is-sent-direct.test.ts'],
     mutants: [
       {

@@ -1,0 +1,140 @@
+/**
+ * Transcripts of models that are billed by seconds and by tokens. The names, types and refusals are
+ * those of openai 6 (resources/audio/transcriptions.d.ts), and of the issue threads that a test names.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import OpenAI, { APIError } from 'openai';
+import { failureOf } from '../support/failure-of.ts';
+import { type RunningWeir, startWeir } from '../support/weir.ts';
+import { startUpstream } from '../upstreams/upstream.ts';
+
+setDefaultTimeout(60_000);
+
+const upstream = startUpstream();
+/** The form of each request that the provider received. */
+const received: FormData[] = [];
+let weir: RunningWeir;
+let openai: OpenAI;
+
+/** The words of openai/openai-dotnet issue 401 and vercel/ai issue 8214. */
+const REFUSAL = {
+  message:
+    "response_format 'verbose_json' is not compatible with model 'gpt-4o-transcribe-api-ev3'. Use 'json' or 'text' instead.",
+  ...{ type: 'invalid_request_error', param: 'response_format', code: 'unsupported_value' },
+};
+/** OpenAI docs: Create transcription, the example of a JSON answer with tokens. */
+const TOKENS = {
+  ...{ type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 },
+  input_token_details: { text_tokens: 0, audio_tokens: 14 },
+};
+const VERBOSE = {
+  ...{ task: 'transcribe', language: 'english', duration: 8.470000267028809, text: 'The beach.' },
+  segments: [{ id: 0, seek: 0, start: 0, end: 3.32, text: ' The beach.' }],
+  usage: { type: 'duration', seconds: 9 },
+};
+
+beforeAll(async () => {
+  upstream.answer = async ({ headers, text }) => {
+    const type = headers.get('content-type') ?? '';
+    const sent = new Response(text, { headers: { 'content-type': type } });
+    const form = (await sent.formData()) as unknown as FormData;
+    received.push(form);
+    const model = String(form.get('model'));
+    const format = form.get('response_format');
+    if (model === 'whisper-1') return Response.json(VERBOSE);
+    if (model === 'echo') {
+      return Response.json({ error: { message: form.get('prompt') } }, { status: 400 });
+    }
+    if (format !== 'json') return Response.json({ error: REFUSAL }, { status: 400 });
+    return Response.json({
+      text: 'Imagine the wildest idea',
+      ...(model === 'no-usage' ? {} : { usage: TOKENS }),
+    });
+  };
+  const model = (id: string) => ({
+    ...{ id, category: 'stt', family: 'whisper', owned_by: 'openai' },
+    price: { usd_per_second: 0.0001 },
+  });
+  const ids = ['gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'no-usage', 'echo'];
+  weir = await startWeir({
+    config: JSON.stringify({
+      channels: [
+        {
+          ...{ id: 'main', protocol: 'openai', base_url: upstream.url, api_key: 'none' },
+          models: Object.fromEntries([...ids, 'whisper-1'].map((id) => [id, id])),
+        },
+      ],
+      models: ids.map(model),
+    }),
+    shared_database: true,
+  });
+  openai = new OpenAI({ baseURL: `${weir.base_url}/v1`, apiKey: weir.api_key, maxRetries: 0 });
+});
+afterAll(async () => {
+  await weir.stop();
+  await upstream.stop();
+});
+
+const file = () => new File([new Uint8Array(64_000)], 'speech.wav', { type: 'audio/wav' });
+const create = (model: string, more: Record<string, unknown> = {}) => {
+  received.length = 0;
+  return openai.audio.transcriptions.create({ model, file: file(), ...more });
+};
+const formats = () => received.map((form) => form.get('response_format'));
+
+describe('usage', () => {
+  test('whisper-1: seconds, rounded up, in json and verbose_json', async () => {
+    expect(await create('whisper-1')).toEqual({
+      text: 'The beach.',
+      usage: { type: 'duration', seconds: 9 },
+    });
+    expect(await create('whisper-1', { response_format: 'verbose_json' })).toEqual(
+      VERBOSE as never,
+    );
+  });
+
+  test('gpt-4o-transcribe: the tokens that the provider reports', async () => {
+    expect(await create('gpt-4o-transcribe')).toEqual({
+      text: 'Imagine the wildest idea',
+      usage: TOKENS,
+    } as never);
+  });
+});
+
+describe('a model that knows only json', () => {
+  test('is asked for json after it refused verbose_json, and later at once', async () => {
+    await create('gpt-4o-mini-transcribe');
+    expect(formats()).toEqual(['verbose_json', 'json']);
+    const text = await create('gpt-4o-mini-transcribe', { response_format: 'text' });
+    expect(text as unknown).toBe('Imagine the wildest idea\n');
+    expect(formats()).toEqual(['json']);
+  });
+
+  test('refuses formats with times, by the name of the client’s parameter', async () => {
+    for (const response_format of ['verbose_json', 'srt', 'vtt']) {
+      const failure = await failureOf(create('gpt-4o-transcribe', { response_format }));
+      expect(failure).toBeInstanceOf(APIError);
+      expect(failure).toMatchObject({ status: 400, param: 'response_format' });
+      expect((failure as APIError).message).toContain('json or text');
+    }
+    const failure = await failureOf(
+      create('gpt-4o-transcribe', {
+        ...{ response_format: 'verbose_json', timestamp_granularities: ['word'] },
+      }),
+    );
+    expect(failure).toMatchObject({ status: 400, param: 'timestamp_granularities[]' });
+  });
+
+  test('is answered even if it reports no usage: the words give the time', async () => {
+    expect(await create('no-usage')).toEqual({
+      text: 'Imagine the wildest idea',
+      usage: { type: 'duration', seconds: 2 },
+    } as never);
+  });
+
+  test('is not learned from an error that repeats the client’s text', async () => {
+    const before = await failureOf(create('echo', { prompt: 'response_format verbose_json' }));
+    expect(before).toBeInstanceOf(APIError);
+    expect(formats()).toEqual(['verbose_json']);
+  });
+});

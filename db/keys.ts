@@ -12,6 +12,7 @@ export const MAX_KEYS_PER_ORGANIZATION = 10_000;
  */
 const KEY_CREATION_LOCK = 7_301;
 
+type ImageResponseFormat = 'url' | 'b64_json';
 type KeyStatus = (typeof apiKey.status.enumValues)[number];
 
 /** The columns of a key that authentication needs. */
@@ -24,6 +25,8 @@ export interface KeyRecord {
   requests_per_minute: number | null;
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   timeout_ms: number | null;
+  /** `response_format` of image calls that send none; null = `url`. */
+  image_response_format: ImageResponseFormat | null;
   role: string;
 }
 
@@ -76,6 +79,7 @@ function selectKeys(orm: Orm) {
       expires_at: apiKey.expires_at,
       requests_per_minute: apiKey.requests_per_minute,
       timeout_ms: apiKey.timeout_ms,
+      image_response_format: apiKey.image_response_format,
       role: organization.role,
     })
     .from(apiKey)
@@ -94,6 +98,7 @@ export interface ManagedKey {
   models: string[];
   /** The time for a whole call if the client sets none, ms; null = no limit. */
   timeout_ms: number | null;
+  image_response_format: ImageResponseFormat | null;
   expires_at: Date | null;
   last_used_at: Date | null;
   created_at: Date;
@@ -120,6 +125,7 @@ const managed = {
   used_nano_usd: usedSoFar,
   models: apiKey.models,
   timeout_ms: apiKey.timeout_ms,
+  image_response_format: apiKey.image_response_format,
   expires_at: apiKey.expires_at,
   last_used_at: lastUse,
   created_at: apiKey.created_at,
@@ -159,6 +165,7 @@ export interface NewKey {
   models: string[];
   /** The time for a whole call if the client sets none, ms; null or missing = no limit. */
   timeout_ms?: number | null;
+  image_response_format?: ImageResponseFormat | null;
   expires_at: Date | null;
 }
 
@@ -186,6 +193,7 @@ export interface KeyChanges {
   limit_nano_usd?: number | null;
   models?: string[];
   timeout_ms?: number | null;
+  image_response_format?: ImageResponseFormat | null;
   expires_at?: Date | null;
 }
 

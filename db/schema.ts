@@ -108,6 +108,8 @@ export const apiKey = pgTable(
     requests_per_minute: integer('requests_per_minute'),
     /** The time for a whole call if the client sets none, ms; null = no limit. */
     timeout_ms: integer('timeout_ms'),
+    /** `response_format` of image calls that send none; null = `url`. */
+    image_response_format: text('image_response_format').$type<'url' | 'b64_json'>(),
     expires_at: instant('expires_at'),
     created_at: createdAt(),
   },
@@ -116,6 +118,10 @@ export const apiKey = pgTable(
     index('api_key_by_organization').on(table.organization_id, table.created_at),
     check('api_key_used_never_negative', sql`${table.used_nano_usd} >= 0`),
     check('api_key_timeout_in_bounds', sql`${table.timeout_ms} between 1000 and 3600000`),
+    check(
+      'api_key_image_response_format',
+      sql`${table.image_response_format} in ('url', 'b64_json')`,
+    ),
     check('api_key_held_never_negative', sql`${table.held_nano_usd} >= 0`),
     check(
       'api_key_never_over_its_cap',

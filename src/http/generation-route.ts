@@ -28,9 +28,10 @@ export interface GenerationRoute {
     counted: BytesInFlight,
     signal: CallSignal,
   ) => Promise<JsonBody>;
-  /** Returns the body with the parameters that the request's headers set. Throws WeirError. */
+  /** Returns the body with the parameters that headers or the API key set. Throws WeirError. */
   readonly complete?: (
     request: Request,
+    key: KeyDefaults,
     body: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
   /** If a call names no model, it gets the first model for which this is true. */
@@ -40,6 +41,11 @@ export interface GenerationRoute {
    * never waits, and the response is always a task.
    */
   readonly inline?: (context: InlineContext) => Promise<Response>;
+}
+
+/** Parameters that an API key sets for calls without them. */
+interface KeyDefaults {
+  readonly image_response_format?: 'url' | 'b64_json' | null;
 }
 
 /** The input of a route's `inline`. */
@@ -68,7 +74,7 @@ export function generationRoute(deps: GenerationRouteDeps, route: GenerationRout
     const bytes = context.bytes.of(key.id);
     const { text, value: body } = await (route.read?.(request, bytes, signal) ??
       readJsonObject(request, bytes, route.max_body_bytes, signal));
-    const value = route.complete?.(request, body) ?? body;
+    const value = route.complete?.(request, key, body) ?? body;
     const inference = deps.inference();
     const model = resolveGenerationModel(
       deps.catalogue(),

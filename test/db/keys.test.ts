@@ -56,6 +56,7 @@ describe.each([18, 15] as const)('the queries about keys on PostgreSQL %i', (ver
       expires_at,
       requests_per_minute: null,
       timeout_ms: null,
+      image_response_format: null,
       role: 'standard',
     });
     expect(await findKeyById(pool.orm, id)).toEqual(record as NonNullable<typeof record>);

@@ -24,6 +24,11 @@ describe('PATCH /v1/management/api-keys/{keyId}', () => {
       [{ models: [] }, { models: [] }],
       [{ default_timeout_ms: 1_000 }, { default_timeout_ms: 1_000 }],
       [{ default_timeout_ms: null }, { default_timeout_ms: null }],
+      [
+        { default_image_response_format: 'b64_json' },
+        { default_image_response_format: 'b64_json' },
+      ],
+      [{ default_image_response_format: null }, { default_image_response_format: null }],
       [{ expiresAt: '2030-01-31T12:00:00Z' }, { expires_at: '2030-01-31T12:00:00.000Z' }],
       [{ expiresAt: null }, { expires_at: null }],
       [{ status: 'inactive' }, { status: 'inactive' }],

@@ -25,6 +25,7 @@ describe('POST /v1/management/api-keys', () => {
       used_amount: 0,
       models: [],
       default_timeout_ms: null,
+      default_image_response_format: null,
       expires_at: null,
       last_used_at: null,
       created_at: expect.stringMatching(ISO_MS),
@@ -51,6 +52,7 @@ describe('POST /v1/management/api-keys', () => {
       limitCurrency: 'USD',
       models: ['gpt-4o', 'claude-haiku-4-5-20251001', 'gpt-4o'],
       default_timeout_ms: 3_600_000,
+      default_image_response_format: 'b64_json',
       expiresAt: '2031-02-28T23:00:00.1239+02:00',
     });
     expect(key).toMatchObject({
@@ -58,6 +60,7 @@ describe('POST /v1/management/api-keys', () => {
       limit_amount: 12.5,
       models: ['gpt-4o', 'claude-haiku-4-5-20251001'],
       default_timeout_ms: 3_600_000,
+      default_image_response_format: 'b64_json',
       expires_at: '2031-02-28T21:00:00.123Z',
     });
   });

@@ -73,6 +73,35 @@ describe('the header x-weir-image-response-format', () => {
   });
 });
 
+describe('default_image_response_format of an API key', () => {
+  let api_key = '';
+  beforeAll(async () => {
+    const response = await fetch(`${base}/management/api-keys`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${weir.management_token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'AI SDK', default_image_response_format: 'b64_json' }),
+    });
+    ({ key: api_key } = (await response.json()) as { key: string });
+  });
+
+  test('lets the AI SDK make images without a header', async () => {
+    const model = createOpenAI({ baseURL: base, apiKey: api_key }).image('gpt-image-1');
+    const { image } = await generateImage({ model, prompt: 'A lighthouse' });
+    expect(image.mediaType).toBe('image/png');
+  });
+
+  test('yields to the header', async () => {
+    const client = new OpenAI({ baseURL: base, apiKey: api_key, maxRetries: 0 });
+    const request = { model: 'gpt-image-1', prompt: 'A lighthouse' };
+    const headers = { 'x-weir-image-response-format': 'url' };
+    const { data = [] } = await client.images.generate(request, { headers });
+    expect(data[0]?.url).toStartWith(weir.base_url);
+  });
+});
+
 describe('an edit without a model', () => {
   test.each(['image', 'mask'])('uses a model that takes %s', async (name) => {
     const image = await toFile(PNG, 'a.png', { type: 'image/png' });

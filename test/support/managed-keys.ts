@@ -15,6 +15,7 @@ export interface KeyRecord {
   used_amount: number;
   models: string[];
   default_timeout_ms: number | null;
+  default_image_response_format: string | null;
   expires_at: string | null;
   last_used_at: string | null;
   created_at: string;

@@ -8,14 +8,16 @@ const FORMAT_HEADER = 'x-weir-image-response-format';
 const FORMATS: readonly unknown[] = ['url', 'b64_json'];
 
 /**
- * Returns the body with the `response_format` of the header, if the body has none. Throws WeirError
+ * Returns the body with the `response_format` of the header, else of the API key, if the body has none.
+ * Throws WeirError
  * (400) if the header has another value than `url` or `b64_json`.
  */
 export function withResponseFormat(
   { headers }: Request,
+  key: { readonly image_response_format?: 'url' | 'b64_json' | null },
   body: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const response_format = headers.get(FORMAT_HEADER);
+  const response_format = headers.get(FORMAT_HEADER) ?? key.image_response_format ?? null;
   if (response_format === null) return body;
   if (!FORMATS.includes(response_format)) {
     throw new WeirError('invalid_request', `${FORMAT_HEADER} must be url or b64_json.`, {

@@ -64,6 +64,7 @@ function keyRecord(key: ManagedKey): object {
     used_amount: usd(key.used_nano_usd),
     models: key.models,
     default_timeout_ms: key.timeout_ms,
+    default_image_response_format: key.image_response_format,
     expires_at: key.expires_at?.toISOString() ?? null,
     last_used_at: key.last_used_at ? new Date(key.last_used_at).toISOString() : null,
     created_at: key.created_at.toISOString(),

@@ -41,6 +41,11 @@ const fields = {
       },
     ),
   ),
+  default_image_response_format: Type.Optional(
+    Type.Union([Type.Literal('url'), Type.Literal('b64_json'), Type.Null()], {
+      errorMessage: 'must be null, url or b64_json',
+    }),
+  ),
   expiresAt: Type.Optional(
     Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
       errorMessage: 'must be null or an RFC 3339 datetime',
@@ -82,6 +87,9 @@ export function normalizeKeyFields(body: CreateKeyBody) {
     ...(body.limitAmount === undefined ? {} : { limit_nano_usd: storedCap(body.limitAmount) }),
     ...(body.models === undefined ? {} : { models: [...new Set(body.models)] }),
     ...(body.default_timeout_ms === undefined ? {} : { timeout_ms: body.default_timeout_ms }),
+    ...(body.default_image_response_format === undefined
+      ? {}
+      : { image_response_format: body.default_image_response_format }),
     ...(body.expiresAt === undefined ? {} : { expires_at: parseExpiry(body.expiresAt) }),
   };
 }

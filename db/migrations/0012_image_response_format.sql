@@ -1,0 +1,2 @@
+ALTER TABLE "api_key" ADD COLUMN "image_response_format" text;--> statement-breakpoint
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_image_response_format" CHECK ("api_key"."image_response_format" in ('url', 'b64_json'));

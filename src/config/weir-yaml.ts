@@ -85,6 +85,7 @@ function resolve(
     add('', error instanceof Error ? error.message : String(error));
     return {};
   }
+  refuseShellVariables(value, '', add);
   const fromEnv = new Set<string>();
   const resolved = resolveEnv(value, '', (pointer, name) => {
     fromEnv.add(pointer);
@@ -115,6 +116,26 @@ function withDefaults(value: unknown): unknown {
 
 function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A variable as shells and Compose files write it. Nobody has such a key or address. */
+const SHELL_VARIABLE = /\$\{(\w+)[^}]*\}|^\$(\w+)$/;
+
+/** Reports values such as `${NAME}`: Weir reads the environment by `env:NAME` only. */
+function refuseShellVariables(
+  value: unknown,
+  pointer: string,
+  add: (pointer: string, message: string) => void,
+): void {
+  if (typeof value === 'string') {
+    const [, braced, bare] = SHELL_VARIABLE.exec(value) ?? [];
+    const name = braced ?? bare;
+    if (name) add(pointer, `is a shell variable; write env:${name} as the whole value`);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      refuseShellVariables(each, `${pointer}/${pointerStep(key)}`, add);
+    }
+  }
 }
 
 function resolveEnv(

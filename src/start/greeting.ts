@@ -1,12 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FirstRun } from '../../db/bootstrap.ts';
+import type { Installation } from '../config/installation.ts';
 
 /**
- * Returns the text for stdout. It has the base URL. On the first run it also has the credentials
- * and an example call.
+ * Returns the text for stdout. It has the base URL. On the first run it also has the credentials. It has
+ * an example call, if a channel serves a chat model.
  */
-export function greeting(baseUrl: string, firstRun: FirstRun | undefined): string {
+export function greeting(
+  baseUrl: string,
+  firstRun: FirstRun | undefined,
+  chat_model: string | undefined,
+): string {
   const lines = [`Base URL          ${baseUrl}`];
   if (firstRun) {
     lines.push(
@@ -15,11 +20,15 @@ export function greeting(baseUrl: string, firstRun: FirstRun | undefined): strin
       `Operator token    ${firstRun.operator_token}`,
       '                  (shown once; the database has only hashes)',
       '',
+    );
+  }
+  if (firstRun && chat_model !== undefined) {
+    lines.push(
       'Try:',
       `  curl ${baseUrl}/v1/chat/completions \\`,
       `    -H "Authorization: Bearer ${firstRun.api_key}" \\`,
       '    -H "Content-Type: application/json" \\',
-      `    -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
+      `    -d '{"model":"${chat_model}","messages":[{"role":"user","content":"Hello"}]}'`,
       '',
     );
   }
@@ -28,10 +37,23 @@ export function greeting(baseUrl: string, firstRun: FirstRun | undefined): strin
 
 /**
  * Writes the credentials of the first run into the data folder. Only the owner can read the file.
+ * `dashboard_url` is null, because Weir serves no dashboard.
  */
 export function writeFirstRun(dataDir: string, baseUrl: string, firstRun: FirstRun): void {
-  const content = { base_url: baseUrl, ...firstRun, dashboard_url: `${baseUrl}/` };
+  const content = { base_url: baseUrl, ...firstRun, dashboard_url: null };
   writeFileSync(join(dataDir, 'first-run.json'), `${JSON.stringify(content, null, 2)}\n`, {
     mode: 0o600,
   });
+}
+
+/** The cheap model of the README's examples. */
+const USUAL_MODEL = 'gpt-4o-mini';
+
+/** Returns a chat model that a channel serves: the usual one, else the first; undefined if none. */
+export function chatModelOf({ catalogue, channels }: Installation): string | undefined {
+  const served = new Set(
+    channels.filter(({ enabled }) => enabled).flatMap(({ models }) => Object.keys(models)),
+  );
+  const ids = catalogue.all().filter(({ kind, id }) => kind === 'chat' && served.has(id));
+  return (ids.find(({ id }) => id === USUAL_MODEL) ?? ids[0])?.id;
 }

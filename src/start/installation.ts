@@ -48,6 +48,7 @@ function watch(file: string, transport: TransportName, log: Logger): OpenInstall
   /** The text of the last poll; undefined if the file could not be read. */
   let polled: string | undefined = applied;
   const live = new CurrentInstallation(parseConfig(applied, file, transport));
+  warnIfEmpty(live.now, file, log);
   const poll = () => {
     let text: string | undefined;
     try {
@@ -56,6 +57,7 @@ function watch(file: string, transport: TransportName, log: Logger): OpenInstall
       if (text !== applied) {
         live.replace(parseConfig(text, file, transport));
         applied = text;
+        warnIfEmpty(live.now, file, log);
         log.info({ file, channels: live.now.channels.length }, 'the configuration was applied');
       }
     } catch (error) {
@@ -75,6 +77,12 @@ function watch(file: string, transport: TransportName, log: Logger): OpenInstall
       process.off('SIGHUP', poll);
     },
   };
+}
+
+/** Without this line, an empty file looks like a working installation in which no model exists. */
+function warnIfEmpty({ channels }: Installation, file: string, log: Logger): void {
+  if (channels.length > 0) return;
+  log.warn({ file }, `${file} has no channels, so no model can be called. Add a channel.`);
 }
 
 function parseConfig(text: string, file: string, transport: TransportName): Installation {

@@ -16,6 +16,7 @@ import { onSurplusBytes } from '../upstreams/transport/http1/conduct.ts';
 import { startActors } from './actors.ts';
 import { type Databases, openDatabases } from './database.ts';
 import { type GenerationOverrides, openGeneration } from './generation.ts';
+import { chatModelOf } from './greeting.ts';
 import { openInstallation } from './installation.ts';
 import { logError } from './log.ts';
 
@@ -29,6 +30,8 @@ export interface Weir {
   base_url: string;
   /** The credentials that the first start created; undefined if the database was not empty. */
   first_run: FirstRun | undefined;
+  /** A chat model that a channel serves, for the example of the greeting. */
+  chat_model: string | undefined;
   /** True if Weir runs its own PostgreSQL. */
   embedded: boolean;
   /** Accepts no new requests, waits up to 30 s for the running requests, and returns all grants. */
@@ -120,6 +123,7 @@ export async function startWeir(
     return {
       base_url: `http://localhost:${server.port}`,
       first_run,
+      chat_model: chatModelOf(live.now),
       embedded: databases.exclusive,
       stop: () => runAll(stopSteps),
     };

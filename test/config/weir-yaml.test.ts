@@ -39,6 +39,16 @@ const channel = (lines: string) => `channels:
 ${lines}`;
 
 describe('weir.yaml', () => {
+  test('refuses a shell variable, which would be sent as the key itself', () => {
+    const mistakes = (key: string) => mistakesOf(channel('').replace('secret', () => key));
+    for (const key of [`\${MY_KEY}`, '$MY_KEY', `"\${MY_KEY:-none}"`]) {
+      expect(mistakes(key)).toEqual([
+        '5 channels.0.api_key: is a shell variable; write env:MY_KEY as the whole value',
+      ]);
+    }
+    for (const key of ['a$b', 'a$', 'p$$w']) expect(mistakes(key)).toEqual([]);
+  });
+
   test('takes values from the environment', () => {
     const config = parseWeirYaml(EXAMPLE, ENV);
     expect(config.channels).toEqual([

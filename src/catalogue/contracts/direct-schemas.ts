@@ -71,7 +71,12 @@ export const SpeechSchema = Type.Object(
       ),
     ),
     speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
-    stream_format: Type.Optional(Type.Literal('audio', { errorMessage: 'must be audio' })),
+    stream_format: Type.Optional(
+      Type.Literal('audio', {
+        errorMessage:
+          'must be audio: events (sse) are not offered; the sound itself is streamed as it arrives',
+      }),
+    ),
   },
   STRICT,
 );

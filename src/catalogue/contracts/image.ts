@@ -197,7 +197,11 @@ export function imageContract(
     rules: rulesOf(family, offers),
     accept(body: Body): GenerationInput {
       if (body['stream'] === true)
-        throw invalidParameter('stream', 'stream is not supported for images.');
+        throw invalidParameter(
+          'stream',
+          'stream is not offered for images.',
+          'Leave it out: the answer has the whole images. For progress, send async: true and read GET /v1/tasks/{id}/events.',
+        );
       if (body['async'] === true && !mayBeTask(offers)) {
         throw invalidParameter(
           'async',

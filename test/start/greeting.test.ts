@@ -1,0 +1,33 @@
+/** The first lines that a new operator reads. */
+import { expect, test } from 'bun:test';
+import { demoInstallation } from '../../src/config/demo.ts';
+import { installationOf } from '../../src/config/installation.ts';
+import { parseWeirYaml } from '../../src/config/weir-yaml.ts';
+import { chatModelOf, greeting } from '../../src/start/greeting.ts';
+
+const FIRST = { api_key: 'sk-1', management_token: 'mt-1', operator_token: 'op-1' };
+const channel = (id: string, models: string, more = '') => `  - id: ${id}
+    protocol: anthropic
+    base_url: https://api.example.com
+    api_key: secret
+${more}    models: ${models}
+`;
+const suggested = (yaml: string) => chatModelOf(installationOf(parseWeirYaml(yaml, {})));
+
+test('the example calls a model that a channel of weir.yaml serves', () => {
+  expect(suggested(`channels:\n${channel('a', '{ claude-haiku-4-5: x }')}`)).toBe(
+    'claude-haiku-4-5',
+  );
+  const off = channel('b', '{ claude-opus-4-5: x }', '    enabled: false\n');
+  expect(suggested(`channels:\n${off}`)).toBeUndefined();
+  expect(suggested('')).toBeUndefined();
+  expect(chatModelOf(demoInstallation('http://unused.invalid'))).toBe('gpt-4o-mini');
+});
+
+test('the greeting has an example only if there is a model for it', () => {
+  expect(greeting('http://localhost:1', FIRST, 'claude-haiku-4-5')).toContain(
+    '"model":"claude-haiku-4-5"',
+  );
+  expect(greeting('http://localhost:1', FIRST, undefined)).not.toContain('Try:');
+  expect(greeting('http://localhost:1', undefined, 'claude-haiku-4-5')).not.toContain('Try:');
+});

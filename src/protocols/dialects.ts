@@ -19,6 +19,13 @@ export interface Dialect {
   readonly has_developer_role: boolean;
   /** Members that have another name at the vendor: OpenAI's name → the vendor's name. */
   readonly renamed: Readonly<Record<string, string>>;
+  /**
+   * The member of an assistant's message that takes the reasoning of an earlier turn. Absent if the
+   * vendor takes none.
+   */
+  readonly reasoning_member?: 'reasoning_content' | 'reasoning';
+  /** Models that need this member in every message. The vendor's other models take none. */
+  readonly needs_reasoning?: RegExp;
   /** Members that the vendor refuses, and that change neither the answer nor its price. */
   readonly left_out: readonly string[];
 }
@@ -45,7 +52,7 @@ export const DIALECTS = {
   // treated as OpenAI, because it may be a proxy in front of OpenAI.
   openai: OPENAI,
   // @ai-sdk/openai-compatible 3.0.92: sends max_tokens and the role system only.
-  compatible: { ...COMPATIBLE, hosts: [] },
+  compatible: { ...COMPATIBLE, hosts: [], reasoning_member: 'reasoning_content' },
   // @mistralai/mistralai 2.7.0, ChatCompletionStreamRequest: no other member is accepted. The
   // vendor refuses unknown members with 422 extra_forbidden (editor-code-assistant/eca#231).
   mistral: {
@@ -56,15 +63,21 @@ export const DIALECTS = {
     left_out: ['user'],
   },
   // @ai-sdk/groq 4.0.84: max_tokens, role system; usage of a stream is in x_groq.usage.
-  groq: { ...COMPATIBLE, hosts: ['api.groq.com'] },
+  groq: { ...COMPATIBLE, hosts: ['api.groq.com'], reasoning_member: 'reasoning' },
   // @ai-sdk/deepseek 3.0.56. max_completion_tokens is ignored (agentscope-ai/agentscope#2126), the
   // role developer is refused (earendil-works/pi#1048).
-  deepseek: { ...COMPATIBLE, hosts: ['api.deepseek.com'] },
+  deepseek: {
+    ...COMPATIBLE,
+    hosts: ['api.deepseek.com'],
+    reasoning_member: 'reasoning_content',
+    needs_reasoning: /deepseek-v4|^deepseek-(?:flash|pro)/,
+  },
   // @ai-sdk/moonshotai 3.0.60: max_completion_tokens, role system.
   moonshot: {
     ...COMPATIBLE,
     hosts: ['api.moonshot.ai', 'api.moonshot.cn'],
     output_limit: 'max_completion_tokens',
+    reasoning_member: 'reasoning_content',
   },
   // @ai-sdk/alibaba 2.0.58: max_tokens, stream_options, role system.
   dashscope: {

@@ -12,13 +12,27 @@ import type {
   UserPart,
 } from './neutral.ts';
 
-/** Returns the body of the request, without `model`. */
-export function writeChat(request: NeutralRequest): Record<string, unknown> {
+/** Where an upstream takes the reasoning of earlier turns. */
+export interface ReasoningPlace {
+  /** The member of an assistant's message. */
+  readonly member: string;
+  /** True if every message of an assistant needs the member. */
+  readonly isNeeded: boolean;
+}
+
+/**
+ * Returns the body of the request, without `model`. Without `place`, the reasoning of earlier turns
+ * is left out.
+ */
+export function writeChat(
+  request: NeutralRequest,
+  place?: ReasoningPlace,
+): Record<string, unknown> {
   const { tools, stop } = request;
   return withoutUndefined({
     messages: [
       ...request.system.map((content) => ({ role: 'system', content })),
-      ...request.turns.flatMap(writeTurn),
+      ...request.turns.flatMap((turn) => writeTurn(turn, place)),
     ],
     max_completion_tokens: request.max_output_tokens,
     temperature: request.temperature,
@@ -37,14 +51,14 @@ export function writeChat(request: NeutralRequest): Record<string, unknown> {
   });
 }
 
-function writeTurn(turn: Turn): object[] {
+function writeTurn(turn: Turn, place: ReasoningPlace | undefined): object[] {
   switch (turn.role) {
     case 'system':
       return [{ role: 'system', content: turn.parts.map(({ text }) => text).join('\n') }];
     case 'user':
       return writeUser(turn.parts);
     case 'assistant':
-      return writeAssistant(turn.parts);
+      return writeAssistant(turn.parts, place);
     default:
       return turn satisfies never;
   }
@@ -102,12 +116,16 @@ export function imageUrl(image: ImagePart): string {
 }
 
 /** Writes one message; none if the turn has nothing that this protocol carries. */
-function writeAssistant(parts: readonly AssistantPart[]): object[] {
-  let [content, refusal] = ['', ''];
+function writeAssistant(
+  parts: readonly AssistantPart[],
+  place: ReasoningPlace | undefined,
+): object[] {
+  let [content, refusal, reasoning] = ['', '', ''];
   const tool_calls: object[] = [];
   for (const part of parts) {
     if (part.type === 'text') content += part.text;
     else if (part.type === 'refusal') refusal += part.text;
+    else if (part.type === 'reasoning') reasoning += part.text;
     else if (part.type === 'call') tool_calls.push(writeToolCall(part));
   }
   if (content === '' && refusal === '' && tool_calls.length === 0) return [];
@@ -116,6 +134,7 @@ function writeAssistant(parts: readonly AssistantPart[]): object[] {
       role: 'assistant',
       content: content === '' ? null : content,
       refusal: refusal === '' ? undefined : refusal,
+      ...(place && (place.isNeeded || reasoning !== '') ? { [place.member]: reasoning } : {}),
       tool_calls: tool_calls.length > 0 ? tool_calls : undefined,
     }),
   ];

@@ -1,11 +1,12 @@
 import { WeirError } from '../../errors/weir-error.ts';
 import { exactBody } from '../../json/exact-integers.ts';
+import { DIALECTS, type Dialect, dialectOfAddress } from '../../protocols/dialects.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
 import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
 import { readChat } from './chat-request.ts';
-import { writeChat } from './chat-write.ts';
+import { type ReasoningPlace, writeChat } from './chat-write.ts';
 import { FEATURES, SUPPORTED_FEATURES } from './features.ts';
 import {
   GeminiReader,
@@ -65,7 +66,11 @@ export const CLIENT_TRANSLATORS: Record<ClientProtocol, ClientTranslator> = {
 
 /** Writes requests and reads answers in an upstream's protocol. */
 interface UpstreamTranslator {
-  readonly request: (request: NeutralRequest, max_output_tokens: number) => Record<string, unknown>;
+  readonly request: (
+    request: NeutralRequest,
+    max_output_tokens: number,
+    call?: UpstreamCall,
+  ) => Record<string, unknown>;
   readonly answer: (answer: ReadonlyJsonObject, request: NeutralRequest) => NeutralAnswer;
   readonly stream: (request: NeutralRequest) => StreamReader;
 }
@@ -75,8 +80,8 @@ export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> =
   openai: {
     // The answer to the client needs the usage. OpenAI sends the usage in a stream only with this
     // option.
-    request: (request) => ({
-      ...writeChat(request),
+    request: (request, _, call) => ({
+      ...writeChat(request, call && reasoningPlace(call)),
       ...(request.stream ? { stream_options: { include_usage: true } } : {}),
     }),
     answer: readChatAnswer,
@@ -98,6 +103,14 @@ export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> =
     stream: (request) => new GeminiReader(isSerial(request)),
   },
 };
+
+/** Returns where an upstream with chat completions takes the reasoning of earlier turns. */
+function reasoningPlace({ target, physical_model }: UpstreamCall): ReasoningPlace | undefined {
+  const dialect: Dialect = DIALECTS[target.dialect ?? dialectOfAddress(target.base_url)];
+  const { reasoning_member: member, needs_reasoning: models } = dialect;
+  if (member === undefined || (models && !models.test(physical_model))) return undefined;
+  return { member, isNeeded: models !== undefined };
+}
 
 const isSerial = ({ parallel_calls }: NeutralRequest) => parallel_calls === false;
 
@@ -135,7 +148,8 @@ export function translateCall(
   const { request, uses } = readRequest(client, exactBody(call.body, call.body_text));
   const refusal = untranslatableError(uses, upstream);
   if (refusal) throw refusal;
-  const written = UPSTREAM_TRANSLATORS[upstream].request(request, call.model_max_output_tokens);
+  const { model_max_output_tokens: most } = call;
+  const written = UPSTREAM_TRANSLATORS[upstream].request(request, most, call);
   const body = { model: call.public_model, ...written };
   const body_text = JSON.stringify(body);
   return { request, call: { ...call, body, body_text, headers: {}, is_translated: true } };

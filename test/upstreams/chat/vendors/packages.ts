@@ -33,29 +33,30 @@ export interface VendorModel {
 }
 
 /** Returns the model of a vendor's package, whose requests go to `fetch`. */
-type MakeModel = (fetch: typeof globalThis.fetch) => VendorModel;
+type MakeModel = (fetch: typeof globalThis.fetch, id?: string) => VendorModel;
 
 const api_key = { apiKey: 'sk-vendor' };
 
 export const PACKAGES = {
-  mistral: (fetch) => createMistral({ ...api_key, fetch })('magistral-medium-latest'),
-  groq: (fetch) => createGroq({ ...api_key, fetch })('llama-3.3-70b-versatile'),
-  deepseek: (fetch) => createDeepSeek({ ...api_key, fetch })('deepseek-chat'),
-  moonshot: (fetch) => createMoonshotAI({ ...api_key, fetch })('kimi-k2-0905-preview'),
-  dashscope: (fetch) => createAlibaba({ ...api_key, fetch })('qwen-plus'),
-  compatible: (fetch) =>
+  mistral: (fetch, id = 'magistral-medium-latest') => createMistral({ ...api_key, fetch })(id),
+  groq: (fetch, id = 'llama-3.3-70b-versatile') => createGroq({ ...api_key, fetch })(id),
+  deepseek: (fetch, id = 'deepseek-chat') => createDeepSeek({ ...api_key, fetch })(id),
+  moonshot: (fetch, id = 'kimi-k2-0905-preview') => createMoonshotAI({ ...api_key, fetch })(id),
+  dashscope: (fetch, id = 'qwen-plus') => createAlibaba({ ...api_key, fetch })(id),
+  compatible: (fetch, id = 'own-model') =>
     createOpenAICompatible({
       ...api_key,
       ...{ name: 'own', baseURL: 'https://models.example.com/v1', includeUsage: true, fetch },
-    })('own-model'),
+    })(id),
 } as const satisfies Partial<Record<DialectName, MakeModel>>;
 
 export type PackageName = keyof typeof PACKAGES;
 export const PACKAGE_NAMES = Object.keys(PACKAGES) as PackageName[];
 
 /** Returns a model of a package whose server is `answer`. */
-export function modelOf(name: PackageName, answer: Fetch): VendorModel {
-  return PACKAGES[name](Object.assign(answer, { preconnect: () => undefined }) as typeof fetch);
+export function modelOf(name: PackageName, answer: Fetch, id?: string): VendorModel {
+  const make: MakeModel = PACKAGES[name];
+  return make(Object.assign(answer, { preconnect: () => undefined }) as typeof fetch, id);
 }
 
 /** A request with the settings that the vendors name differently. */
@@ -75,13 +76,22 @@ export interface Sent {
 }
 
 /** Returns the request that a package sends for a stream or for a whole answer. */
-export async function sentBy(name: PackageName, kind: 'doStream' | 'doGenerate'): Promise<Sent> {
+export async function sentBy(
+  name: PackageName,
+  kind: 'doStream' | 'doGenerate',
+  options: LanguageModelV4CallOptions = OPTIONS,
+  id?: string,
+): Promise<Sent> {
   let sent: Sent | undefined;
-  const model = modelOf(name, async (url, init) => {
-    sent = { url: String(url), body: JSON.parse(String(init?.body)) };
-    return Response.json({ error: { message: 'enough' } }, { status: 400 });
-  });
-  await Promise.resolve(model[kind](OPTIONS)).catch(() => undefined);
+  const model = modelOf(
+    name,
+    async (url, init) => {
+      sent = { url: String(url), body: JSON.parse(String(init?.body)) };
+      return Response.json({ error: { message: 'enough' } }, { status: 400 });
+    },
+    id,
+  );
+  await Promise.resolve(model[kind](options)).catch(() => undefined);
   if (!sent) throw new Error(`${name} sent nothing`);
   return sent;
 }

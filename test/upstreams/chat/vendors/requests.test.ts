@@ -146,6 +146,66 @@ const BODIES = {
   },
 };
 
+/** The assistant's turn with reasoning and a tool call, as the package and Weir's clients send it. */
+const HISTORY = {
+  prompt: [
+    { role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] },
+    {
+      role: 'assistant' as const,
+      content: [
+        { type: 'reasoning' as const, text: 'Let me see.' },
+        { type: 'tool-call' as const, toolCallId: 'c', toolName: 'f', input: {} },
+      ],
+    },
+    {
+      role: 'tool' as const,
+      content: [
+        {
+          ...{ type: 'tool-result' as const, toolCallId: 'c', toolName: 'f' },
+          output: { type: 'text' as const, value: 'done' },
+        },
+      ],
+    },
+    { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'Done.' }] },
+    { role: 'user' as const, content: [{ type: 'text' as const, text: 'Why?' }] },
+  ],
+};
+const MESSAGES_OF_CLAUDE = [
+  { role: 'user', content: 'Hi' },
+  {
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'Let me see.', signature: 'x' },
+      { type: 'tool_use', id: 'c', name: 'f', input: {} },
+    ],
+  },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'done' }] },
+  { role: 'assistant', content: 'Done.' },
+  { role: 'user', content: 'Why?' },
+];
+
+/** Returns the reasoning of the assistant's messages in a body. */
+const reasoningIn = ({ messages }: Record<string, unknown>) =>
+  (messages as Record<string, unknown>[])
+    .filter(({ role }) => role === 'assistant')
+    .map(({ reasoning_content, reasoning }) => ({ reasoning_content, reasoning }));
+
+test.each([
+  ['deepseek', 'deepseek-v4-pro'],
+  ['deepseek', 'deepseek-chat'],
+  ['moonshot', 'kimi-k2-0905-preview'],
+  ['groq', 'openai/gpt-oss-120b'],
+  ['compatible', 'own-model'],
+] as const)('%s gets the reasoning of earlier turns of %s as in its package', async (name, id) => {
+  const { body } = await sentBy(name, 'doGenerate', HISTORY, id);
+  upstream.answer = () => Response.json({ choices: [{ message: {} }] });
+  const request = { model: 'm', max_tokens: 9, messages: MESSAGES_OF_CLAUDE };
+  const { target, ...rest } = callOf(upstream.url, request, { physical_model: id });
+  const call = { ...rest, target: { ...target, dialect: name } };
+  await protocolFor('anthropic', 'openai').complete(call);
+  expect(reasoningIn(JSON.parse(upstream.asked.at(-1)?.text ?? ''))).toEqual(reasoningIn(body));
+});
+
 const names: readonly PackageName[] = PACKAGE_NAMES;
 test('a dialect without a package is documented as such', () => {
   const unproved = DIALECT_NAMES.filter((name) => !names.some((each) => each === name));

@@ -74,6 +74,8 @@ export const ERRORS = {
   rate_limit_exceeded: entry(429, 'rate_limit_exceeded', 'rate_limit_error', true),
   internal_error: entry(500, 'api_error', 'api_error', true),
   upstream_error: entry(502, 'upstream_error', 'api_error', true),
+  /** Every provider of the model has too many requests at the moment. */
+  upstream_overloaded: entry(503, 'upstream_error', 'overloaded_error', true),
   all_channels_failed: entry(503, 'upstream_error', 'overloaded_error', true),
   service_unavailable: entry(503, 'service_unavailable', 'overloaded_error', true),
   timeout_error: entry(504, 'timeout_error', 'timeout_error', true),
@@ -92,6 +94,7 @@ const PUBLIC_CODES: Partial<Record<ErrorId, string>> = {
   model_detail_not_found: 'model_not_found',
   quota_in_flight: 'quota_exceeded',
   balance_in_flight: 'insufficient_balance',
+  upstream_overloaded: 'upstream_error',
 };
 
 /** Returns the `error.code` of an entry. */

@@ -69,12 +69,13 @@ function geminiBody(error: WeirError, request_id: string): ErrorBody {
   const { status } = error.entry;
   const reason = publicCode(error.id);
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, request_id };
+  const members = membersOf(error);
   return {
     error: {
       code: status,
       message: error.message,
       status: GOOGLE_STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
-      details: [{ ...info, ...details(error) }],
+      details: [{ ...info, ...members }],
     },
   };
 }
@@ -85,7 +86,7 @@ function openaiBody(error: WeirError): ErrorBody {
       message: error.message,
       type: error.entry.type,
       code: publicCode(error.id),
-      ...details(error),
+      ...membersOf(error),
     },
   };
 }
@@ -101,15 +102,16 @@ function nativeBody(error: WeirError, request_id: string): ErrorBody {
       type: error.entry.nativeType,
       message: error.message,
       code: publicCode(error.id),
-      ...details(error),
+      ...membersOf(error),
+      ...(error.details.details === undefined ? {} : { details: error.details.details }),
     },
     request_id,
   };
 }
 
 /** Returns the optional members of the envelope. `param` is always present (spec: Errors). */
-function details(error: WeirError): object {
-  const { param, ...others } = error.details;
+function membersOf(error: WeirError): object {
+  const { param, details, ...others } = error.details;
   // For a client error (4xx), `retryable: false` is shown only if `details` sets it.
   const showsRetryable =
     error.retryable || error.details.retryable !== undefined || error.entry.status >= 500;

@@ -15,12 +15,15 @@ export interface ErrorDetails {
   /** Time to wait before a retry, whole seconds. It is also sent as the `Retry-After` header. */
   retry_after?: number;
   alternatives?: { id: string; status: string; tags: string[] }[];
+  /**
+   * Codes that Anthropic's SDKs read, e.g. `{ error_code: 'thread_unsupported_request' }`. Only the
+   * native envelope has this member.
+   */
+  details?: Readonly<Record<string, unknown>> | undefined;
   /** With 402: the most that the key's cap and the balance let the request spend, USD. */
   balance_usd?: number;
   /** With 402: the upper bound of the request's charge, USD. */
   estimated_cost_usd?: number;
-  /** What Anthropic's packages read from `error.details` (Anthropic docs: Errors). */
-  details?: { error_code: string; unsupported?: string[] };
 }
 
 /**

@@ -4,6 +4,7 @@
  * provider's wire format.
  */
 
+import type { Fault } from '../errors/fault.ts';
 import type { WeirError } from '../errors/weir-error.ts';
 import type { DialectName } from '../protocols/dialects.ts';
 import type { ChannelProtocol, ChatProtocol } from '../protocols/names.ts';
@@ -19,6 +20,8 @@ export type TransportName = (typeof TRANSPORTS)[number];
 /** Where a channel sends its requests. The key is a secret: no log line and no error shows it. */
 export interface UpstreamTarget {
   readonly channel_id: string;
+  /** Decides what a provider's error codes mean. */
+  readonly protocol?: ChannelProtocol | undefined;
   readonly base_url: string;
   readonly api_key: string;
   readonly timeout_ms: number;
@@ -47,6 +50,7 @@ export interface RefusedMembers {
 /** Returns the target of a channel's requests. */
 export function targetOf({
   id: channel_id,
+  protocol,
   base_url,
   api_key,
   timeout_ms,
@@ -56,12 +60,13 @@ export function targetOf({
   api_version,
 }: ChannelConfig): UpstreamTarget {
   const times = { timeout_ms, stall_timeout_ms };
-  return { channel_id, base_url, api_key, ...times, transport, dialect, api_version };
+  return { channel_id, protocol, base_url, api_key, ...times, transport, dialect, api_version };
 }
 
 /**
- * Why an upstream call failed. `client` means that the client's request is wrong. This class never
- * lowers the channel's health; every other class does (P9).
+ * Why an upstream call failed. `client` means that the client's request is wrong. `unclear` means
+ * that the upstream refused the request and proved no reason. These two classes never lower the
+ * channel's health; every other class does (P9, P19).
  */
 export type FailureClass =
   | 'client'
@@ -70,30 +75,84 @@ export type FailureClass =
   | 'timeout'
   | 'server'
   | 'malformed'
-  | 'connection';
+  | 'connection'
+  | 'unclear';
+
+/** The class of a failure after which another channel is tried. */
+export type RetryableUpstreamFailure = Exclude<FailureClass, 'client'>;
+
+/** The facts of a failed attempt. */
+export interface UpstreamFailureDetails {
+  /**
+   * The wait that the upstream requested in `Retry-After` or in its body, in ms; absent if it
+   * requested none.
+   */
+  readonly retry_after_ms?: number | undefined;
+  /** HTTP status of the upstream; absent if no response arrived. */
+  readonly status?: number | undefined;
+  /** Whose fault the failure is. If absent, `failure` decides. */
+  readonly fault?: Exclude<Fault, 'caller'> | undefined;
+  /** The upstream's sentence, without anything that reveals the upstream (P5). */
+  readonly public_message?: string | undefined;
+  /** The error for the client if every channel refuses the request in this way. */
+  readonly error_id?: TerminalUpstreamError['error_id'] | undefined;
+}
 
 /** A failure of one attempt. Another channel, or a later attempt on this channel, may succeed. */
 export class RetryableUpstreamError extends Error {
   override readonly name = 'RetryableUpstreamError';
+  readonly retry_after_ms: number | undefined;
+  /** HTTP status of the upstream; 0 if no response arrived. */
+  readonly status: number;
+  /** Whose fault the failure is. */
+  readonly fault: Exclude<Fault, 'caller'>;
+  readonly public_message: string | undefined;
+  readonly error_id: TerminalUpstreamError['error_id'] | undefined;
+
   constructor(
-    readonly failure: Exclude<FailureClass, 'client'>,
+    readonly failure: RetryableUpstreamFailure,
     /** Internal wording that is never shown to a client (P5). */
     message: string,
-    /**
-     * The wait that the upstream requested in `Retry-After` or in its body, in ms; undefined if it
-     * requested none.
-     */
-    readonly retry_after_ms?: number,
-    /** HTTP status of the upstream; 0 if no response arrived. */
-    readonly status = 0,
+    { retry_after_ms, status, fault, public_message, error_id }: UpstreamFailureDetails = {},
   ) {
     super(message);
+    this.retry_after_ms = retry_after_ms;
+    this.status = status ?? 0;
+    this.fault = fault ?? faultOf(failure);
+    this.public_message = public_message;
+    this.error_id = error_id;
+  }
+
+  /** Returns the same error with the public message as `translate` words it. */
+  withPublicMessage(
+    translate: (refusal: TerminalUpstreamError) => TerminalUpstreamError,
+  ): RetryableUpstreamError {
+    const { failure, message, public_message, status, error_id = 'invalid_request' } = this;
+    if (public_message === undefined) return this;
+    const refusal = new TerminalUpstreamError(error_id, public_message, null, status);
+    const translated = translate(refusal).public_message;
+    return new RetryableUpstreamError(failure, message, { ...this, public_message: translated });
+  }
+}
+
+function faultOf(failure: RetryableUpstreamFailure): Exclude<Fault, 'caller'> {
+  switch (failure) {
+    case 'auth':
+      return 'account';
+    case 'throttle':
+    case 'unclear':
+      return failure;
+    default:
+      return 'broken';
   }
 }
 
 /** The client's request is wrong. So no other channel is tried, and no channel's health changes. */
 export class TerminalUpstreamError extends Error {
   override readonly name = 'TerminalUpstreamError';
+  /** Codes of Anthropic's `error.details`, for clients of the same protocol. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
   constructor(
     /** An id of the error registry, e.g. `invalid_request`. */
     readonly error_id:
@@ -105,8 +164,10 @@ export class TerminalUpstreamError extends Error {
     readonly public_message: string,
     readonly param: string | null,
     readonly status: number,
+    { details }: { readonly details?: Readonly<Record<string, unknown>> | undefined } = {},
   ) {
     super(public_message);
+    this.details = details;
   }
 }
 

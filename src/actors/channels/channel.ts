@@ -16,10 +16,7 @@ import { RefusedMemberList } from './refused-members.ts';
 const DEFAULT_THROTTLE_MS = 1_000;
 /** The longest retry time that an upstream can request. A longer time is shortened to this. */
 export const MAX_THROTTLE_MS = 10 * 60_000;
-/**
- * While a call or a probe tests a circuit, `availableAt` assumes that the circuit will allow calls
- * after this time.
- */
+/** While a circuit is tested, `availableAt` assumes that it will allow calls after this time. */
 const ASSUMED_PROBE_MS = 1_000;
 /** A share of successes above this counts as 1: after a failure, the mean never reaches exactly 1. */
 const PERFECT_SUCCESS = 0.9999;
@@ -246,20 +243,19 @@ export class ChannelActor {
   private reportOutcome(outcome: Outcome, probe: number | undefined): void {
     this.inFlight -= 1;
     this.account.inFlight -= 1;
-    if (outcome instanceof Error) this.reportFailure(outcome, probe);
-    else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict: outcome });
-    else if (outcome === 'succeeded') this.reportSuccess();
+    if (outcome instanceof Error) this.noteFailure(outcome.failure, outcome.message);
+    const verdict = isUnclear(outcome) ? 'abandoned' : outcome;
+    if (verdict instanceof Error) this.reportFailure(verdict, probe);
+    else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict });
+    else if (verdict === 'succeeded') this.reportSuccess();
   }
 
   private countOutcome(outcome: Outcome): void {
-    if (outcome === 'abandoned') return;
+    if (outcome === 'abandoned' || isUnclear(outcome)) return;
     this.onOutcome(this.config.id, this.model, outcome === 'succeeded');
   }
 
-  /**
-   * Called when the upstream refused the account's key in a call of another model or of another
-   * replica.
-   */
+  /** Called when the upstream refused the account's key in another model's or replica's call. */
   onCredentialsRefused(): void {
     this.send({ type: 'FAILED', failure: 'auth', now: this.clock.now() });
   }
@@ -271,10 +267,7 @@ export class ChannelActor {
     this.send({ type: 'DISABLED', reason });
   }
 
-  /**
-   * Enables a channel that `disable` disabled. A channel whose credentials were refused stays
-   * disabled.
-   */
+  /** Enables a channel that `disable` disabled. Refused credentials keep it disabled. */
   enable(): void {
     const { value, context } = this.machine.getSnapshot();
     if (value === 'disabled' && !context.returns) this.send({ type: 'ENABLED' });
@@ -329,8 +322,8 @@ export class ChannelActor {
   }
 
   private reportFailure(error: RetryableUpstreamError, probe: number | undefined): void {
-    const { failure, retry_after_ms, message } = error;
-    this.noteFailure(failure, message);
+    const { failure, retry_after_ms } = error;
+    if (failure === 'unclear') return;
     const now = this.clock.now();
     // Not only rate-limit errors name a retry time. An overloaded server may name one too.
     const until = now + Math.min(retry_after_ms ?? DEFAULT_THROTTLE_MS, MAX_THROTTLE_MS);
@@ -353,6 +346,11 @@ function isFailure(reason: string | null): reason is ChannelFailure {
 }
 
 type Outcome = 'succeeded' | 'abandoned' | RetryableUpstreamError;
+
+/** One client's request may be the reason of such a failure, so it proves nothing (P9, P19). */
+function isUnclear(outcome: Outcome): boolean {
+  return outcome instanceof Error && outcome.failure === 'unclear';
+}
 
 class Permit implements ChannelPermit {
   private answered_ms: number | undefined;

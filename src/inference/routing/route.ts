@@ -15,6 +15,9 @@ const MAX_FAILOVER_MS = 600_000;
 /** Bounds of `retry_after`, seconds. */
 const MIN_RETRY_AFTER_S = 1;
 const MAX_RETRY_AFTER_S = 120;
+/** The hint of a refusal without a proven reason. */
+const REFUSED_HINT =
+  'Check the request. If it is correct, report the request id to the operator, or use another model.';
 /** The hint of `all_channels_failed`. */
 export const UNAVAILABLE_HINT = 'Retry after the given time, or use another model.';
 
@@ -157,7 +160,9 @@ export class Failover<Result> {
  */
 export function publicError(error: unknown): unknown {
   if (!(error instanceof TerminalUpstreamError)) return error;
-  return new WeirError(error.error_id, error.public_message, { param: error.param }, error);
+  const { error_id, public_message, param, details } = error;
+  const more = details === undefined ? {} : { details };
+  return new WeirError(error_id, public_message, { param, ...more }, error);
 }
 
 function tooLateError(failures: readonly RetryableUpstreamError[]): WeirError {
@@ -190,6 +195,14 @@ function noChannelError(
     const message = 'The model did not answer in time.';
     return new WeirError('timeout_error', message, { retry_after }, cause);
   }
+  if (first && failures.every(({ fault }) => fault === 'overload')) {
+    const message = 'The model provider has too many requests at the moment.';
+    return new WeirError('upstream_overloaded', message, { retry_after }, cause);
+  }
+  const unclear = failures.find(({ failure }) => failure === 'unclear');
+  if (unclear && failures.every(({ failure }) => ['unclear', 'auth'].includes(failure))) {
+    return refusedError(unclear, failures.length === channels.length, retry_after, cause);
+  }
   if (channels.length === 1 && first && first.failure !== 'auth') {
     const message = 'The model provider returned an error.';
     return new WeirError('upstream_error', message, { retry_after }, cause);
@@ -200,6 +213,29 @@ function noChannelError(
     { retry_after, hint: UNAVAILABLE_HINT },
     cause,
   );
+}
+
+/**
+ * Returns the error for a request that every channel refused without a proof of whose fault it is
+ * (P19). `isEvery` is true if no channel is left that could serve the same request later.
+ */
+function refusedError(
+  { public_message, error_id }: RetryableUpstreamError,
+  isEvery: boolean,
+  retry_after: number,
+  cause: Error,
+): WeirError {
+  const said = refusedMessage(public_message);
+  if (error_id !== undefined && isEvery) return new WeirError(error_id, said, {}, cause);
+  const details = isEvery ? { retryable: false, hint: REFUSED_HINT } : { retry_after };
+  return new WeirError('upstream_error', said, details, cause);
+}
+
+/** Returns the message of a refusal that proves no reason. `said` is the upstream's sentence. */
+export function refusedMessage(said: string | undefined): string {
+  return said === undefined
+    ? 'The model provider refused the request and gave no reason.'
+    : `The model provider refused the request: ${said}`;
 }
 
 /**

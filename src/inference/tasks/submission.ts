@@ -14,6 +14,7 @@ import { LostSubmissionError, type SubmitResult } from '../../upstreams/generati
 import { unsentParameter } from '../../upstreams/generation/sent-parameters.ts';
 import type { BytesInFlight } from '../../upstreams/transport/body-budget.ts';
 import { orderChannels } from '../routing/order.ts';
+import { refusedMessage } from '../routing/route.ts';
 import {
   type Route,
   routeOfSubmission,
@@ -271,7 +272,17 @@ export class Submission {
     permit.failed(error, hasOtherChannel);
     // The upstream refused this attempt. It may have accepted an earlier one.
     if (isRepeat) return this.lost();
-    const channels = this.deps.channels.serving(work.model).length;
+    const serving = this.deps.channels.serving(work.model);
+    const isOpen = serving.some(({ state }) => state !== 'healthy' && state !== 'degraded');
+    // To send the same request again does not help if no channel was throttled or broken.
+    if (error.failure === 'unclear' && !hasOtherChannel && !isOpen) {
+      const { error_id = 'upstream_error' } = error;
+      return {
+        report: { type: 'UPSTREAM_FAILED', error_code: error_id },
+        inTransaction: (tx) => storeError(tx, work.id, refusedMessage(error.public_message)),
+      };
+    }
+    const channels = serving.length;
     return {
       report: {
         type: 'SUBMIT_REJECTED',

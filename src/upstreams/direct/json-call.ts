@@ -1,4 +1,4 @@
-import { TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
 import { readPath } from '../translation/paths.ts';
 import { ownWords } from '../translation/problems.ts';
 import { isForeign } from '../translation/vocabulary.ts';
@@ -24,7 +24,9 @@ export function requestJson(
   return requestWhole(call, request, (head, text) => {
     if (head.ok) return parseObject(text);
     const error = classifyFailure(call, head.status, head.headers, text);
-    throw error instanceof TerminalUpstreamError ? inClientsWords(error, names, call) : error;
+    throw error instanceof RetryableUpstreamError
+      ? error.withPublicMessage((refusal) => inClientsWords(refusal, names, call))
+      : inClientsWords(error, names, call);
   });
 }
 

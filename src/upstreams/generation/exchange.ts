@@ -1,8 +1,7 @@
 import { isObject } from '../../json/object.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../contract.ts';
-import { readRetryAfterMs } from '../transport/failures.ts';
+import { classifyFailure } from '../transport/failures.ts';
 import { UnsentRequestError } from '../transport/http.ts';
-import { scrub } from '../transport/scrub.ts';
 import { type Failed, type GenerationCall, type JobCall, LostSubmissionError } from './contract.ts';
 import {
   type JsonObject,
@@ -16,18 +15,13 @@ export type { JsonObject, ProviderAnswer };
 /** Words in an error message that mean: the content was refused. */
 const MODERATION_WORDS =
   /moderat|safety|content[ _-]?(?:policy|filter)|sensitive|nsfw|prohibited|risk control|flagged|banned/i;
-/**
- * Words in an error message that mean: the operator's account has no money or a wrong key. Weir
- * looks for them at every error status.
- */
-const OPERATOR_FAULT_WORDS =
-  /insufficient[ _](?:quota|credit|balance|fund)|arrear|overdue|out of credits?|api key not valid/i;
-/** Statuses that mean: the operator's account has no money, a wrong key or no permission. */
-const OPERATOR_FAULT_STATUSES = [401, 402, 403];
 /** Statuses that mean: the provider refused the submission before it did any work. */
 const NOT_BEGUN_STATUSES = [404, 405, 429, 503, 529];
-/** Statuses that mean: the client's request is wrong. */
-const CLIENT_FAULT_STATUSES = [400, 413, 415, 422, 451];
+/**
+ * Statuses at which a refusal may be about the content. Status 403 means this at Stability, and also
+ * a key without permission.
+ */
+const CONTENT_STATUSES = [400, 403, 422, 451];
 
 /** True if the provider's message means that the content was refused. */
 export function isModerated(...words: unknown[]): boolean {
@@ -100,7 +94,7 @@ export async function queryJob(
     throw error instanceof RetryableUpstreamError ? error : connectionError(error);
   }
   if (readable.includes(answer.status)) return answer;
-  throw retryable(answer, messageIn(answer));
+  throw retryable(call, answer);
 }
 
 /**
@@ -111,34 +105,34 @@ function failureFromAnswer(
   call: GenerationCall,
   answer: ProviderAnswer,
 ): RetryableUpstreamError | TerminalUpstreamError | Failed | undefined {
-  const { status } = answer;
+  const { status, headers } = answer;
   if (status < 400) return undefined;
+  const error = classifyFailure(call, status, headers, textOf(answer));
+  const isTerminal = error instanceof TerminalUpstreamError;
   const message = messageIn(answer);
-  // Status 403 means refused content at Stability, and also a key without permission.
-  const mayBeContent = status === 403 || CLIENT_FAULT_STATUSES.includes(status);
-  if (mayBeContent && isModerated(message)) return failed(message, 'moderation');
-  if (CLIENT_FAULT_STATUSES.includes(status) && !OPERATOR_FAULT_WORDS.test(message)) {
-    const id = status === 413 ? 'payload_too_large' : 'invalid_request';
-    return new TerminalUpstreamError(id, scrub(message, call), null, status);
+  if (isTerminal && error.error_id === 'content_policy_violation') {
+    return failed(message, 'moderation');
   }
-  return retryable(answer, message);
+  const isUnproven = isTerminal ? error.param === null : error.fault === 'unclear';
+  const isContent = CONTENT_STATUSES.includes(status) && isModerated(message);
+  return isUnproven && isContent ? failed(message, 'moderation') : error;
 }
 
-function retryable({ status, headers }: ProviderAnswer, message: string): RetryableUpstreamError {
-  const failure =
-    OPERATOR_FAULT_STATUSES.includes(status) || OPERATOR_FAULT_WORDS.test(message)
-      ? 'auth'
-      : status === 429
-        ? 'throttle'
-        : status === 408 || status === 504
-          ? 'timeout'
-          : 'server';
-  return new RetryableUpstreamError(
-    failure,
-    `${status} ${message}`,
-    readRetryAfterMs(headers),
-    status,
-  );
+/** Returns the text of an error response. */
+function textOf({ body, bytes }: Pick<ProviderAnswer, 'body' | 'bytes'>): string {
+  return bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : JSON.stringify(body);
+}
+
+/** Returns the failure of a request about a job. The client is not at fault: Weir wrote it. */
+function retryable(call: JobCall, answer: ProviderAnswer): RetryableUpstreamError {
+  const { status, headers } = answer;
+  const refused = { ...call, public_model: '' };
+  const error = classifyFailure(refused, status, headers, textOf(answer));
+  if (error instanceof RetryableUpstreamError) return error;
+  const { public_message } = error;
+  return new RetryableUpstreamError('unclear', `upstream ${status}: ${public_message}`, {
+    ...{ status, public_message },
+  });
 }
 
 /** Classifies a refusal in the body of a 200 response as if the HTTP status were `status`. */

@@ -3,6 +3,7 @@ import { exactBody } from '../../json/exact-integers.ts';
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { AnswerUsage, TokenUsage } from '../../protocols/token-usage.ts';
 import {
+  RetryableUpstreamError,
   type StreamEvent,
   TerminalUpstreamError,
   type TextTemplate,
@@ -34,9 +35,12 @@ export function translateProtocol(
   form: RequestProtocol,
   upstream: UpstreamProtocol,
 ): UpstreamProtocol {
-  /** Returns the error of the upstream, in the client's words if the client caused it. */
-  const inClientsWords = (error: unknown, call: UpstreamCall) =>
-    error instanceof TerminalUpstreamError ? translateRefusal(error, client, form, call) : error;
+  /** Returns the error of the upstream. What the client may see of it is in the client's words. */
+  const inClientsWords = (error: unknown, call: UpstreamCall) => {
+    if (error instanceof TerminalUpstreamError) return translateRefusal(error, client, form, call);
+    if (!(error instanceof RetryableUpstreamError)) return error;
+    return error.withPublicMessage((refusal) => translateRefusal(refusal, client, form, call));
+  };
   return {
     name: upstream.name,
 

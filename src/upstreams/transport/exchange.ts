@@ -154,18 +154,22 @@ export class Exchange implements Watched {
   /** Returns an upstream error without the credentials that the upstream received. */
   withoutCredentials(error: unknown): unknown {
     if (error instanceof RetryableUpstreamError) {
-      const { failure, message, retry_after_ms, status } = error;
+      const { failure, message } = error;
       const redacted = this.redact(message);
       if (redacted === message) return error;
       // A new error, because the stack of the old one has the message too.
-      return new RetryableUpstreamError(failure, redacted, retry_after_ms, status);
+      const { retry_after_ms, status, fault, error_id } = error;
+      return new RetryableUpstreamError(failure, redacted, {
+        // The public message is shorter. A credential that was cut would not be found in it.
+        ...{ retry_after_ms, status, fault, error_id },
+      });
     }
     if (!(error instanceof TerminalUpstreamError)) return error;
-    const { error_id, public_message, param, status } = error;
+    const { error_id, public_message, param, status, details } = error;
     const redacted = this.redact(public_message);
     const redacted_param = param === null ? null : this.redact(param);
     if (redacted === public_message && redacted_param === param) return error;
-    return new TerminalUpstreamError(error_id, redacted, redacted_param, status);
+    return new TerminalUpstreamError(error_id, redacted, redacted_param, status, { details });
   }
 
   /**

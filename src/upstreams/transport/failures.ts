@@ -1,109 +1,89 @@
-import { isObject } from '../../json/object.ts';
-import { RetryableUpstreamError, TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import {
+  RetryableUpstreamError,
+  type RetryableUpstreamFailure,
+  TerminalUpstreamError,
+  type UpstreamTarget,
+} from '../contract.ts';
+import { readEvidence } from './errors/evidence.ts';
+import { judge, type Verdict } from './errors/judge.ts';
+import { readWaitMs } from './errors/wait.ts';
 import { scrub } from './scrub.ts';
 
-/** The fields of an upstream's error, from a body in the format of OpenAI or of Anthropic. */
-interface ErrorBody {
-  message: string;
-  type: string;
-  code: string;
-  param: string | null;
-  /** False if the body is not an error of a model API, for example if a proxy answered. */
-  isFromModelApi: boolean;
+const DEFAULT_MESSAGE = 'The request was refused.';
+/** Statuses at which an upstream, or a proxy before it, waited too long. */
+const TIMEOUTS = [408, 504, 522, 524];
+/** The longest code and the most members of details that a client gets. */
+const MAX_DETAIL_CHARS = 64;
+const MAX_DETAILS = 20;
+
+/** The parts of a call that classification needs. */
+export interface RefusedCall {
+  readonly target: UpstreamTarget;
+  readonly physical_model: string;
+  readonly public_model: string;
+  /** The client's request, as JSON. A generation has `input`. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly input?: object;
 }
 
-type Retryable = RetryableUpstreamError['failure'];
-
-/** Error codes and types about the channel's key or quota. The operator must fix these errors. */
-const OPERATOR_CODES = [
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'invalid_api_key',
-];
-/** Anthropic reports an exhausted quota with status 400. Only the message shows the cause. */
-const OPERATOR_MESSAGE =
-  /your credit balance is too low|reached your specified (?:api )?usage limits/i;
 /**
- * Words for objects that a client names by id. If the message of a 404 contains such a word, the
- * client caused the error. Otherwise the model or the address is wrong, and the operator must fix
- * the configuration.
- */
-const CLIENT_OBJECTS = /\b(?:files?|container|document|image|skill|prompt|response)\b/i;
-const TOO_LONG =
-  /prompt is too long|maximum context length|context window|input token count|input is too long/i;
-const FILTER_CODES = ['content_filter', 'content_policy_violation', 'moderation_blocked'];
-/**
- * Statuses that mean that the channel's key or address is wrong. The only exception is a content
- * filter that refuses a client's request with such a status.
- */
-const OPERATOR_STATUSES = [401, 402, 403, 405, 407, 410, 421];
-
-/**
- * Converts an error response of an upstream. A 4xx that the client caused becomes a
- * TerminalUpstreamError. All other errors, e.g. about keys, quotas and rates, become a
- * RetryableUpstreamError, because another channel may succeed.
+ * Converts an error response of an upstream. An error that proves that the client caused it becomes
+ * a TerminalUpstreamError. Every other error becomes a RetryableUpstreamError, because another
+ * channel may succeed (P19).
  */
 export function classifyFailure(
-  call: UpstreamCall,
+  call: RefusedCall,
   status: number,
   headers: Pick<Headers, 'get'>,
   text: string,
 ): RetryableUpstreamError | TerminalUpstreamError {
-  const error = readErrorBody(text);
-  const failure = retryableClass(call, status, error);
-  if (failure === null) return terminalError(call, status, error);
-  const { type, code, message } = error;
-  return new RetryableUpstreamError(
-    failure,
-    `upstream ${status} ${type} ${code}: ${message}`,
-    readRetryAfterMs(headers),
-    status,
-  );
+  const requestText = () => JSON.stringify(call.body ?? call.input ?? {});
+  const { protocol } = call.target;
+  return errorOf(call, status, headers, judge({ status, headers, text, protocol, requestText }));
 }
 
-/** Returns the class of the failure; null if the client caused the error. */
-function retryableClass(
-  { body }: UpstreamCall,
+function errorOf(
+  call: RefusedCall,
   status: number,
-  { type, code, message, isFromModelApi }: ErrorBody,
-): Retryable | null {
-  if (OPERATOR_CODES.includes(code) || OPERATOR_CODES.includes(type)) return 'auth';
-  // A message may quote the request. A client must not disable a channel by sending these words.
-  if (OPERATOR_MESSAGE.test(message) && !OPERATOR_MESSAGE.test(JSON.stringify(body))) return 'auth';
-  // If one request is larger than the account's rate limit, waiting does not help.
-  if (status === 429) return /^request too large/i.test(message) ? null : 'throttle';
-  if (OPERATOR_STATUSES.includes(status)) return isFiltered(code, message) ? null : 'auth';
-  // The physical model comes from the configuration, so the operator must fix it.
-  if (code === 'model_not_found') return 'server';
-  if (status === 404) return isFromModelApi && CLIENT_OBJECTS.test(message) ? null : 'server';
-  if (status === 408 || status === 504) return 'timeout';
-  if (status >= 500) return 'server';
-  return status < 400 ? 'malformed' : null;
-}
-
-function terminalError(
-  call: UpstreamCall,
-  status: number,
-  { message: upstreamMessage, code, param: reportedParam }: ErrorBody,
-): TerminalUpstreamError {
-  const message = scrub(upstreamMessage, call);
-  const param = reportedParam ?? paramOf(message);
-  const errorOf = (id: TerminalUpstreamError['error_id']) =>
-    new TerminalUpstreamError(id, message, param, status);
-  if (code === 'context_length_exceeded' || TOO_LONG.test(upstreamMessage)) {
-    return errorOf('context_length_exceeded');
+  headers: Pick<Headers, 'get'>,
+  verdict: Verdict,
+): RetryableUpstreamError | TerminalUpstreamError {
+  const { fault, evidence, error_id } = verdict;
+  const message = scrub(evidence.message || DEFAULT_MESSAGE, call);
+  if (fault === 'caller') {
+    const param = evidence.param ?? paramOf(message);
+    return new TerminalUpstreamError(error_id ?? 'invalid_request', message, param, status, {
+      details: safeDetails(evidence.details),
+    });
   }
-  if (status === 413 || status === 429) return errorOf('payload_too_large');
-  return errorOf(
-    isFiltered(code, upstreamMessage) ? 'content_policy_violation' : 'invalid_request',
+  const codes = [...new Set(evidence.codes.map(({ value }) => value))].join(' ');
+  const said = evidence.words || DEFAULT_MESSAGE;
+  return new RetryableUpstreamError(
+    failureOf(status, verdict),
+    `upstream ${status} ${codes}: ${said}`,
+    {
+      status,
+      fault,
+      retry_after_ms: readWaitMs(headers, evidence),
+      public_message: evidence.message === '' ? undefined : message,
+      error_id,
+    },
   );
 }
 
-function isFiltered(code: string, message: string): boolean {
-  return (
-    FILTER_CODES.includes(code) || /\bflagged\b|content policy|content management/i.test(message)
-  );
+function failureOf(status: number, { fault, rule }: Verdict): RetryableUpstreamFailure {
+  switch (fault) {
+    case 'account':
+      if (rule?.health === undefined) return 'auth';
+      return rule.health === 'model' ? 'server' : 'unclear';
+    case 'throttle':
+      return 'throttle';
+    case 'unclear':
+      return 'unclear';
+    default:
+      if (TIMEOUTS.includes(status)) return 'timeout';
+      return status < 400 ? 'malformed' : 'server';
+  }
 }
 
 /** The HTTP status for an error that came without a status, by the error's code or type. */
@@ -123,38 +103,28 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * Converts an error inside a stream or a 200 response. If the error's code is a number from 400 to
- * 599, this number is the status. Otherwise the code or the type determines the status.
+ * Converts an error inside a stream or a 200 response. If one of the error's codes is a number from
+ * 400 to 599, this number is the status. Otherwise a code determines the status.
  */
-export function classifyInlineError(call: UpstreamCall, text: string) {
-  const { type, code } = readErrorBody(text);
-  const numeric = Number(code);
-  const isStatus = Number.isInteger(numeric) && numeric >= 400 && numeric < 600;
-  const status = isStatus ? numeric : (STATUS_OF[code] ?? STATUS_OF[type] ?? 500);
-  return classifyFailure(call, status, new Headers(), text);
-}
-
-function readErrorBody(text: string): ErrorBody {
-  let error: unknown;
-  try {
-    const body: unknown = JSON.parse(text);
-    // Some servers send the error without the `error` envelope.
-    error = isObject(body) ? (body['error'] ?? body) : undefined;
-  } catch {
-    // The text is not JSON, so a proxy answered.
-  }
-  const read = (key: string) => {
-    const value = isObject(error) ? error[key] : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  };
-  const message = typeof error === 'string' ? error : read('message');
-  return {
-    message: message || 'The request was refused.',
-    type: read('type'),
-    code: read('code'),
-    param: read('param') || null,
-    isFromModelApi: message !== '',
-  };
+export function classifyInlineError(
+  call: RefusedCall,
+  text: string,
+): RetryableUpstreamError | TerminalUpstreamError {
+  const headers = new Headers();
+  const codes = readEvidence(text, headers).codes.map(({ value }) => value);
+  const numeric = codes
+    .map(Number)
+    .find((code) => Number.isInteger(code) && code >= 400 && code < 600);
+  const known = codes.map((code) => STATUS_OF[code]).find((status) => status !== undefined);
+  const status = numeric ?? known;
+  if (status !== undefined) return classifyFailure(call, status, headers, text);
+  const requestText = () => JSON.stringify(call.body ?? call.input ?? {});
+  const refusal = { status: 400, headers, text, protocol: call.target.protocol, requestText };
+  const verdict = judge(refusal);
+  // Without a known code, nothing proves more than that the upstream failed.
+  return verdict.rule
+    ? errorOf(call, 400, headers, verdict)
+    : classifyFailure(call, 500, headers, text);
 }
 
 /** Anthropic names the parameter only at the start of the message: `messages.0.role: …`. */
@@ -163,16 +133,22 @@ function paramOf(message: string): string | null {
 }
 
 /**
- * Returns the wait that an upstream requests, ms: `retry-after-ms`, or `Retry-After` in seconds or
- * as a date.
+ * Returns the members of Anthropic's `error.details` that are codes, numbers or lists of codes. They
+ * reveal nothing, and Anthropic's SDKs read them. Undefined if there are none.
  */
-export function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
-  const milliseconds = Number(headers.get('retry-after-ms'));
-  if (Number.isFinite(milliseconds) && milliseconds > 0) return milliseconds;
-  const value = headers.get('retry-after')?.trim();
-  if (!value) return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+function safeDetails(
+  details: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (details === undefined || typeof details['error_code'] !== 'string') return undefined;
+  const isCode = (value: unknown) =>
+    typeof value === 'string' && value.length <= MAX_DETAIL_CHARS && /^[a-z0-9_.]+$/.test(value);
+  const isSafe = (value: unknown) =>
+    isCode(value) ||
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    (Array.isArray(value) && value.length <= MAX_DETAILS && value.every(isCode));
+  const kept = Object.entries(details)
+    .filter(([, value]) => isSafe(value))
+    .slice(0, MAX_DETAILS);
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }

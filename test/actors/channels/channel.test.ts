@@ -13,7 +13,7 @@ import { channelActor, channelConfig as config, openedChannel } from '../../supp
 const { server: FIRST_COOLDOWN_MS } = COOLDOWNS_MS;
 const broken = () => new RetryableUpstreamError('server', 'broken');
 const throttled = (retry_after_ms?: number) =>
-  new RetryableUpstreamError('throttle', 'busy', retry_after_ms, 429);
+  new RetryableUpstreamError('throttle', 'busy', { retry_after_ms, status: 429 });
 
 describe('the channel actor', () => {
   test('gives one permit for each slot, and each permit ends once', () => {
@@ -81,7 +81,11 @@ describe('the channel actor', () => {
   test('stays open for the time that a failing upstream names, and keeps the reason', () => {
     const clock = new VirtualClock();
     const channel = channelActor(config('a'), clock);
-    channel.tryAcquire()?.failed(new RetryableUpstreamError('server', 'overloaded', 9_000, 503));
+    channel
+      .tryAcquire()
+      ?.failed(
+        new RetryableUpstreamError('server', 'overloaded', { retry_after_ms: 9_000, status: 503 }),
+      );
     expect(channel.state).toBe('open');
     expect(channel.availableAt() - clock.now()).toBe(9_000);
     expect(channel.snapshot.context.reason).toBe('server');

@@ -9,7 +9,7 @@ import { channelConfig as config } from '../../support/channels.ts';
 const { auth: AUTH_COOLDOWN_MS } = COOLDOWNS_MS;
 const broken = () => new RetryableUpstreamError('server', 'broken');
 const throttled = (retry_after_ms?: number) =>
-  new RetryableUpstreamError('throttle', 'busy', retry_after_ms, 429);
+  new RetryableUpstreamError('throttle', 'busy', { retry_after_ms, status: 429 });
 
 describe('the channels of a replica', () => {
   test('are found by the models that they serve', () => {
@@ -48,7 +48,7 @@ describe('the channels of a replica', () => {
 
     test('a refused credential disables all models, and each returns after a probe of its own', () => {
       const { channels, clock, x, y } = two();
-      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', { status: 401 }));
       expect([x.state, y.state]).toEqual(['disabled', 'disabled']);
       expect(channels.verdicts().get('a')).toBe('disabled');
       clock.advance(AUTH_COOLDOWN_MS);
@@ -116,12 +116,12 @@ describe('the channels of a replica', () => {
       const x = channels.find('a', 'x') as ChannelActor;
       const before = [x.tryAcquire(), x.tryAcquire()];
       channels.configure([config('a', { models, api_key: 'another' })]);
-      before[0]?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      before[0]?.failed(new RetryableUpstreamError('auth', 'wrong key', { status: 401 }));
       before[1]?.succeeded();
       expect(x.state).toBe('degraded');
       expect(x.snapshot.context.slots).toBe(1);
       expect(channels.account('a')?.inFlight).toBe(0);
-      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', undefined, 401));
+      x.tryAcquire()?.failed(new RetryableUpstreamError('auth', 'wrong key', { status: 401 }));
       expect(x.state).toBe('disabled');
     });
 

@@ -32,7 +32,9 @@ async function refusalAfter(
   const refused = await withFailover(channels, options, async () => {
     const failure = remaining.shift() ?? failures.at(-1);
     if (!failure) throw new Error('no channel should have been called');
-    throw new RetryableUpstreamError(failure, 'x', failure === 'throttle' ? 3_000 : undefined);
+    throw new RetryableUpstreamError(failure, 'x', {
+      retry_after_ms: failure === 'throttle' ? 3_000 : undefined,
+    });
   }).catch((error: unknown) => error);
   if (!(refused instanceof WeirError)) throw refused;
   return refused;
@@ -222,7 +224,9 @@ describe('the error if no channel served', () => {
 
   test('retry_after is at most two minutes, however long the cooldown is', async () => {
     const setup = scene(config('a'));
-    setup.channels[0]?.tryAcquire()?.failed(new RetryableUpstreamError('throttle', 'x', 600_000));
+    setup.channels[0]
+      ?.tryAcquire()
+      ?.failed(new RetryableUpstreamError('throttle', 'x', { retry_after_ms: 600_000 }));
     expect(await refusalAfter(setup)).toMatchObject({
       id: 'rate_limit_exceeded',
       details: { retry_after: 120 },

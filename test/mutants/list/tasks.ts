@@ -165,8 +165,8 @@ export const TASKS: readonly MutatedFile[] = [
       },
       {
         name: 'an abandoned call counts as a failure of the model',
-        from: "if (outcome === 'abandoned') return;",
-        to: '',
+        from: "if (outcome === 'abandoned' || isUnclear(outcome)) return;",
+        to: 'if (isUnclear(outcome)) return;',
       },
       {
         name: 'another call is admitted during a probe',

@@ -37,6 +37,7 @@ test.each<[string, object, string | null]>([
     {
       error: {
         code: 400,
+        status: 'INVALID_ARGUMENT',
         message: '* BatchEmbedContentsRequest.requests[0].content: contents is not specified\n',
       },
     },
@@ -47,17 +48,23 @@ test.each<[string, object, string | null]>([
     {
       error: {
         code: 400,
+        status: 'INVALID_ARGUMENT',
         message: "Invalid value at 'requests[0].output_dimensionality' (TYPE_INT32), 9999",
       },
     },
     'dimensions',
   ],
-  ['embeddings', { error: { code: 400, message: 'Unable to embed with Gemini' } }, null],
+  [
+    'embeddings',
+    { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'Unable to embed with Gemini' } },
+    null,
+  ],
   [
     'speech',
     {
       error: {
         code: 400,
+        status: 'INVALID_ARGUMENT',
         message:
           'Voice name Kora is not supported. Allowed voice names are: achernar. * GenerateContentRequest.generation_config.speech_config.voice_config: unknown',
       },
@@ -69,6 +76,7 @@ test.each<[string, object, string | null]>([
     {
       error: {
         code: 400,
+        status: 'INVALID_ARGUMENT',
         message: '* GenerateContentRequest.contents[0].parts[1].inline_data.mime_type: unsupported',
       },
     },
@@ -76,7 +84,7 @@ test.each<[string, object, string | null]>([
   ],
   ['rerank', { message: 'invalid request: list of documents must not be empty' }, null],
   ['rerank', { message: "invalid type: parameter 'documents' is of type string" }, 'documents'],
-  ['rerank', { message: 'Cohere cannot rank this' }, null],
+  ['rerank', { message: 'invalid request: Cohere cannot rank this' }, null],
   ['translation', { message: "Value for 'target_lang' not supported." }, 'target_lang'],
   ['translation', { message: "Bad request. Reason: Value for 'model_type' not supported." }, null],
 ])('P5: %s: %j', async (name, body, param) => {

@@ -2,9 +2,10 @@
  * Tests every protocol of generations over HTTP against its provider in the simulator. The tests
  * cover success, refusals in the provider's own words, and failures.
  */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { GenerationInput } from '../../../src/catalogue/inputs.ts';
-import type { GenerationProtocolName } from '../../../src/protocols/names.ts';
+import type { ChannelProtocol, GenerationProtocolName } from '../../../src/protocols/names.ts';
 import { RetryableUpstreamError, TerminalUpstreamError } from '../../../src/upstreams/contract.ts';
 import {
   type Failed,
@@ -88,6 +89,7 @@ function callOf(provider: Provider, prompt: string, api_key?: string): Generatio
   return {
     target: {
       channel_id: 'channel',
+      protocol: provider.name as ChannelProtocol,
       base_url: simulator.url + provider.path,
       api_key: key,
       timeout_ms: 5_000,

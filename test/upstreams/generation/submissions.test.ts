@@ -71,9 +71,12 @@ describe.each(TRANSPORTS)('jobs through the HTTP client %s', (transport) => {
       respond(refusal(status));
       expect(await failureOf(submit())).toBeInstanceOf(RetryableUpstreamError);
     }
+    // The form of OpenAI's errors (OpenAI docs: Error codes).
+    respond(refusal(400, '{"error":{"message":"no","type":"invalid_request_error"}}'));
+    expect(await failureOf(submit())).toBeInstanceOf(TerminalUpstreamError);
     for (const body of ['{"message":"no"}', 'x'.repeat(2 * MAX_ERROR_BYTES)]) {
       respond(refusal(400, body));
-      expect(await failureOf(submit())).toBeInstanceOf(TerminalUpstreamError);
+      expect(await failureOf(submit())).toMatchObject({ failure: 'unclear', status: 400 });
     }
   });
 
@@ -113,8 +116,8 @@ describe.each(TRANSPORTS)('jobs through the HTTP client %s', (transport) => {
     expect(await failureOf(query(callWith(150)))).toMatchObject({ failure: 'timeout' });
     upstream.respond = ({ socket }) => socket.terminate();
     expect(await failureOf(query())).toMatchObject({ failure: 'connection' });
-    respond(refusal(403));
-    expect(await failureOf(query())).toMatchObject({ failure: 'auth', status: 403 });
+    respond(refusal(401));
+    expect(await failureOf(query())).toMatchObject({ failure: 'auth', status: 401 });
   });
 
   test('an aborted call throws its reason and closes the connection', async () => {

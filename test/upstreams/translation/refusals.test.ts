@@ -75,7 +75,8 @@ function callFrom(client: ClientProtocol, name: ChatProtocol, stream: boolean): 
 function envelope(name: ChatProtocol, { message, param }: VendorMessage): object {
   switch (requestProtocolOf(name)) {
     case 'anthropic':
-      if (name === 'bedrock') return { message };
+      // Other AWS services write `__type`; Bedrock also sends the header `x-amzn-errortype`.
+      if (name === 'bedrock') return { __type: 'ValidationException', message };
       return { type: 'error', error: { type: 'invalid_request_error', message } };
     case 'gemini':
       return { error: { code: 400, message, status: 'INVALID_ARGUMENT' } };

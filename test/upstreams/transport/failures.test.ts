@@ -3,11 +3,8 @@ import type {
   RetryableUpstreamError,
   TerminalUpstreamError,
 } from '../../../src/upstreams/contract.ts';
-import {
-  classifyFailure,
-  classifyInlineError,
-  readRetryAfterMs,
-} from '../../../src/upstreams/transport/failures.ts';
+import { readRetryAfterMs } from '../../../src/upstreams/transport/errors/wait.ts';
+import { classifyFailure, classifyInlineError } from '../../../src/upstreams/transport/failures.ts';
 import { callOf } from '../upstream.ts';
 
 const BODY = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hi' }] };
@@ -29,12 +26,12 @@ describe('an error response of an upstream', () => {
   test.each([
     [401, { message: 'Incorrect API key provided', code: 'invalid_api_key' }, 'auth'],
     [402, { message: 'Pay', type: 'billing_error' }, 'auth'],
-    [403, { message: 'Country not supported', code: 'unsupported_country' }, 'auth'],
+    [403, { message: 'Country', code: 'unsupported_country_region_territory' }, 'auth'],
     [404, { message: 'The model `physical-9` does not exist', code: 'model_not_found' }, 'server'],
     [404, { message: 'model: physical-9', type: 'not_found_error' }, 'server'],
     [404, { message: 'Invalid URL (POST /v1/x)' }, 'server'],
     [404, '<html>nothing here</html>', 'server'],
-    [405, '', 'auth'],
+    [405, '', 'server'],
     [408, '', 'timeout'],
     [429, { message: 'Rate limit reached', code: 'rate_limit_exceeded' }, 'throttle'],
     [429, { message: 'Quota', type: 'insufficient_quota' }, 'auth'],
@@ -45,6 +42,15 @@ describe('an error response of an upstream', () => {
     [504, '', 'timeout'],
     [529, { type: 'overloaded_error', message: 'Overloaded' }, 'server'],
     [302, '', 'malformed'],
+    // Nothing proves whose fault these are (P19).
+    [400, '<html>', 'unclear'],
+    [400, { message: 'No' }, 'unclear'],
+    [403, { message: 'No' }, 'unclear'],
+    [404, { message: 'No' }, 'unclear'],
+    [409, { message: 'Conflict' }, 'unclear'],
+    [413, '<html>too large</html>', 'unclear'],
+    [422, { message: 'Unprocessable' }, 'unclear'],
+    [429, { message: 'Request too large for physical-9' }, 'unclear'],
   ])('%i %j is retryable: %s', (status, error, expected) => {
     expect(verdict(status, error)).toBe(expected);
   });
@@ -55,13 +61,7 @@ describe('an error response of an upstream', () => {
     [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }, 'context_length_exceeded'],
     [400, { message: 'This model’s maximum context length is 8192' }, 'context_length_exceeded'],
     [400, { message: 'filtered', code: 'content_filter' }, 'content_policy_violation'],
-    [403, { message: 'Your input was flagged' }, 'content_policy_violation'],
-    [404, { message: 'File not found: file_123' }, 'invalid_request'],
-    [409, { message: 'Conflict' }, 'invalid_request'],
-    [413, '<html>too large</html>', 'payload_too_large'],
-    [422, { message: 'Unprocessable' }, 'invalid_request'],
-    [429, { message: 'Request too large for physical-9' }, 'payload_too_large'],
-    [400, '<html>', 'invalid_request'],
+    [413, { message: 'Too large', type: 'request_too_large' }, 'payload_too_large'],
   ])('P9: %i %j is the client’s error: %s', (status, error, expected) => {
     expect(verdict(status, error)).toBe(expected);
   });
@@ -76,11 +76,18 @@ describe('an error response of an upstream', () => {
   test('P9: a client cannot disable a channel by sending an upstream’s error message in a request', () => {
     const field = 'Your credit balance is too low';
     const message = `${field}: Extra inputs are not permitted`;
-    expect(verdict(400, { message }, { ...BODY, [field]: 1 })).toBe('invalid_request');
+    expect(verdict(400, { message }, { ...BODY, [field]: 1 })).toBe('unclear');
+  });
+
+  test('P9: a 404 about an object that the client named is the client’s error', () => {
+    const error = { message: 'File not found: file_123' };
+    const body = { ...BODY, messages: [{ role: 'user', content: [{ file_id: 'file_123' }] }] };
+    expect(verdict(404, error, body)).toBe('invalid_request');
+    expect(verdict(404, error)).toBe('unclear');
   });
 
   test('names the parameter from the error, or from the start of its message', () => {
-    const errorOf = (error: object) => failure(400, error);
+    const errorOf = (error: object) => failure(400, { type: 'invalid_request_error', ...error });
     expect(errorOf({ message: 'x', param: 'messages[0].role' })).toMatchObject({
       param: 'messages[0].role',
     });
@@ -106,7 +113,7 @@ describe('an error response of an upstream', () => {
 
 describe('P5: the public message of an error', () => {
   const publicMessage = (message: string) => {
-    const error = failure(400, { message });
+    const error = failure(400, { type: 'invalid_request_error', message });
     return 'public_message' in error ? error.public_message : '';
   };
 
@@ -144,7 +151,7 @@ describe('P5: the public message of an error', () => {
       same,
       400,
       new Headers(),
-      '{"error":{"message":"gpt-test fails"}}',
+      '{"error":{"message":"gpt-test fails","type":"invalid_request_error"}}',
     );
     expect(error).toMatchObject({ public_message: 'gpt-test fails' });
   });

@@ -45,7 +45,7 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'Google', protocol: 'veo' },
     proved_by: ['@ai-sdk/google: requests, simulator'],
-    payloads: { types: 0, same: 1, simulator: 1 },
+    payloads: { types: 0, same: 3, simulator: 3 },
     unproved: [
       'continuation of a video',
       '@google/genai 3.1 creates videos only on Vertex AI, so it proves nothing here',
@@ -54,8 +54,8 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'xAI', protocol: 'xai' },
     proved_by: ['@ai-sdk/xai: requests, simulator'],
-    payloads: { types: 0, same: 3, simulator: 3 },
-    unproved: ['edits and extensions of videos'],
+    payloads: { types: 0, same: 5, simulator: 5 },
+    unproved: ['extensions of videos'],
   },
   {
     ...{ provider: 'Black Forest Labs', protocol: 'bfl' },
@@ -66,8 +66,8 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'ByteDance', protocol: 'ark' },
     proved_by: ['@ai-sdk/bytedance: requests, simulator'],
-    payloads: { types: 0, same: 1, simulator: 1 },
-    unproved: ['reference videos and sounds'],
+    payloads: { types: 0, same: 3, simulator: 3 },
+    unproved: ['reference videos'],
   },
   {
     ...{ provider: 'fal', protocol: 'fal' },
@@ -88,10 +88,11 @@ export const WITNESSES: readonly Witness[] = [
   {
     ...{ provider: 'Replicate', protocol: 'replicate' },
     proved_by: [
-      'replicate and @ai-sdk/replicate: predictions, simulator',
+      'replicate: simulator',
+      '@ai-sdk/replicate: requests, simulator',
       'replicate.com/<model>/versions/…/api: inputs of twelve models',
     ],
-    payloads: { types: 678, same: 0, simulator: 2 },
+    payloads: { types: 678, same: 2, simulator: 3 },
     unproved: ['the inputs of models without a row in documented-predictions.ts'],
   },
   {

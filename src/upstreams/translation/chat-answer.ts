@@ -18,6 +18,7 @@ import type {
   StreamWriter,
 } from './neutral.ts';
 import { listOrEmpty, type ReadonlyJsonObject } from './reading.ts';
+import { extraContent, geminiSignature, signatureIn } from './thought-signature.ts';
 
 const STOPS: Record<string, StopReason> = {
   stop: 'end',
@@ -98,7 +99,11 @@ export function writeChatAnswer(answer: NeutralAnswer, names: AnswerNames): obje
 function writeMessage(parts: readonly AssistantPart[]): object {
   const textOf = (type: 'text' | 'refusal' | 'reasoning') =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
-  const calls = parts.flatMap((part) => (part.type === 'call' ? [writeToolCall(part)] : []));
+  const calls = parts.flatMap((part, at) =>
+    part.type === 'call'
+      ? [{ ...writeToolCall(part), ...extraContent(signatureIn(parts[at - 1])) }]
+      : [],
+  );
   const [content, refusal, reasoning] = [textOf('text'), textOf('refusal'), textOf('reasoning')];
   return withoutUndefined({
     role: 'assistant',
@@ -187,6 +192,8 @@ export class ChatWriter implements StreamWriter {
   readonly errorEvents = chatErrorEvents;
   private readonly assembly = new Assembly();
   private callCount = 0;
+  /** Gemini's signature of the next call. */
+  private signature: string | undefined;
   private readonly wantsUsage: boolean;
 
   constructor(private readonly names: AnswerNames) {
@@ -205,10 +212,12 @@ export class ChatWriter implements StreamWriter {
         return this.writeText(event.text);
       case 'end':
         return this.writeEnd();
+      case 'signature':
+        this.signature = geminiSignature(event.signature);
+        return '';
       case 'close':
       case 'usage':
       case 'stop':
-      case 'signature':
         return '';
       default:
         return event satisfies never;
@@ -220,8 +229,11 @@ export class ChatWriter implements StreamWriter {
   }
 
   private writeOpen(part: OpenedPart): string {
+    const extra = extraContent(this.signature);
+    this.signature = undefined;
     if (part.type !== 'call') return '';
-    const call = { id: part.id, type: 'function', function: { name: part.name, arguments: '' } };
+    const called = { name: part.name, arguments: '' };
+    const call = { id: part.id, type: 'function', function: called, ...extra };
     const index = this.callCount;
     this.callCount += 1;
     return this.writeDelta({ tool_calls: [{ index, ...call }] });

@@ -24,6 +24,7 @@ import {
   requireObject,
   requireText,
 } from './reading.ts';
+import { readExtraContent } from './thought-signature.ts';
 
 /** Members of the body that this file reads. */
 const KNOWN = new Set(
@@ -338,7 +339,7 @@ function readAssistant(
       continue;
     }
     const calledFunction = requireObject(call['function'], `${here}.function`);
-    parts.push({
+    parts.push(...readExtraContent(call), {
       type: 'call',
       id: requireText(call['id'], `${here}.id`),
       name: requireText(calledFunction['name'], `${here}.function.name`),

@@ -18,6 +18,7 @@ import type {
   StreamWriter,
 } from './neutral.ts';
 import { listOrEmpty, parseArguments, type ReadonlyJsonObject } from './reading.ts';
+import { signatureOfPart } from './thought-signature.ts';
 
 const FILTER_REASONS = [
   'SAFETY',
@@ -26,6 +27,14 @@ const FILTER_REASONS = [
   'PROHIBITED_CONTENT',
   'SPII',
   'IMAGE_SAFETY',
+];
+/** The model tried to call a tool, and nothing of the call is in the answer. */
+const BROKEN_CALL_REASONS = [
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
 ];
 const REASONS: Record<StopReason, string> = {
   end: 'STOP',
@@ -89,6 +98,10 @@ export class GeminiReader implements StreamReader {
     const usage = possible(geminiUsage(chunk['usageMetadata']));
     if (usage) events.push({ type: 'usage', usage });
     const reason = isObject(candidate) ? candidate['finishReason'] : undefined;
+    // A stop without the call would look like a complete answer.
+    if (BROKEN_CALL_REASONS.includes(String(reason)) && this.callCount === 0) {
+      throw new RetryableUpstreamError('malformed', `the answer ended with ${String(reason)}`);
+    }
     if (typeof reason === 'string' || isBlocked(chunk)) {
       const stop = isBlocked(chunk) ? 'filter' : stopOf(reason, this.callCount > 0);
       events.push(...this.closePart(), { type: 'stop', stop }, { type: 'end' });
@@ -106,7 +119,7 @@ export class GeminiReader implements StreamReader {
           ? call['id']
           : `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
       return [
-        ...this.closePart(),
+        ...this.sign(signatureOfPart(part)),
         { type: 'open', part: { type: 'call', id, name: String(call['name']) } },
         { type: 'delta', text: JSON.stringify(call['args'] ?? {}) },
         { type: 'close' },
@@ -119,6 +132,17 @@ export class GeminiReader implements StreamReader {
       this.open === kind ? [] : [...this.closePart(), { type: 'open', part: { type: kind } }];
     this.open = kind;
     return [...opened, { type: 'delta', text }];
+  }
+
+  /** Closes the open part. The signature of a call becomes that of the reasoning before it. */
+  private sign(signature: string | undefined): NeutralEvent[] {
+    if (signature === undefined) return this.closePart();
+    const opened: NeutralEvent[] =
+      this.open === 'reasoning'
+        ? []
+        : [...this.closePart(), { type: 'open', part: { type: 'reasoning' } }];
+    this.open = 'reasoning';
+    return [...opened, { type: 'signature', signature }, ...this.closePart()];
   }
 
   private closePart(): NeutralEvent[] {

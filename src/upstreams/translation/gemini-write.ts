@@ -12,10 +12,11 @@ import type {
   UserPart,
 } from './neutral.ts';
 import { parseArguments } from './reading.ts';
+import { signatureIn } from './thought-signature.ts';
 
 /**
- * Weir sends this value as the signature of each tool call, because another provider's model may
- * have made the call. Gemini accepts this value (Gemini API docs: Thought signatures).
+ * Weir sends this value as the signature of tool calls without one, because another provider's model
+ * may have made them. Gemini accepts this value (Gemini API docs: Thought signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -32,7 +33,7 @@ export function writeGemini(request: NeutralRequest): Record<string, unknown> {
     contents: request.turns
       .map((turn) =>
         turn.role === 'assistant'
-          ? { role: 'model', parts: turn.parts.flatMap(writeModelPart) }
+          ? { role: 'model', parts: writeModelParts(turn.parts) }
           : { role: 'user', parts: turn.parts.map((part) => writeUserPart(part, names)) },
       )
       // Gemini refuses content without parts.
@@ -94,7 +95,18 @@ function writeImage(image: ImagePart): object {
   return { inlineData: { mimeType: image.media_type, data: image.data } };
 }
 
-function writeModelPart(part: AssistantPart): object[] {
+/**
+ * Writes the parts of a turn. Gemini signs the first call of a step. If one call of the turn has its
+ * signature, no call gets the value that stands for a missing one.
+ */
+function writeModelParts(parts: readonly AssistantPart[]): object[] {
+  const isSigned = parts.some((part) => signatureIn(part) !== undefined);
+  return parts.flatMap((part, at) =>
+    writeModelPart(part, signatureIn(parts[at - 1]) ?? (isSigned ? undefined : NO_SIGNATURE)),
+  );
+}
+
+function writeModelPart(part: AssistantPart, thoughtSignature: string | undefined): object[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -105,7 +117,7 @@ function writeModelPart(part: AssistantPart): object[] {
         name: part.name,
         args: parseArguments(part.arguments),
       };
-      return [{ functionCall, thoughtSignature: NO_SIGNATURE }];
+      return [withoutUndefined({ functionCall, thoughtSignature })];
     }
     case 'reasoning':
       return [];

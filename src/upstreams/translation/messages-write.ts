@@ -12,6 +12,7 @@ import type {
   UserPart,
 } from './neutral.ts';
 import { parseArguments } from './reading.ts';
+import { signatureIn } from './thought-signature.ts';
 
 /** The token budget that replaces each effort. */
 const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
@@ -121,8 +122,8 @@ function writeAssistantPart(part: AssistantPart): object[] {
     }
     case 'reasoning':
       if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
-      // Anthropic refuses a thinking block without its signature.
-      return part.signature === undefined
+      // Anthropic refuses a thinking block without its signature, or with Gemini's.
+      return part.signature === undefined || signatureIn(part) !== undefined
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
     default:

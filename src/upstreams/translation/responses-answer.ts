@@ -60,7 +60,15 @@ export function responseObject(
 
 /** Returns the answer as a response. */
 export function writeResponse(answer: NeutralAnswer, names: AnswerNames): object {
-  const output = answer.parts.map((part, at) => itemOf(part, itemId(names, part.type, at), names));
+  // Reasoning without a text is an item only if it carries a signature: an AI SDK would refer to the
+  // empty item by its id.
+  const parts = answer.parts.filter(
+    (part) =>
+      part.type !== 'reasoning' ||
+      part.text !== '' ||
+      (part.signature !== undefined && requestsSignatures(names)),
+  );
+  const output = parts.map((part, at) => itemOf(part, itemId(names, part.type, at), names));
   const [status, incomplete_reason] = statusOf(answer);
   return responseObject(names, status, output, answer.usage, incomplete_reason);
 }
@@ -118,16 +126,21 @@ export function contentOf({ type, text }: Extract<AssistantPart, { type: 'text' 
 }
 
 /**
- * Returns the signature of a reasoning part, if the client requested it with `include`. The client
- * may send the signature in a later request.
+ * True if the client requested signatures with `include`. The client may send them in a later
+ * request.
  */
-function encryptedContent(
-  part: Extract<AssistantPart, { type: 'reasoning' }>,
-  { request }: AnswerNames,
-): object {
+export function requestsSignatures({ request }: AnswerNames): boolean {
   const include = request['include'];
-  const isRequested = Array.isArray(include) && include.includes('reasoning.encrypted_content');
-  return isRequested && part.signature !== undefined ? { encrypted_content: part.signature } : {};
+  return Array.isArray(include) && include.includes('reasoning.encrypted_content');
+}
+
+function encryptedContent(
+  { signature }: Extract<AssistantPart, { type: 'reasoning' }>,
+  names: AnswerNames,
+): object {
+  return signature !== undefined && requestsSignatures(names)
+    ? { encrypted_content: signature }
+    : {};
 }
 
 /** True if Weir must store the response. Only `store: false` in the request prevents this. */

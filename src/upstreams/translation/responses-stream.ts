@@ -13,6 +13,7 @@ import {
   itemId,
   itemOf,
   type ResponseStatus,
+  requestsSignatures,
   responseObject,
   statusOf,
   writeResponse,
@@ -29,6 +30,8 @@ export class ResponsesWriter implements StreamWriter {
   private readonly sentItems: object[] = [];
   /** The number of the first event that is held back. Undefined if no event is held back. */
   private held_number: number | undefined;
+  /** Reasoning that has nothing to show yet. It becomes an item with its first text or signature. */
+  private unshown: OpenedPart | undefined;
   private index = -1;
   private item_id = '';
 
@@ -46,14 +49,19 @@ export class ResponsesWriter implements StreamWriter {
         );
       }
       case 'open':
-        return this.writeOpen(event.part);
+        if (event.part.type !== 'reasoning') return this.writeOpen(event.part);
+        this.unshown = event.part;
+        return '';
       case 'delta':
-        return this.writeDelta(openType ?? 'text', event.text);
+        return this.writeUnshown() + this.writeDelta(openType ?? 'text', event.text);
       case 'close':
-        return this.writeClose();
+        if (!this.unshown) return this.writeClose();
+        this.unshown = undefined;
+        return '';
       case 'end':
         return this.writeEnd();
       case 'signature':
+        return requestsSignatures(this.names) ? this.writeUnshown() : '';
       case 'usage':
       case 'stop':
         return '';
@@ -78,6 +86,12 @@ export class ResponsesWriter implements StreamWriter {
 
   private emptyResponse(status: ResponseStatus): object {
     return responseObject(this.names, status, [], null);
+  }
+
+  private writeUnshown(): string {
+    const part = this.unshown;
+    this.unshown = undefined;
+    return part ? this.writeOpen(part) : '';
   }
 
   private writeOpen(part: OpenedPart): string {

@@ -1,3 +1,4 @@
+import { builtInModels } from '../src/catalogue/built-in.ts';
 import { CHAT_PROTOCOLS, CLIENT_PROTOCOLS, type ClientProtocol } from '../src/protocols/names.ts';
 import { FEATURES, type Feature } from '../src/upstreams/translation/features.ts';
 import {
@@ -32,7 +33,7 @@ const FORM_OF_CLIENT: Record<ClientProtocol, RequestProtocol> = {
 
 /** The text of `docs/protocols.md`; each cell comes from the translation itself. */
 export function protocolsPage(): string {
-  return [INTRODUCTION, ...CLIENT_PROTOCOLS.map(section), REST].join('\n');
+  return [INTRODUCTION, ...CLIENT_PROTOCOLS.map(section), abilitiesSection(), REST].join('\n');
 }
 
 const INTRODUCTION = `# Any client on any upstream
@@ -94,6 +95,42 @@ export function cellOf(
   const refusal = untranslatableError(readRequest(client, body).uses, upstream);
   if (refusal) return `400 \`${refusal.details.param}\``;
   return KEPT_BY_WEIR[upstream]?.[feature] ?? 'yes';
+}
+
+const WHEN = { always: 'yes', without_reasoning: 'without reasoning', never: '400' };
+
+/** What each chat model of the catalogue takes of a translated request. */
+function abilitiesSection(): string {
+  const rows = builtInModels().flatMap(({ id, abilities }) => {
+    if (!abilities) return [];
+    const { reasoning, sampling, forced_tools, prefill } = abilities;
+    const { form, efforts, min_budget_tokens = 0, max_budget_tokens, can_be_off } = reasoning;
+    const most = max_budget_tokens === undefined ? 'the output limit' : max_budget_tokens;
+    const how = {
+      none: '–',
+      effort: `effort: ${efforts?.join(', ')}`,
+      adaptive: `adaptive: ${efforts?.join(', ')}`,
+      level: `level: ${efforts?.join(', ')}`,
+      budget: `budget: ${min_budget_tokens} to ${most} tokens`,
+    }[form];
+    const off = form === 'none' ? '–' : can_be_off ? 'yes' : 'the least';
+    const cells = [how, off, WHEN[sampling], WHEN[forced_tools], prefill ? 'yes' : '400'];
+    return [`| \`${id}\` | ${cells.join(' | ')} |`];
+  });
+  return `## What each model takes of a translated request
+
+The cells above are about protocols. Models of one protocol differ too. Weir writes reasoning in the form of the model:
+an effort that it lacks becomes the next lower one, or its least; a budget becomes an effort, and the reverse. If a
+model cannot switch reasoning off, it reasons the least. Efforts that are no word of the client's protocol are refused
+by name. A model that does not reason refuses a request for reasoning by name; only \`output_config.effort\` and adaptive
+thinking of messages are left out. A \`temperature\` or \`top_p\` of 1 is the default, so every model takes it.
+The data with their sources are \`abilities\` in [chat.json](../catalogue/chat.json). A model of your own in \`weir.yaml\`
+has none unless you declare them; then its upstream refuses what it lacks.
+
+| model | reasoning | off | other temperature, top_p, top_k | forced tools | prefill |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
 }
 
 const REST = `## What is always translated

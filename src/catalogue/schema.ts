@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { AbilitiesSchema } from './abilities.ts';
 import { FAMILIES } from './families.ts';
 import { VIDEO_OPERATIONS } from './inputs.ts';
 
@@ -206,6 +207,8 @@ export const ModelSchema = Type.Object(
     capabilities: Type.Optional(
       Type.Array(Type.Union(CAPABILITIES.map((each) => Type.Literal(each)))),
     ),
+    /** What a chat model takes of the parameters that differ between models. */
+    abilities: Type.Optional(AbilitiesSchema),
     /**
      * Clients see only public models. A request for any other model gets the same error as one for
      * an unknown name.

@@ -79,6 +79,7 @@ export function upstreamCall(
     mostAnswers: () => answersOf(call.body),
     model_context_window: call.model.context_window,
     model_max_output_tokens: call.model.max_output_tokens,
+    model_abilities: call.model.declaration.abilities,
     headers: call.headers,
     bytes: call.bytes,
     signal,

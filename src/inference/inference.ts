@@ -8,6 +8,7 @@ import { isChatProtocol } from '../protocols/names.ts';
 import { bedrockRefusal } from '../upstreams/chat/bedrock-limits.ts';
 import { protocolFor, requestProtocolOf } from '../upstreams/chat/protocols.ts';
 import type { UpstreamAnswer, UpstreamProtocol } from '../upstreams/contract.ts';
+import { beyondModel } from '../upstreams/translation/abilities.ts';
 import type { ReadRequest } from '../upstreams/translation/neutral.ts';
 import { readRequest, untranslatableError } from '../upstreams/translation/translate.ts';
 import { Budget, chatCharge } from './budget/budget.ts';
@@ -264,17 +265,19 @@ function channelsThatExpress(
   call: InferenceCall,
 ): readonly ChannelActor[] {
   let read: ReadRequest | undefined;
-  const uses = () => {
+  const readCall = () => {
     read ??= readRequest(call.protocol, call.body);
-    return read.uses;
+    return read;
   };
+  const uses = () => readCall().uses;
   let refusal: WeirError | undefined;
   const able = serving.filter((channel) => {
     const { protocol, models } = channel.config;
     if (!isChatProtocol(protocol)) return false;
     let error = isNative(channel, call)
       ? undefined
-      : untranslatableError(uses(), requestProtocolOf(protocol));
+      : (untranslatableError(uses(), requestProtocolOf(protocol)) ??
+        beyondModel(readCall(), call.model.declaration.abilities));
     if (protocol === 'bedrock') {
       const public_model = call.model.id;
       const model = { public_model, physical_model: models[public_model] ?? public_model };

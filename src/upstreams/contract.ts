@@ -4,6 +4,7 @@
  * provider's wire format.
  */
 
+import type { Abilities } from '../catalogue/abilities.ts';
 import type { Fault } from '../errors/fault.ts';
 import type { WeirError } from '../errors/weir-error.ts';
 import type { DialectName } from '../protocols/dialects.ts';
@@ -267,6 +268,8 @@ export interface UpstreamCall {
   readonly model_context_window: number;
   /** The longest answer of the model, in tokens. Some protocols require a limit in each request. */
   readonly model_max_output_tokens: number;
+  /** What the model can do. Undefined if it is not known; then the upstream refuses what it lacks. */
+  readonly model_abilities?: Abilities | undefined;
   /** Client headers that the protocol forwards. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client disconnects or the call's deadline passes. */

@@ -1,4 +1,5 @@
 /** Reads requests of OpenAI chat completions (OpenAI docs: Chat Completions). */
+import { EFFORTS } from '../../catalogue/abilities.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
 import type {
   AssistantPart,
@@ -37,7 +38,6 @@ const KNOWN = new Set(
 const KNOWN_TOOL = new Set(['type', 'function']);
 const KNOWN_FUNCTION = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 const KNOWN_FORMAT = new Set(['type', 'name', 'description', 'schema', 'strict']);
-const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readChat(body: ReadonlyJsonObject): ReadRequest {
@@ -98,8 +98,8 @@ function noteUntranslatable(body: ReadonlyJsonObject, features: FeatureUses): vo
 }
 
 /**
- * Reads `reasoning_effort` of chat completions or `reasoning.effort` of responses. Unknown values
- * count as `high`.
+ * Reads `reasoning_effort` of chat completions or `reasoning.effort` of responses. Throws WeirError
+ * (400) if the value is not a word of OpenAI's `ReasoningEffort`.
  */
 export function readEffort(
   value: unknown,
@@ -111,8 +111,10 @@ export function readEffort(
     features.note('reasoning_off', param);
     return { off: true };
   }
+  const effort = EFFORTS.find((each) => each === value);
+  if (!effort) throw parameterError(param, `must be none, ${EFFORTS.join(', ')}.`);
   features.note('reasoning_effort', param);
-  return { effort: EFFORTS.find((each) => each === value) ?? 'high' };
+  return { effort };
 }
 
 function readTool(value: unknown, param: string, features: FeatureUses): Tool[] {

@@ -1,5 +1,6 @@
 /** Writes requests for upstreams with OpenAI chat completions. */
 import { withoutUndefined } from '../../json/object.ts';
+import { effortOf } from './abilities.ts';
 import type {
   AssistantPart,
   Format,
@@ -172,18 +173,8 @@ function writeFormat(format: Format | undefined): unknown {
   };
 }
 
-/**
- * The largest token budgets that become low and medium effort. OpenAI's own models use about these
- * numbers of tokens.
- */
-const MAX_LOW_TOKENS = 2_048;
-const MAX_MEDIUM_TOKENS = 8_192;
-
 /** Returns a reasoning setting as an effort. A token budget becomes `low`, `medium` or `high`. */
 export function writeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning) return undefined;
-  if ('off' in reasoning) return 'none';
-  if ('effort' in reasoning) return reasoning.effort;
-  if (reasoning.budget_tokens <= MAX_LOW_TOKENS) return 'low';
-  return reasoning.budget_tokens <= MAX_MEDIUM_TOKENS ? 'medium' : 'high';
+  return 'off' in reasoning ? 'none' : effortOf(reasoning);
 }

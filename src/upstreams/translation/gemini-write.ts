@@ -1,6 +1,8 @@
 /** Writes requests for upstreams with Gemini's generateContent. */
+import type { Abilities } from '../../catalogue/abilities.ts';
 import { parseExact } from '../../json/exact-integers.ts';
 import { isObject, withoutUndefined } from '../../json/object.ts';
+import { budgetOf, effortOf } from './abilities.ts';
 import type {
   AssistantPart,
   ImagePart,
@@ -21,7 +23,10 @@ import { signatureIn } from './thought-signature.ts';
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** Returns the body of the request, without `model` and `stream`. */
-export function writeGemini(request: NeutralRequest): Record<string, unknown> {
+export function writeGemini(
+  request: NeutralRequest,
+  abilities?: Abilities,
+): Record<string, unknown> {
   const { system, tools, stop, format } = request;
   const names = new Map<string, string>();
   for (const { role, parts } of request.turns) {
@@ -51,7 +56,7 @@ export function writeGemini(request: NeutralRequest): Record<string, unknown> {
       stopSequences: stop.length > 0 ? stop : undefined,
       responseMimeType: format ? 'application/json' : undefined,
       responseJsonSchema: format?.type === 'schema' ? format.schema : undefined,
-      thinkingConfig: writeThinking(request.reasoning),
+      thinkingConfig: writeThinking(request.reasoning, abilities),
     }),
   });
 }
@@ -137,13 +142,14 @@ function writeChoice(choice: ToolChoice | undefined): object | undefined {
   return { functionCallingConfig: { mode, ...allowed } };
 }
 
-/** The token budget that replaces each effort. */
-const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
-
-function writeThinking(reasoning: Reasoning | undefined): object | undefined {
+/** Writes the setting as a level for the models that take one, else as a token budget. */
+function writeThinking(
+  reasoning: Reasoning | undefined,
+  abilities: Abilities | undefined,
+): object | undefined {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return { thinkingBudget: 0 };
-  const thinkingBudget =
-    'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
-  return { thinkingBudget, includeThoughts: true };
+  return abilities?.reasoning.form === 'level'
+    ? { thinkingLevel: effortOf(reasoning), includeThoughts: true }
+    : { thinkingBudget: budgetOf(reasoning), includeThoughts: true };
 }

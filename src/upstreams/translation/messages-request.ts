@@ -37,6 +37,8 @@ const KNOWN_TOOL = new Set(['type', 'name', 'description', 'input_schema', 'stri
 const KNOWN_CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 const KNOWN_THINKING = new Set(['type', 'budget_tokens']);
 const KNOWN_CONFIG = new Set(['format', 'effort']);
+/** The words of `output_config.effort` (@anthropic-ai/sdk, `OutputConfig`). */
+const MESSAGES_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** Reads a request. Throws WeirError (400) if a part of the body has the wrong form. */
 export function readMessagesRequest(body: ReadonlyJsonObject): ReadRequest {
@@ -271,11 +273,15 @@ function readThinking(
     features.note('reasoning_budget', 'thinking.budget_tokens');
     return { budget_tokens: thinking['budget_tokens'] };
   }
-  if (typeof effort === 'string') {
+  if (effort !== undefined && effort !== null) {
+    const known = MESSAGES_EFFORTS.find((each) => each === effort);
+    if (!known) {
+      throw parameterError('output_config.effort', `must be ${MESSAGES_EFFORTS.join(', ')}.`);
+    }
     features.note('reasoning_effort', 'output_config.effort');
-    return { effort: effort === 'low' || effort === 'medium' ? effort : 'high' };
+    return { effort: known, is_hint: true };
   }
   if (!isObject(thinking)) return undefined;
   features.note('reasoning_effort', 'thinking');
-  return { effort: 'medium' };
+  return { effort: 'medium', is_hint: true };
 }

@@ -1,7 +1,11 @@
 /** Writes requests for upstreams that speak Anthropic's messages protocol. */
+
+import type { Abilities } from '../../catalogue/abilities.ts';
 import { withoutUndefined } from '../../json/object.ts';
+import { budgetOf, effortOf } from './abilities.ts';
 import type {
   AssistantPart,
+  Format,
   ImagePart,
   NeutralRequest,
   Reasoning,
@@ -14,8 +18,6 @@ import type {
 import { parseArguments } from './reading.ts';
 import { signatureIn } from './thought-signature.ts';
 
-/** The token budget that replaces each effort. */
-const BUDGETS = { minimal: 1_024, low: 2_048, medium: 8_192, high: 24_576 };
 /** The smallest thinking budget that Anthropic accepts. */
 const MIN_BUDGET_TOKENS = 1_024;
 
@@ -26,10 +28,14 @@ const MIN_BUDGET_TOKENS = 1_024;
 export function writeMessagesRequest(
   request: NeutralRequest,
   max_output_tokens: number,
+  abilities?: Abilities,
 ): Record<string, unknown> {
   const { system, stop, tools, format, user } = request;
   const max_tokens = request.max_output_tokens ?? max_output_tokens;
-  const thinking = writeThinking(request.reasoning, max_tokens);
+  const isAdaptive = abilities?.reasoning.form === 'adaptive';
+  const thinking = isAdaptive
+    ? writeAdaptive(request.reasoning)
+    : writeThinking(request.reasoning, max_tokens);
   return withoutUndefined({
     max_tokens,
     system: system.length > 0 ? system.join('\n\n') : undefined,
@@ -43,20 +49,36 @@ export function writeMessagesRequest(
     tools: tools.length > 0 ? tools.map(writeTool) : undefined,
     tool_choice: tools.length > 0 ? writeChoice(request) : undefined,
     thinking,
-    output_config:
-      format?.type === 'schema'
-        ? { format: { type: 'json_schema', schema: format.schema } }
-        : undefined,
+    output_config: writeConfig(format, isAdaptive ? request.reasoning : undefined),
     metadata: user === undefined ? undefined : { user_id: user },
     stream: request.stream || undefined,
   });
 }
 
+/**
+ * Writes adaptive thinking. Its amount is the effort in `output_config`. Without `display`, current
+ * models return thinking without its text (@ai-sdk/anthropic sends the same).
+ */
+function writeAdaptive(reasoning: Reasoning | undefined) {
+  if (!reasoning) return undefined;
+  if ('off' in reasoning) return { type: 'disabled' as const };
+  return { type: 'adaptive' as const, display: 'summarized' as const };
+}
+
+function writeConfig(format: Format | undefined, reasoning: Reasoning | undefined) {
+  const effort = reasoning && !('off' in reasoning) ? effortOf(reasoning) : undefined;
+  const schema = format?.type === 'schema' ? format.schema : undefined;
+  if (effort === undefined && format?.type !== 'schema') return undefined;
+  return {
+    ...(effort !== undefined && { effort }),
+    ...(format?.type === 'schema' && { format: { type: 'json_schema', schema } }),
+  };
+}
+
 function writeThinking(reasoning: Reasoning | undefined, max_tokens: number) {
   if (!reasoning) return undefined;
   if ('off' in reasoning) return { type: 'disabled' as const };
-  const requested_tokens =
-    'effort' in reasoning ? BUDGETS[reasoning.effort] : reasoning.budget_tokens;
+  const requested_tokens = budgetOf(reasoning);
   // `max_tokens` includes the tokens of thinking. So thinking gets at most half of `max_tokens`,
   // but never less than the smallest budget.
   const budget_tokens = Math.max(

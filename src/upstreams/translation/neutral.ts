@@ -4,6 +4,7 @@
  * Answers go the opposite way. So each protocol needs only one reader and one writer for requests,
  * and one of each for answers. No code translates directly between two protocols.
  */
+import type { Effort } from '../../catalogue/abilities.ts';
 import type { WeirError } from '../../errors/weir-error.ts';
 import type { AnswerUsage } from '../../protocols/token-usage.ts';
 import type { Feature } from './features.ts';
@@ -109,8 +110,12 @@ export type Format =
 
 /** How much a model reasons: an effort, a token budget, or none. */
 export type Reasoning =
-  | { readonly effort: 'minimal' | 'low' | 'medium' | 'high' }
-  | { readonly budget_tokens: number }
+  | {
+      readonly effort: Effort;
+      /** True if a model that does not reason may answer without. */
+      readonly is_hint?: boolean;
+    }
+  | { readonly budget_tokens: number; readonly is_hint?: undefined }
   | { readonly off: true };
 
 /** A chat request in the neutral form. */

@@ -4,6 +4,7 @@
  */
 import type { ClientProtocol } from '../../protocols/names.ts';
 import { TerminalUpstreamError, type UpstreamCall } from '../contract.ts';
+import { fitToModel } from './abilities.ts';
 import { Origins } from './origins.ts';
 import { readPath } from './paths.ts';
 import { ownWords } from './problems.ts';
@@ -32,7 +33,11 @@ export function translateRefusal(
 ): TerminalUpstreamError {
   const { request: write } = UPSTREAM_TRANSLATORS[upstream];
   const origins = new Origins(call.body, client, upstream, (body) =>
-    write(readRequest(client, body).request, call.model_max_output_tokens),
+    write(
+      fitToModel(readRequest(client, body).request, call.model_abilities),
+      call.model_max_output_tokens,
+      call,
+    ),
   );
   const find = (path: string) => origins.find(readPath(path));
   const found: string[] = [];

@@ -4,6 +4,7 @@ import { DIALECTS, type Dialect, dialectOfAddress } from '../../protocols/dialec
 import type { ClientProtocol } from '../../protocols/names.ts';
 import type { TokenUsage } from '../../protocols/token-usage.ts';
 import type { UpstreamCall } from '../contract.ts';
+import { beyondModel, fitToModel } from './abilities.ts';
 import { ChatReader, ChatWriter, readChatAnswer, writeChatAnswer } from './chat-answer.ts';
 import { readChat } from './chat-request.ts';
 import { type ReasoningPlace, writeChat } from './chat-write.ts';
@@ -93,12 +94,12 @@ export const UPSTREAM_TRANSLATORS: Record<RequestProtocol, UpstreamTranslator> =
     stream: () => new ResponsesReader(),
   },
   anthropic: {
-    request: writeMessagesRequest,
+    request: (request, most, call) => writeMessagesRequest(request, most, call?.model_abilities),
     answer: readMessagesAnswer,
     stream: () => new MessagesReader(),
   },
   gemini: {
-    request: writeGemini,
+    request: (request, _, call) => writeGemini(request, call?.model_abilities),
     answer: (answer, request) => readGeminiAnswer(answer, isSerial(request)),
     stream: (request) => new GeminiReader(isSerial(request)),
   },
@@ -138,7 +139,7 @@ export function untranslatableError(
 
 /**
  * Translates a client's call to an upstream's protocol. Throws WeirError (400) if the upstream's
- * protocol does not support a feature of the request. The error names the parameter.
+ * protocol, or the model, does not support a feature of the request. The error names the parameter.
  */
 export function translateCall(
   client: ClientProtocol,
@@ -146,10 +147,14 @@ export function translateCall(
   call: UpstreamCall,
 ): { call: UpstreamCall; request: NeutralRequest } {
   const { request, uses } = readRequest(client, exactBody(call.body, call.body_text));
-  const refusal = untranslatableError(uses, upstream);
+  const { model_abilities: abilities, model_max_output_tokens } = call;
+  const refusal = untranslatableError(uses, upstream) ?? beyondModel({ request, uses }, abilities);
   if (refusal) throw refusal;
-  const { model_max_output_tokens: most } = call;
-  const written = UPSTREAM_TRANSLATORS[upstream].request(request, most, call);
+  const written = UPSTREAM_TRANSLATORS[upstream].request(
+    fitToModel(request, abilities),
+    model_max_output_tokens,
+    call,
+  );
   const body = { model: call.public_model, ...written };
   const body_text = JSON.stringify(body);
   return { request, call: { ...call, body, body_text, headers: {}, is_translated: true } };

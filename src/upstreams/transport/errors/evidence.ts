@@ -50,7 +50,7 @@ export function readEvidence(text: string, headers: Pick<Headers, 'get'>): Error
   reader.read(parsed(text), '', 0);
   const { messages, codes, param, retry_after_ms, details } = reader;
   if (messages.length === 0 && reader.title !== '') messages.push(reader.title);
-  const words = messages.join('\n');
+  const words = [...messages, reader.title].filter((each) => each !== '').join('\n');
   return { message: best(messages), words, codes, param, retry_after_ms, details };
 }
 

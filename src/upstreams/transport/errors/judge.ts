@@ -31,6 +31,7 @@ export interface Verdict {
 
 /** Only these statuses can be the caller's fault. */
 const CALLER_STATUSES = [400, 409, 413, 415, 422];
+const OVERLOADED = [503, 529];
 /** The order in which rules of the same rank win. */
 const ORDER = ['account', 'broken', 'throttle', 'overload', 'unclear', 'caller'] as const;
 /** Parameters that the channel's configuration decides, not the client. */
@@ -77,6 +78,10 @@ export function judge(refusal: Refusal): Verdict {
     const isCaller = status === 404 && namesObject(refusal, evidence);
     return isCaller ? verdict('caller', 'invalid_request') : verdict('unclear');
   }
+  // A general code at a status of overload proves less than the status.
+  if (rule?.fault === 'broken' && rule.is_general && OVERLOADED.includes(status)) {
+    return verdict('overload');
+  }
   if (rule) return verdict(rule.fault);
   if (CALLER_STATUSES.includes(status) && namesParameter(refusal, evidence)) {
     return verdict('caller', callerError(status, rule));
@@ -102,9 +107,10 @@ function decidingRule(
   let request: string | undefined;
   let isQuoted = false;
   for (const rule of byWords) {
-    if (!rule.words?.test(words) || !holds(rule, refusal)) continue;
+    const [said] = rule.words?.exec(words) ?? [];
+    if (said === undefined || !holds(rule, refusal)) continue;
     request ??= rule.fault === 'caller' ? undefined : refusal.requestText();
-    if (rule.fault !== 'caller' && rule.words.test(request ?? '')) isQuoted = true;
+    if (request !== undefined && quotes(request, said, rule)) isQuoted = true;
     else found.push(rule);
   }
   const exact = found.filter((rule) => holds(rule, refusal));
@@ -114,7 +120,12 @@ function decidingRule(
   const fault = ORDER.find((each) => ranked.some((rule) => rule.fault === each));
   const decided = ranked.filter((rule) => rule.fault === fault);
   const rule = decided.find(({ error_id }) => error_id !== undefined) ?? decided[0];
-  return { rule, isQuoted: isQuoted && (rule?.is_general ?? true) };
+  return { rule, isQuoted: isQuoted && !isExact(rule) };
+}
+
+/** True if the request has the words `said` of an error message, or similar ones. */
+function quotes(request: string, said: string, { words }: ErrorRule): boolean {
+  return request.includes(JSON.stringify(said).slice(1, -1)) || (words?.test(request) ?? false);
 }
 
 /** `a.b.c` → `a.b.c`, `a.b`, `a`: codes of Alibaba and Volcengine become more exact after each dot. */
@@ -173,7 +184,12 @@ function isAboutObject(
   rule: ErrorRule | undefined,
   { message }: ErrorEvidence,
 ): boolean {
-  return [403, 404].includes(status) && (rule?.is_general ?? true) && CLIENT_OBJECTS.test(message);
+  return [403, 404].includes(status) && !isExact(rule) && CLIENT_OBJECTS.test(message);
+}
+
+/** True if a rule with an exact code or words decided. */
+function isExact(rule: ErrorRule | undefined): boolean {
+  return rule !== undefined && rule.is_general === undefined;
 }
 
 /** True if the message is about an object whose id is in the client's request. */

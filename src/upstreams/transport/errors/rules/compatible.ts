@@ -92,7 +92,7 @@ export const COMPATIBLE_RULES = [
     ],
     throttle: ['rate_limit_reached_error'],
     overload: ['engine_overloaded_error'],
-    broken: ['resource_not_found_error', 'server_error', 'unexpected_output'],
+    broken: ['resource_not_found_error', 'unexpected_output'],
   }),
   ...rulesOf(
     'Moonshot',
@@ -114,7 +114,7 @@ export const COMPATIBLE_RULES = [
         /(?:reduce|exceeds?|larger than) .{0,60}(?:context (?:window|length|size)|max_model_len)/i,
         /longer than the model's (?:maximum )?context/i,
         /input exceeds the context window/i,
-        /inputs? tokens? \+ max_new_tokens must be <=/i,
+        /inputs?`? tokens? \+ `?max_new_tokens`? must be <=/i,
       ],
     },
     { error_id: 'context_length_exceeded', statuses: [400, 413, 422] },
@@ -300,11 +300,14 @@ export const COMPATIBLE_RULES = [
   ...rulesOf(
     'DeepL',
     'developers.deepl.com: Error handling; deepl-node errors',
+    { account: [/^quota (?:for this billing period )?(?:has been )?exceeded/i] },
+    { statuses: [456] },
+  ),
+  ...rulesOf(
+    'DeepL',
+    'developers.deepl.com: Error handling; deepl-node errors',
     {
-      account: [
-        /^quota (?:for this billing period )?(?:has been )?exceeded/i,
-        /^authorization fail/i,
-      ],
+      account: [/^authorization fail/i],
       throttle: [/^too many requests/i],
       caller: [
         /^value for '\w+' not supported/i,

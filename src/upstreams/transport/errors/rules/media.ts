@@ -114,7 +114,7 @@ export const MEDIA_RULES = [
       /monthly spend limit/i,
     ],
     throttle: [/^request was throttled/i],
-    broken: [/^invalid version or not permitted/i, /requested resource could not be found/i],
+    broken: [/invalid version or not permitted/i, /requested resource could not be found/i],
     caller: [/^(?:- )?input(?:\.\S*)?: /i, 'Input validation failed'],
   }),
   ...rulesOf('Runway', 'docs.dev.runwayml.com: API errors; @runwayml/sdk core/error.ts', {

@@ -23,7 +23,7 @@ export const OPENAI_RULES = [
     throttle: ['rate_limit_exceeded', 'rate_limit_reached'],
     overload: ['slow_down', 'engine_overloaded', 'model_overloaded', 'server_overloaded'],
     broken: [
-      ...['model_not_found', 'server_error', 'unknown_url', 'deprecated_model'],
+      ...['model_not_found', 'unknown_url', 'deprecated_model'],
       ...['model_not_available', 'unsupported_model', 'invalid_model', 'model_deprecated'],
       /^(?:the )?model [`'"]?[^\s`'"]+[`'"]? (?:does not exist|has been deprecated)/i,
       /^Invalid URL \(/,
@@ -102,7 +102,13 @@ export const OPENAI_RULES = [
     {
       account: ['authentication_error', 'permission_error', 'billing_error', 'permission_denied'],
       throttle: ['rate_limit_error', 'too_many_requests', 'ratelimiterror'],
-      broken: ['not_found_error', 'notfounderror', 'internal_server_error', 'internalservererror'],
+      broken: [
+        'server_error',
+        'not_found_error',
+        'notfounderror',
+        'internal_server_error',
+        'internalservererror',
+      ],
     },
     { is_general: true },
   ),

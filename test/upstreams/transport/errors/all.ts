@@ -1,0 +1,19 @@
+import { ANTHROPIC_ERRORS } from './anthropic.ts';
+import { AZURE_ERRORS } from './azure.ts';
+import { BEDROCK_ERRORS } from './bedrock.ts';
+import { CHINESE_ERRORS } from './chinese.ts';
+import { COMPATIBLE_ERRORS } from './compatible.ts';
+import { COMPATIBLE_MORE_ERRORS } from './compatible-more.ts';
+import { DIRECT_ERRORS } from './direct.ts';
+import { GOOGLE_ERRORS } from './google.ts';
+import { MEDIA_ERRORS } from './media.ts';
+import { OPENAI_ERRORS } from './openai.ts';
+import type { VendorErrors } from './payload.ts';
+import { VIDEO_ERRORS } from './video.ts';
+
+/** All error payloads that the tests know. */
+export const VENDOR_ERRORS: readonly VendorErrors[] = [
+  ...[OPENAI_ERRORS, AZURE_ERRORS, ANTHROPIC_ERRORS, GOOGLE_ERRORS, BEDROCK_ERRORS],
+  ...[...CHINESE_ERRORS, ...COMPATIBLE_ERRORS, ...COMPATIBLE_MORE_ERRORS, ...DIRECT_ERRORS],
+  ...[...MEDIA_ERRORS, ...VIDEO_ERRORS],
+];

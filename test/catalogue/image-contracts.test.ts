@@ -215,6 +215,7 @@ const ACCEPTED: Accepted[] = [
   ],
   ['Midjourney-type: async is accepted', 'midjourney', { async: true }, {}],
   ['Midjourney-type: any size', 'midjourney', { size: '1000x777' }, { aspect_ratio: '1000:777' }],
+  ['Ideogram-type: seed', 'ideogram-v3', { seed: 2_147_483_647 }, { seed: 2_147_483_647 }],
   ['Ideogram-type: size', 'ideogram-v3', { size: '800x1280' }, { aspect_ratio: '10:16' }],
   [
     'Ideogram-type: aspect_ratio',
@@ -231,6 +232,8 @@ const ACCEPTED: Accepted[] = [
 ];
 
 const REFUSED: Refused[] = [
+  // replicate.com/ideogram-ai/ideogram-v3-balanced: seed, maximum 2147483647.
+  ['Ideogram-type: a seed above 31 bits', 'ideogram-v3', { seed: 2_147_483_648 }, 'seed'],
   [
     'rule 1: aspect_ratio is not part of the contract',
     TOKEN,

@@ -66,6 +66,8 @@ const MAX_PROMPT_CHARS = 32_000;
 /** The most characters of `user`, the client's name for its end user. */
 const MAX_USER_CHARS = 512;
 const MAX_SEED = 4_294_967_294;
+/** Ideogram's seeds have 31 bits (Ideogram docs: Generate v3). */
+const MAX_SEEDS: Partial<Record<ImageFamily, number>> = { 'ideogram-image': 2_147_483_647 };
 /** The shortest and the longest edge of a FLUX-type image, pixels (BFL docs). */
 const FLUX_EDGES = { min: 256, max: 1_920 };
 
@@ -126,7 +128,7 @@ function parameterSchema(name: string, family: ImageFamily, offers: Offers): TSc
     case 'partial_images':
       return Type.Integer({ minimum: 0, maximum: 3 });
     case 'seed':
-      return Type.Integer({ minimum: 0, maximum: MAX_SEED });
+      return Type.Integer({ minimum: 0, maximum: MAX_SEEDS[family] ?? MAX_SEED });
     case 'user':
       return Type.String({ maxLength: MAX_USER_CHARS });
     case 'image':

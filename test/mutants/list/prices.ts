@@ -167,6 +167,28 @@ export const PRICES: readonly MutatedFile[] = [
     ],
   },
   {
+    path: 'src/upstreams/generation/replicate-request.ts',
+    tests: ['test/catalogue/priced-parameters.test.ts'],
+    mutants: [
+      {
+        name: 'Replicate makes one image, and several are charged',
+        from: "const unsent = ['n', 'resolution'].find",
+        to: "const unsent = ['resolution'].find",
+      },
+    ],
+  },
+  {
+    path: 'src/upstreams/generation/fal-request.ts',
+    tests: ['test/upstreams/generation/declared-requests.test.ts'],
+    mutants: [
+      {
+        name: 'fal gets an edit at the endpoint for texts',
+        from: 'if (!images || !HAS_EDIT_ENDPOINT.test(model)',
+        to: 'if (images || !HAS_EDIT_ENDPOINT.test(model)',
+      },
+    ],
+  },
+  {
     path: 'src/catalogue/image-tokens.ts',
     tests: ['test/catalogue/generation-price.test.ts'],
     mutants: [

@@ -80,6 +80,7 @@ const KEPT_BY_WEIR: Partial<Record<RequestProtocol, Partial<Record<Feature, stri
   gemini: {
     failed_results: 'as an `error` response',
     serial_calls: 'by Weir: it passes on only the first call',
+    strict_tools: 'without `strict`',
   },
 };
 

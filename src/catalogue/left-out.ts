@@ -231,6 +231,23 @@ const CHAT_LEFT_OUT: readonly LeftOut[] = [
     why: 'It is the default.',
   },
   {
+    ...{ routes: [MESSAGES], param: 'output_config.effort', upstreams: ['openai', 'responses'] },
+    ...{ reason: 'optional', why: 'Only models that do not reason do not get it.' },
+  },
+  {
+    ...{ routes: [MESSAGES], param: 'thinking.type', upstreams: ['openai', 'responses'] },
+    ...{ values: ['adaptive'], reason: 'optional' },
+    why: 'The model decides how much it thinks, and a model that does not reason thinks nothing.',
+  },
+  {
+    ...{ routes: [CHAT], param: 'tools[].function.strict', upstreams: ['gemini'], values: [true] },
+    ...{ reason: 'optional', why: 'The model gets the schema of the arguments.' },
+  },
+  {
+    ...{ routes: [MESSAGES, RESPONSES], param: 'tools[].strict', upstreams: ['gemini'] },
+    ...{ values: [true], reason: 'optional', why: 'The model gets the schema of the arguments.' },
+  },
+  {
     ...{ routes: OPENAI, param: 'parallel_tool_calls', upstreams: ['gemini'], values: [false] },
     ...{ reason: 'own', why: FIRST_CALL },
   },

@@ -122,7 +122,7 @@ const MESSAGES: readonly ParameterRow[] = [
   },
   {
     ...{ name: 'thinking.display', value: 'omitted' },
-    beside: { max_tokens: 3_000, thinking: { type: 'enabled', budget_tokens: 1_024 } },
+    beside: { max_tokens: 3_000, thinking: { type: 'adaptive' } },
   },
   { name: 'tool_choice', value: { type: 'any' }, ...withTools([messagesTool]) },
   {

@@ -78,6 +78,7 @@ export const SUPPORTED_FEATURES: Record<
     ...COMMON,
     ...(['audio_input', 'file_inline', 'json_mode', 'temperature_above_one'] as const),
     ...(['seed', 'penalties', 'top_k', 'reasoning_budget', 'reasoning_off'] as const),
-    ...(['prefill', 'serial_calls'] as const),
+    // `strict` itself is left out (left-out.ts): agents send it by default, and it changes no price.
+    ...(['prefill', 'serial_calls', 'strict_tools'] as const),
   ]),
 };

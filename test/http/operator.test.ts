@@ -180,7 +180,8 @@ describe('the operator’s channels', () => {
     });
     await simulator.setAccount('two', { revoked: true });
     expect(await operate<object>('POST', '/two/test')).toMatchObject({
-      ...{ status: 200, ok: false, failure: 'auth' },
+      ...{ status: 200, ok: false, failure: 'auth', fault: 'account' },
+      hint: expect.stringContaining('api_key'),
     });
     await simulator.setAccount('two', { revoked: false });
   });
@@ -193,7 +194,10 @@ describe('the operator’s channels', () => {
     });
     await everywhere('one', 'disabled');
     const [model] = (await operate('GET', '/one')).models;
-    expect(model).toMatchObject({ reason: 'auth', last_failure: { class: 'auth' } });
+    expect(model).toMatchObject({
+      reason: 'auth',
+      last_failure: { class: 'auth', fault: 'account' },
+    });
     expect(Date.parse(model?.tried_again_at ?? '')).toBeGreaterThan(Date.now());
     await simulator.setAccount('one', { revoked: false });
     expect(await operate<object>('POST', '/one/test')).toMatchObject({ ok: true });

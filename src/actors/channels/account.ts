@@ -1,4 +1,5 @@
 import type { SnapshotFrom } from 'xstate';
+import type { Fault } from '../../errors/fault.ts';
 import type { channelMachine } from '../../machines/channel.ts';
 import type { ChannelConfig } from '../../upstreams/contract.ts';
 
@@ -21,6 +22,8 @@ export type ChannelVerdict = ChannelState | 'draining';
 /** Why a call failed, or why a good answer's usage was rejected. Never sent to a client (P5). */
 export interface LastFailure {
   readonly failure: string;
+  /** Whose fault it is; absent if that is not known. */
+  readonly fault?: Fault | undefined;
   readonly message: string;
   readonly at_ms: number;
 }

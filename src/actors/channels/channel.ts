@@ -1,4 +1,5 @@
 import { type ActorRefFrom, createActor, type SnapshotFrom } from 'xstate';
+import type { Fault } from '../../errors/fault.ts';
 import {
   type ChannelEvent,
   type ChannelFailure,
@@ -243,7 +244,9 @@ export class ChannelActor {
   private reportOutcome(outcome: Outcome, probe: number | undefined): void {
     this.inFlight -= 1;
     this.account.inFlight -= 1;
-    if (outcome instanceof Error) this.noteFailure(outcome.failure, outcome.message);
+    if (outcome instanceof Error) {
+      this.noteFailure(outcome.failure, outcome.message, outcome.fault);
+    }
     const verdict = isUnclear(outcome) ? 'abandoned' : outcome;
     if (verdict instanceof Error) this.reportFailure(verdict, probe);
     else if (probe !== undefined) this.send({ type: 'PROBED', probe, verdict });
@@ -304,8 +307,8 @@ export class ChannelActor {
   }
 
   /** Notes a failure for the operator that does not change the health of the channel. */
-  noteFailure(failure: string, message: string): void {
-    this.latestFailure = { failure, message, at_ms: this.clock.now() };
+  noteFailure(failure: string, message: string, fault?: Fault): void {
+    this.latestFailure = { failure, fault, message, at_ms: this.clock.now() };
   }
 
   /**

@@ -9,6 +9,7 @@ import {
 import type { ChannelAccount } from '../../actors/channels/account.ts';
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { Channels } from '../../actors/channels/channels.ts';
+import type { Fault } from '../../errors/fault.ts';
 import { validator } from '../../errors/validate.ts';
 import { WeirError } from '../../errors/weir-error.ts';
 import type { ProbeResult } from '../../inference/probing/probe.ts';
@@ -54,6 +55,16 @@ const TestSchema = Type.Object(
 );
 const validateSwitch = validator(SwitchSchema);
 const validateTest = validator(TestSchema);
+
+/** What the operator can do, by whose fault a failure is (P19). */
+const FAULT_HINTS: Record<Fault, string> = {
+  caller: 'The provider refused the test request itself. Check the protocol and the model id.',
+  account: 'Check the api_key, the balance, the region and the rights of the account.',
+  throttle: 'Wait, raise the limits of the account, or add another channel.',
+  overload: 'Wait until the provider has capacity, or add another channel.',
+  broken: 'Check base_url, protocol and the model id, and the status page of the provider.',
+  unclear: 'Read the message. Weir does not know whose fault it is, so the channel stays in use.',
+};
 
 /**
  * Handles `GET /v1/operator/channels` and `/{id}`; `POST …/{id}/test`, `/enable`, `/disable`,
@@ -122,6 +133,7 @@ export class OperatorChannels {
       channel: account.config.id,
       model: actor.model,
       ...result,
+      ...(result.fault === undefined ? {} : { hint: FAULT_HINTS[result.fault] }),
       latency_ms: Math.round(result.latency_ms),
     });
   };
@@ -230,6 +242,7 @@ function modelView(actor: ChannelActor): object {
     last_failure: lastFailure
       ? {
           class: lastFailure.failure,
+          fault: lastFailure.fault ?? null,
           message: lastFailure.message,
           at: new Date(lastFailure.at_ms).toISOString(),
         }

@@ -1,11 +1,13 @@
 import type { ChannelActor } from '../../actors/channels/channel.ts';
 import type { CatalogueModel } from '../../catalogue/catalogue.ts';
+import type { Fault } from '../../errors/fault.ts';
 import { isChatProtocol } from '../../protocols/names.ts';
 import { MAX_REPORTED_TOKENS } from '../../protocols/token-usage.ts';
 import { protocolFor } from '../../upstreams/chat/protocols.ts';
 import {
   type ChannelConfig,
   RetryableUpstreamError,
+  TerminalUpstreamError,
   targetOf,
   type UpstreamCall,
 } from '../../upstreams/contract.ts';
@@ -30,6 +32,8 @@ export interface ProbeResult {
    * Why the probe failed: `failure` of the RetryableUpstreamError, or `client` for any other error.
    */
   readonly failure?: string;
+  /** Whose fault the failure is (P19). */
+  readonly fault?: Fault;
   readonly message?: string;
 }
 
@@ -51,8 +55,20 @@ export async function probe(
   } catch (error) {
     const failure = error instanceof RetryableUpstreamError ? error.failure : 'client';
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, kind, latency_ms: now() - started_ms, failure, message };
+    return {
+      ok: false,
+      kind,
+      latency_ms: now() - started_ms,
+      failure,
+      fault: faultOf(error),
+      message,
+    };
   }
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof RetryableUpstreamError) return error.fault;
+  return error instanceof TerminalUpstreamError ? 'caller' : 'broken';
 }
 
 /**

@@ -33,6 +33,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
 const MISSING_JOB_MS = 60_000;
 const MISSING_JOB_POLLS = 5;
 const MISSING_JOB_MESSAGE = 'The model provider does not know this generation any more.';
+const UNSTORED_MESSAGE = 'The result of the generation could not be stored.';
 /** The most tasks whose unreadable answers are remembered, so that each is logged once. */
 const MAX_REMEMBERED_TASKS = 10_000;
 
@@ -80,8 +81,7 @@ export class JobProgress {
       );
     } catch (error) {
       if (!(error instanceof ResultMissingError)) throw error;
-      // The machine polls the job again to get fresh result URLs.
-      return { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent;
+      return this.handleUnstored(work, error);
     }
     return {
       report: { type: 'COLLECTED', outputs: outputs.length } satisfies TaskEvent,
@@ -99,6 +99,22 @@ export class JobProgress {
     if (route?.protocol.cancel && work.job) await this.cancelJob(route, work, context.signal);
     return { type: 'CANCELLED' } satisfies TaskEvent;
   };
+
+  /**
+   * Handles a result that cannot be fetched, e.g. because its URL is not on the public internet. The
+   * log and the channel's `last_failure` get the rule that refused it. The client does not, because
+   * the rule may name the provider's host (P5). The machine polls the job again to get fresh URLs.
+   */
+  private handleUnstored(work: TaskWork, error: ResultMissingError) {
+    const said = new Error(`the result cannot be stored: ${error.message}`, { cause: error });
+    this.deps.onError(said, work.id);
+    this.deps.channels.find(work.channel_id, work.model)?.noteFailure('malformed', said.message);
+    return {
+      report: { type: 'COLLECT_FAILED', random: this.deps.random() } satisfies TaskEvent,
+      inTransaction: (tx: Parameters<typeof storeError>[0]) =>
+        storeError(tx, work.id, UNSTORED_MESSAGE),
+    };
+  }
 
   private async pollJob(
     work: TaskWork,

@@ -60,15 +60,26 @@ export const falProtocol: GenerationProtocol = {
 const NO_BYTES = new Uint8Array();
 
 /**
+ * Statuses of a result. The status is the one that the model itself answered with, so a 5xx is as
+ * final as a 422 (fal docs: Queue API). All others concern the account or its rate, not the job.
+ */
+const RESULT_STATUSES = [200, 400, 404, 409, 410, 413, 422, 500, 501, 502, 503, 504];
+/** The words of a 400 before the result exists (fal docs: Queue API). */
+const IN_PROGRESS = /still in progress/i;
+
+/**
  * Reads the result of a job with the status COMPLETED. This status does not mean success: only the
  * result tells whether the job succeeded.
  */
 async function result(call: JobCall, path: string) {
-  const answer = await queryJob(call, { path, headers: keyOf(call) }, [200, 400, 404, 422]);
+  const answer = await queryJob(call, { path, headers: keyOf(call) }, RESULT_STATUSES);
   const { status, body } = answer;
   if (status !== 200) {
     const message = messageIn(answer);
     if (status === 404) return { type: 'missing', message } as const;
+    if (status === 400 && IN_PROGRESS.test(message)) {
+      return { type: 'running', status: 'processing' } as const;
+    }
     return failed(
       message,
       isModerated(message) ? 'moderation' : status === 422 ? 'input' : 'upstream',

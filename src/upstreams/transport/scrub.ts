@@ -19,6 +19,24 @@ const REVEALING_TEXTS: [pattern: RegExp, replacement: string][] = [
   [/\b(?:openai|anthropic|azure|bedrock|vertex ai)\b(?!-(?:beta|version))/gi, 'the provider'],
 ];
 
+/** Names of providers that are no ordinary words. */
+const PROVIDERS =
+  /\b(?:openrouter|groq|deepseek|mistral(?: ai)?|cohere|elevenlabs|deepl|runwayml|dashscope|aliyun|alibaba(?: cloud)?|volcengine|bytedance|moonshot(?: ai)?|zhipu(?: ai)?|bigmodel|siliconflow|minimax|hugging ?face|together ai|fireworks ai|stability ai|black forest labs|ideogram|midjourney|google(?: cloud)?|amazon web services|aws|xai|vertex)\b(?![-_./])/gi;
+/** Names of providers that are ordinary words too. They count only if they are capitalized. */
+const CAPITALIZED =
+  /(?<![\w-])(?:Runway|Kling|Replicate|Gemini|Suno|Fal|Jina|Kimi|Amazon)\b(?![-_./])/g;
+
+/**
+ * Replaces names of providers. A name that is a part of the public model's name reveals nothing,
+ * and the client knows it.
+ */
+function withoutProviders(text: string, public_model: string): string {
+  const model = public_model.toLowerCase();
+  const replacement = (name: string) =>
+    model.includes(name.split(' ')[0]?.toLowerCase() ?? name) ? name : 'the provider';
+  return text.replace(PROVIDERS, replacement).replace(CAPITALIZED, replacement);
+}
+
 /**
  * Returns an upstream's message without anything that reveals the upstream (P5): the physical
  * model, addresses, request and organization ids, fragments of keys. At most 500 characters.
@@ -35,5 +53,6 @@ export function scrub(
     if (name !== '') text = text.replaceAll(name, MODEL_MARK);
   }
   for (const [pattern, replacement] of REVEALING_TEXTS) text = text.replace(pattern, replacement);
+  text = withoutProviders(text, public_model);
   return text.replaceAll(MODEL_MARK, public_model).slice(0, MAX_MESSAGE_CHARS).trim();
 }

@@ -129,6 +129,8 @@ describe('P5: the public message of an error', () => {
     ['Bad (request id: req_011CSHoEeqs5C35K2UUqR7Fy)', 'Bad'],
     ['Bad. Request ID: 0193c5a4-9d1e-7c3e-8f6e-1b2c3d4e5f60', 'Bad.'],
     ['OpenAI and Anthropic', 'the provider and the provider'],
+    ['Mistral AI, Groq and Runway', 'the provider, the provider and the provider'],
+    ['Google refused it', 'the provider refused it'],
   ])('%s → %s', (from, to) => expect(publicMessage(from)).toBe(to));
 
   test.each([
@@ -137,6 +139,7 @@ describe('P5: the public message of an error', () => {
     'unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A09q90qw90lq917835lq9',
     "Invalid 'messages[1].content': expected a string, version 1.5 of 2.0",
     'key_phrases and sk-ip and user_name',
+    'a plane on the runway, google_search, mistral-large and gemini-2.5-pro',
   ])('stays the same: %s', (message) => expect(publicMessage(message)).toBe(message));
 
   test('has at most 500 characters, and a default text if the upstream sent none', () => {

@@ -11,7 +11,7 @@ import { speech } from './audio/speech.ts';
 import { chatCompletions } from './chat/route.ts';
 import { familyOfClient } from './client-family.ts';
 import { embeddings } from './embeddings/route.ts';
-import { endpoint, type Handler, json, type RequestContext } from './endpoint.ts';
+import { endpoint, type Handler, json } from './endpoint.ts';
 import { type FileRouteDeps, getFile } from './files/route.ts';
 import { geminiModels } from './gemini/route.ts';
 import { editImage } from './images/edits.ts';
@@ -31,6 +31,7 @@ import { messages } from './messages/route.ts';
 import { type MetricsDeps, metrics } from './metrics.ts';
 import { getModel, listModels, type ModelRouteDeps } from './models/route.ts';
 import { createMusic } from './music/route.ts';
+import { notOffered, refuseUnknownPath } from './not-offered.ts';
 import { OperatorChannels, type OperatorParts } from './operator/channels.ts';
 import { rerank } from './rerank/route.ts';
 import {
@@ -242,19 +243,21 @@ export function createApp(deps: AppDeps) {
   const server = () => app.server;
   const wrap = (family: Family, handler: Handler) =>
     endpoint(family, deps.onError, handler, server, deps.bodies);
-  for (const { path, family, methods, families } of routes(deps)) {
+  const served = routes(deps);
+  const refuseUnknown = refuseUnknownPath(served.map(({ path }) => path));
+  for (const { path, family, methods, families } of served) {
     for (const [method, handler] of Object.entries(methods)) {
       const methodFamily = families?.[method as Method] ?? family;
       app.route(method, path, wrap(methodFamily, handler), unparsed);
     }
-    const refuse = wrap(family, refuseMethod(family, Object.keys(methods)));
+    const refuse = wrap(family, refuseMethod(path, family, Object.keys(methods)));
     // Without this route, a path with a parameter could match. For example, `GET /v1/images/edits`
     // would match `/v1/images/:id`.
     if (!methods.GET) app.route('GET', path, refuse, unparsed);
     app.all(path, refuse, unparsed);
   }
   for (const path of ['/v1/messages/*', '/*', '/']) {
-    app.all(path, wrap(familyOfClient, refuseUnknownPath), unparsed);
+    app.all(path, wrap(familyOfClient, refuseUnknown), unparsed);
   }
   // An error outside of a handler gets the usual error body too.
   return app.onError((context) =>
@@ -269,16 +272,12 @@ function readiness(deps: AppDeps): Response {
   });
 }
 
-const MAX_QUOTED_CHARS = 200;
-
-function refuseUnknownPath({ request }: RequestContext): never {
-  const path = new URL(request.url).pathname.slice(0, MAX_QUOTED_CHARS);
-  throw new WeirError('not_found', `There is no ${request.method} ${path}.`);
-}
-
 /** Refuses a method of a known path. The response names the allowed methods (RFC 9110, 15.5.6). */
-function refuseMethod(family: Family, methods: string[]): Handler {
+function refuseMethod(path: string, family: Family, methods: string[]): Handler {
   return ({ request, request_id }) => {
+    // A parameter of this path may have matched a name, e.g. `compact` of `/v1/responses/compact`.
+    const missing = path.includes(':') || path.includes('*') ? notOffered(request) : undefined;
+    if (missing) throw missing;
     const format = typeof family === 'string' ? family : family(request);
     const message = `This path does not allow ${request.method}. Use ${methods.join(' or ')}.`;
     const refusal = new WeirError('method_not_allowed', message);

@@ -8,6 +8,7 @@ import { isObject } from '../../json/object.ts';
 import { MAX_INFERENCE_BODY_BYTES, readJsonObject } from '../body.ts';
 import { decodePath, type Handler, json, type RequestContext } from '../endpoint.ts';
 import { type InferenceRouteDeps, inferenceRoute } from '../inference-route.ts';
+import { GEMINI_INSTEAD } from '../not-offered.ts';
 
 /**
  * The required members of a body. All other members go to the upstream. If the upstream has another
@@ -52,8 +53,8 @@ export function geminiModels(deps: InferenceRouteDeps): Handler {
     const { method } = parsePath(context);
     const handler = methods[method];
     if (handler) return handler(context);
-    throw new WeirError('not_found', `There is no method ${method.slice(0, 40)}.`, {
-      hint: `Use ${Object.keys(methods).join(', ')}.`,
+    throw new WeirError('not_found', `The method ${method.slice(0, 40)} is not offered.`, {
+      hint: GEMINI_INSTEAD[method] ?? `Use ${Object.keys(methods).join(', ')}.`,
     });
   };
 }

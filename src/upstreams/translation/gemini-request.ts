@@ -202,7 +202,10 @@ function readUserPart(
 
 function readInline(data: ReadonlyJsonObject, param: string, features: FeatureUses): UserPart {
   const media_type = requireText(data['mimeType'], `${param}.inlineData.mimeType`);
-  const bytes = requireText(data['data'], `${param}.inlineData.data`);
+  // Python's SDK sends the URL-safe alphabet, which only Google reads (RFC 4648, section 5).
+  const bytes = requireText(data['data'], `${param}.inlineData.data`)
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
   if (media_type.startsWith('image/')) {
     features.note('image_inline', param);
     return { type: 'image', media_type, data: bytes };

@@ -101,3 +101,13 @@ test('the chunks of a streamed answer become one turn', () => {
     { type: 'call', id: 'a', name: 'weather', arguments: '{}' },
   ]);
 });
+
+test('inline data in the URL-safe alphabet leaves in the usual one', () => {
+  // google-genai 2.34 for Python encodes bytes with the URL-safe alphabet (RFC 4648, section 5).
+  const inlineData = { mimeType: 'image/png', data: '-_-_' };
+  const { request } = readRequest('gemini', { contents: [{ parts: [{ inlineData }] }] });
+  for (const form of ['openai', 'anthropic', 'responses'] as const) {
+    const written = JSON.stringify(UPSTREAM_TRANSLATORS[form].request(request, 1_000));
+    expect(written).toContain('+/+/');
+  }
+});

@@ -1,0 +1,85 @@
+/** Refusals of paths that Weir does not have. They name what Weir offers instead. */
+import { WeirError } from '../errors/weir-error.ts';
+import type { RequestContext } from './endpoint.ts';
+
+const CHAT = 'POST /v1/chat/completions, /v1/responses, /v1/messages or a Gemini model';
+const FILES = 'Send files inline, as Base64, in the request that uses them.';
+
+/**
+ * Routes of vendors that Weir does not offer, and what it offers instead (the packages openai,
+ * @anthropic-ai/sdk and @google/genai request them). The first match counts.
+ */
+const NOT_OFFERED: readonly [path: RegExp, instead: string][] = [
+  [/^\/v1\/responses\/compact$/, 'Send the whole conversation to POST /v1/responses.'],
+  [/^\/v1\/responses\/input_tokens/, 'POST /v1/messages/count_tokens counts tokens of any model.'],
+  [/^\/v1\/images\/variations$/, 'Use POST /v1/images/edits with a prompt.'],
+  [/^\/v1\/(?:complete|completions)$/, `Use ${CHAT}.`],
+  [/^\/v1\/(?:assistants|threads|conversations|agents|chatkit|sessions|vaults)\b/, `Use ${CHAT}.`],
+  [/^\/v1\/(?:realtime|live)\b/, 'Use POST /v1/audio/speech and POST /v1/audio/transcriptions.'],
+  [/^\/v1\/audio\/voice/, 'POST /v1/audio/speech takes the voices of its model.'],
+  [/^\/v1\/videos(?:\/|$)/, 'Use POST /v1/videos/generations and GET /v1/tasks/{id}.'],
+  [/^\/v1\/batches\b/, 'Use POST /v1/messages/batches. It takes every chat model.'],
+  [/^\/v1(?:alpha|beta)?\/(?:cachedContents|caches)\b/, 'Providers cache prompts by themselves.'],
+  [/^\/v1\/(?:vector_stores|embeddings)\b/, 'Use POST /v1/embeddings and POST /v1/rerank.'],
+  [/^(?:\/upload)?\/v1(?:alpha|beta)?\/(?:files|uploads|containers|fileSearchStores)\b/, FILES],
+  [/^\/v1\/organizations?\b/, 'The routes below /v1/management manage keys and the balance.'],
+];
+
+/** Methods of Google's models that Weir does not offer, and what it offers instead. */
+export const GEMINI_INSTEAD: Readonly<Record<string, string>> = {
+  embedContent: 'Use POST /v1/embeddings.',
+  batchEmbedContents: 'Use POST /v1/embeddings.',
+  asyncBatchEmbedContent: 'Use POST /v1/embeddings.',
+  predict: 'Use POST /v1/images/generations.',
+  generateImages: 'Use POST /v1/images/generations.',
+  predictLongRunning: 'Use POST /v1/videos/generations.',
+  batchGenerateContent: 'Use POST /v1/messages/batches. It takes every chat model.',
+};
+
+const MAX_QUOTED_CHARS = 200;
+
+/** Returns the refusal of a path that a vendor has and Weir has not; undefined for other paths. */
+export function notOffered(request: Request): WeirError | undefined {
+  const path = pathOf(request);
+  const instead = NOT_OFFERED.find(([pattern]) => pattern.test(path))?.[1];
+  if (instead === undefined) return undefined;
+  return new WeirError('not_found', `${quoted(request)} is not offered.`, { hint: instead });
+}
+
+/**
+ * Returns the handler of unknown paths. `paths` are the paths of all routes, as patterns. If only the
+ * base URL of the client is wrong, the hint names the right path.
+ */
+export function refuseUnknownPath(paths: readonly string[]) {
+  const patterns = paths.map(
+    (path) => new RegExp(`^${path.replace(/:[A-Za-z]+/g, '[^/]+').replaceAll('*', '.+')}$`),
+  );
+  return ({ request }: RequestContext): never => {
+    const path = pathOf(request);
+    const at = path.lastIndexOf('/v1');
+    const meant = [path.slice(Math.max(at, 0)), `/v1${path}`].find(
+      (each) => each !== path && patterns.some((pattern) => pattern.test(each)),
+    );
+    const message = `There is no ${quoted(request)}.`;
+    if (meant !== undefined) {
+      const right = meant.slice(0, MAX_QUOTED_CHARS);
+      throw new WeirError('not_found', message, {
+        hint: `The base URL of the client is wrong. The path is ${right}.`,
+      });
+    }
+    throw (
+      notOffered(request) ??
+      new WeirError('not_found', message, {
+        hint: `For chat, use ${CHAT}. GET /v1/models lists the models and what they do.`,
+      })
+    );
+  };
+}
+
+function pathOf({ url }: Request): string {
+  return new URL(url).pathname;
+}
+
+function quoted(request: Request): string {
+  return `${request.method} ${pathOf(request).slice(0, MAX_QUOTED_CHARS)}`;
+}

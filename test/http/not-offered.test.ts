@@ -1,0 +1,102 @@
+/**
+ * Every path that the vendors' SDKs request is served, or is refused with a hint that names what is
+ * offered. The list comes from the source of the packages openai, @anthropic-ai/sdk
+ * and @google/genai themselves.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Glob } from 'bun';
+import { startTestApp, type TestApp } from '../support/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const CALL =
+  /_client\.(get|post|delete|patch|put|getAPIList)\(\s*(?:[\w.]*path)?\s*[`'"]([^`'"]+)[`'"]/g;
+
+/** The requests in the source of a package, as `[method, path]`. */
+async function requestsOf(name: string): Promise<[method: string, path: string][]> {
+  const folder = dirname(fileURLToPath(import.meta.resolve(name)));
+  const requests: [string, string][] = [];
+  for await (const file of new Glob('resources/**/*.mjs').scan(folder)) {
+    const source = await Bun.file(join(folder, file)).text();
+    for (const [, verb = '', path = ''] of source.matchAll(CALL)) {
+      const method = verb === 'getAPIList' ? 'GET' : verb.toUpperCase();
+      const plain = path.replace(/\$\{[^}]*\}/g, 'id_1').replace(/\?.*$/, '');
+      requests.push([method, plain.startsWith('/v1') ? plain : `/v1${plain}`]);
+    }
+  }
+  return requests;
+}
+
+test.each([
+  ['openai', 150, {}],
+  ['@anthropic-ai/sdk', 30, { 'anthropic-version': '2023-06-01' }],
+])('every path of the package %s is served, or refused with a hint', async (name, least, more) => {
+  const requests = await requestsOf(name);
+  expect(requests.length).toBeGreaterThan(least);
+  const wrong: string[] = [];
+  for (const [method, path] of requests) {
+    const body = method === 'GET' ? {} : { body: '{}' };
+    const response = await app.fetch(path, { method, headers: more, ...body });
+    const { error } = (await response.json()) as { error?: { hint?: string; message: string } };
+    const isUnknown = /^There is no |offered/.test(error?.message ?? '');
+    if (isUnknown && !error?.hint) wrong.push(`${method} ${path}: ${error?.message}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+describe('a refused path names what is offered', () => {
+  test.each([
+    ['POST', '/v1/responses/compact', /POST \/v1\/responses/],
+    ['POST', '/v1/images/variations', /\/v1\/images\/edits/],
+    ['POST', '/v1/videos', /\/v1\/videos\/generations/],
+    ['POST', '/v1/batches', /\/v1\/messages\/batches/],
+    ['POST', '/messages', /\/v1\/messages/],
+    ['POST', '/v1/v1/messages', /\/v1\/messages/],
+    ['POST', '/chat/completions', /\/v1\/chat\/completions/],
+    ['POST', '/v1/v1/chat/completions', /\/v1\/chat\/completions/],
+    ['POST', '/v1/v1beta/models/gemini-2.5-flash:generateContent', /\/v1beta\/models\/gemini/],
+  ])('%s %s', async (method, path, hint) => {
+    const response = await app.fetch(path, { method, body: '{}' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { hint: expect.stringMatching(hint) } });
+  });
+
+  // The methods of @google/genai 3.1.0 (dist/index.mjs: Models, Caches, Files).
+  test.each([
+    ['/v1beta/models/text-embedding-004:batchEmbedContents', '/v1/embeddings'],
+    ['/v1beta/models/imagen-4.0-generate-001:predict', '/v1/images/generations'],
+    ['/v1beta/models/veo-3.1:predictLongRunning', '/v1/videos/generations'],
+    ['/v1beta/cachedContents', 'cache'],
+    ['/upload/v1beta/files', 'Base64'],
+  ])('POST %s, in the envelope of Google', async (path, offered) => {
+    const response = await app.fetch(path, { method: 'POST', body: '{}' });
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 404,
+        status: 'NOT_FOUND',
+        details: [{ hint: expect.stringContaining(offered) }],
+      },
+    });
+  });
+
+  test.each([
+    ['anthropic-version', '2023-06-01'],
+    ['x-api-key', 'wrong'],
+  ])('in the envelope of Anthropic with %s', async (name, value) => {
+    const unknown = await fetch(`${app.base_url}/v1/skills`, { headers: { [name]: value } });
+    expect(await unknown.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error' },
+    });
+    const models = await fetch(`${app.base_url}/v1/models`, { headers: { [name]: value } });
+    expect(await models.json()).toMatchObject({
+      ...{ type: 'error', error: { type: 'authentication_error' } },
+    });
+  });
+});

@@ -97,6 +97,12 @@ function atMost(name: string, value: unknown, maximum: number): void {
   }
 }
 
+/**
+ * Models that refuse a budget of thinking tokens (anthropics/claude-code issue 49219, microsoft/vscode
+ * issue 320605, Kilo-Org/kilocode issue 12526).
+ */
+const WITHOUT_BUDGETS = /claude-opus-(?:4-[78]|5)/;
+
 function checkThinking(body: JsonObject): void {
   const { thinking, max_tokens } = body;
   if (!isObject(thinking)) return;
@@ -107,6 +113,11 @@ function checkThinking(body: JsonObject): void {
     );
   }
   if (type !== 'enabled') return;
+  if (WITHOUT_BUDGETS.test(String(body['model']))) {
+    throw invalid(
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+    );
+  }
   if (!isGiven(budget_tokens)) throw invalid('thinking.enabled.budget_tokens: Field required');
   atLeast('thinking.enabled.budget_tokens', budget_tokens, MIN_THINKING_TOKENS);
   if (typeof max_tokens === 'number' && (budget_tokens as number) >= max_tokens) {

@@ -192,9 +192,14 @@ function stopsIn(config: JsonObject): string[] {
   return stops.map(String);
 }
 
+/** The tokens of thoughts for each level (@google/genai, ThinkingLevel). */
+const LEVEL_TOKENS: Record<string, number> = { minimal: 8, low: 16, medium: 32, high: 64 };
+
 function thoughtIn(config: JsonObject): number {
   const thinking = config['thinkingConfig'];
-  const budget = isObject(thinking) ? thinking['thinkingBudget'] : undefined;
+  if (!isObject(thinking)) return 0;
+  const { thinkingBudget: budget, thinkingLevel: level } = thinking;
+  if (typeof level === 'string') return LEVEL_TOKENS[level.toLowerCase()] ?? 0;
   return typeof budget === 'number' ? Math.min(64, Math.max(0, budget)) : 0;
 }
 

@@ -145,6 +145,18 @@ describe('Anthropic’s messages, through its SDK', () => {
     expect(hidden.usage.output_tokens).toBe(21);
   });
 
+  test.each(['claude-opus-4-7', 'claude-opus-4-8', 'claude-opus-5'])(
+    'refuses a budget of thinking tokens for %s',
+    async (id) => {
+      // anthropics/claude-code issue 49219, microsoft/vscode issue 320605.
+      const thinking = { type: 'enabled' as const, budget_tokens: 1_024 };
+      const request = { model: id, max_tokens, messages: ask('Hello'), thinking };
+      const refusal = await anthropic.messages.create(request).catch((error: Error) => error);
+      expect(refusal).toBeInstanceOf(Anthropic.BadRequestError);
+      expect((refusal as Error).message).toContain('is not supported for this model. Use ');
+    },
+  );
+
   test('returns JSON that fits the schema', async () => {
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
     const answer = await anthropic.messages.create({

@@ -66,12 +66,29 @@ function summaryIn(
   return input_tokens + output_tokens > 0 ? { input_tokens, output_tokens } : undefined;
 }
 
-/** Returns the member `usage` of a message. All its numbers are 0 if no usage is known. */
+/**
+ * Returns the member `usage` of a message, with all members that Anthropic's types require. All its
+ * numbers are 0 if no usage is known.
+ */
 export function writeAnthropicUsage(usage: AnswerUsage | null): object {
+  return {
+    ...writeAnthropicDeltaUsage(usage),
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: 'standard',
+    speed: null,
+  };
+}
+
+/** Returns the member `usage` of the event `message_delta`. */
+export function writeAnthropicDeltaUsage(usage: AnswerUsage | null): object {
+  const thinking_tokens = usage?.reasoning_tokens;
   return {
     input_tokens: usage?.input_tokens ?? 0,
     cache_creation_input_tokens: usage?.cache_write_tokens ?? 0,
     cache_read_input_tokens: usage?.cached_input_tokens ?? 0,
     output_tokens: usage?.output_tokens ?? 0,
+    output_tokens_details: thinking_tokens === undefined ? null : { thinking_tokens },
+    server_tool_use: null,
   };
 }

@@ -24,8 +24,11 @@ const HEADERS = {
   'openai-processing-ms': '17',
 };
 
+/** Headers of the same name that Weir sends itself. Their values are its own. */
+const OWN_HEADERS = /request-id$|^x-ratelimit-/;
+
 /** Upstream headers that a client must never see. */
-export const UPSTREAM_HEADERS = Object.keys(HEADERS).filter((name) => !name.endsWith('request-id'));
+export const UPSTREAM_HEADERS = Object.keys(HEADERS).filter((name) => !OWN_HEADERS.test(name));
 
 /** A valid answer to a request. */
 export function answerOf({ path, text }: Asked): Response {

@@ -1,6 +1,10 @@
 /** Reads and writes answers of Anthropic messages. */
 import { isObject } from '../../json/object.ts';
-import { anthropicUsage, writeAnthropicUsage } from '../../protocols/anthropic-usage.ts';
+import {
+  anthropicUsage,
+  writeAnthropicDeltaUsage,
+  writeAnthropicUsage,
+} from '../../protocols/anthropic-usage.ts';
 import { type AnswerUsage, possible } from '../../protocols/token-usage.ts';
 import { RetryableUpstreamError } from '../contract.ts';
 import { messagesErrorEvent } from '../stream/error-events.ts';
@@ -78,22 +82,33 @@ export function writeMessagesAnswer(answer: NeutralAnswer, { id, model }: Answer
     content: answer.parts.flatMap(writeBlock),
     stop_reason: REASONS[answer.stop],
     stop_sequence: answer.stop_sequence ?? null,
+    ...UNUSED_MEMBERS,
+    diagnostics: null,
     usage: writeAnthropicUsage(answer.usage),
   };
 }
+
+/**
+ * Members that Anthropic's types require of a message and of its end. They are about features that
+ * no translated call has. Strict clients, e.g. anthropic-java, fail without them.
+ */
+const UNUSED_MEMBERS = { container: null, stop_details: null };
+/** Who called a tool: always the model itself, because no translated call runs code. */
+const CALLER = { type: 'direct' };
 
 function writeBlock(part: AssistantPart): object[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
     case 'reasoning':
       return part.redacted === undefined
         ? [{ type: 'thinking', thinking: part.text, signature: part.signature ?? '' }]
         : [{ type: 'redacted_thinking', data: part.redacted }];
     case 'call': {
       const { id, name } = part;
-      return [{ type: 'tool_use', id, name, input: parseArguments(part.arguments) }];
+      const input = parseArguments(part.arguments);
+      return [{ type: 'tool_use', id, caller: CALLER, name, input }];
     }
     default:
       return part satisfies never;
@@ -217,7 +232,7 @@ export class MessagesWriter implements StreamWriter {
     const { id, model } = this.names;
     const message = {
       ...{ id, type: 'message', role: 'assistant', model, content: [] },
-      ...{ stop_reason: null, stop_sequence: null },
+      ...{ stop_reason: null, stop_sequence: null, ...UNUSED_MEMBERS, diagnostics: null },
       usage: writeAnthropicUsage(this.assembly.answer().usage),
     };
     return formatEvent('message_start', { message });
@@ -229,9 +244,10 @@ export class MessagesWriter implements StreamWriter {
 
   private writeEnd(): string {
     const { stop, stop_sequence, usage } = this.assembly.answer();
-    const delta = { stop_reason: REASONS[stop], stop_sequence: stop_sequence ?? null };
+    const stopped = { stop_reason: REASONS[stop], stop_sequence: stop_sequence ?? null };
+    const delta = { ...stopped, ...UNUSED_MEMBERS };
     return (
-      formatEvent('message_delta', { delta, usage: writeAnthropicUsage(usage) }) +
+      formatEvent('message_delta', { delta, usage: writeAnthropicDeltaUsage(usage) }) +
       formatEvent('message_stop', {})
     );
   }
@@ -241,13 +257,13 @@ function emptyBlock(part: OpenedPart): object {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return { type: 'text', text: '' };
+      return { type: 'text', text: '', citations: null };
     case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'redacted':
       return { type: 'redacted_thinking', data: part.data };
     case 'call':
-      return { type: 'tool_use', id: part.id, name: part.name, input: {} };
+      return { type: 'tool_use', id: part.id, caller: CALLER, name: part.name, input: {} };
     default:
       return part satisfies never;
   }
